@@ -163,10 +163,10 @@ function runRequest(telemetry: Contestant['telemetry'], number: number, calls: n
   });
   for (let count = 1; count <= calls; count++) {
     const trace = spans.traceOfStep();
-    const firstPieceMs = count === calls ? endMs : null;
+    const firstByteMs = count === calls ? endMs : null;
     spans.keep({
       type: 'call-ended',
-      call: { ...facts, number: count, trace, startMs, firstPieceMs },
+      call: { ...facts, number: count, trace, startMs, firstByteMs },
       ending: count === calls ? 'good' : 'bad',
       failure: count === calls ? null : { kind: 'status', status: 503, ...noDetails },
       stop: count === calls ? 'end' : null,

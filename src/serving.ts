@@ -8,7 +8,7 @@ import { ResponseCache } from './domain/cache/response-cache.ts';
 import type { Catalog } from './domain/catalog/catalog.ts';
 import type { Config } from './config/schema.ts';
 import type { Database } from './db/database.ts';
-import { AccountStandings } from './gateway/charging/account-standings.ts';
+import { AccountTrust } from './gateway/charging/account-trust.ts';
 import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './canonical/header-names.ts';
@@ -107,7 +107,7 @@ export async function startServing(
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
   const telemetry = new Telemetry(config.telemetry, { ...office, secrets, registry: metrics });
   const { books, hosts, observe } = gateway;
-  const ofCalls = [hosts.routing.health, books.standings, observe.meter, observe.activity];
+  const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity];
   const parts = {
     gateway,
     listeners: [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry],
@@ -165,7 +165,7 @@ function createGateway(
     clock,
     onError: report('stored answers or bodies cannot be read, stored or removed; retrying'),
   };
-  const standings = new AccountStandings({
+  const trust = new AccountTrust({
     ...standingReads(database.read, { limits: config.limits, clock }),
     shared,
     log,
@@ -196,7 +196,7 @@ function createGateway(
   });
   const files = answerFilesIn(images.store);
   const bodyBytesMax = idempotency.body_limit_bytes;
-  const isUnpaid = (key: ApiKey) => standings.isUnpaid(key);
+  const isUnpaid = (key: ApiKey) => trust.isUnpaid(key);
   const bodies = new KeptBodies({ ...answers, settings: config.bodies, threads });
   const observe = { activity, meter, bodies };
   const hosts = { catalog, providers: connectProviders(config, secrets[0]), upstreams, routing };
@@ -205,7 +205,7 @@ function createGateway(
     books: {
       ledger: balances.ledger,
       readBalance: (ledgerId) => balances.read(ledgerId),
-      standings,
+      trust,
       growths: new HoldGrowths(clock),
       owner,
       log,

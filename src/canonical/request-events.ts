@@ -20,7 +20,7 @@ export type ProviderCall = {
   readonly trace: TraceContext | null;
   readonly startMs: number;
   /** When the first piece of a stream came; null: none has, or the answer came whole. */
-  firstPieceMs: number | null;
+  firstByteMs: number | null;
 };
 
 /**
@@ -82,7 +82,7 @@ export type RequestEvent =
   | HoldTried
   | { readonly type: 'hold-extended'; readonly amountMicros: number }
   | { readonly type: 'call-begun'; readonly call: ProviderCall }
-  | { readonly type: 'first-piece'; readonly call: ProviderCall }
+  | { readonly type: 'first-byte'; readonly call: ProviderCall }
   | CallEnded
   | Settled
   /** A loss was booked beside the hold, or the charge of an answer was given up. */

@@ -41,9 +41,9 @@ export function resolveTelemetry(
   };
 }
 
-type Sources = { readonly env: Environment; readonly faultAt: FaultAt };
+type SettingSources = { readonly env: Environment; readonly faultAt: FaultAt };
 
-function targetOf(signal: Signal, entry: Entry, sources: Sources): OtlpTarget | null {
+function targetOf(signal: Signal, entry: Entry, sources: SettingSources): OtlpTarget | null {
   const { env } = sources;
   const name = signal.toUpperCase();
   const exporter = env[`OTEL_${name}_EXPORTER`];
@@ -63,7 +63,7 @@ function targetOf(signal: Signal, entry: Entry, sources: Sources): OtlpTarget | 
   };
 }
 
-function baseOf(sources: Sources, written: string | undefined): string | null {
+function baseOf(sources: SettingSources, written: string | undefined): string | null {
   const name = 'OTEL_EXPORTER_OTLP_ENDPOINT';
   const set = sources.env[name];
   if (set) return checked(sources, name, set);
@@ -75,9 +75,9 @@ function ownPath(base: string | null, signal: Signal): string | null {
   return base === null ? null : `${withoutTrailing(base, '/')}/v1/${signal}`;
 }
 
-type Place = string | readonly ['telemetry', string];
+type SettingPath = string | readonly ['telemetry', string];
 
-function checked({ faultAt }: Sources, place: Place, url: string): string {
+function checked({ faultAt }: SettingSources, place: SettingPath, url: string): string {
   const problem = webAddressProblem(url);
   if (problem === null) return url;
   const what = {

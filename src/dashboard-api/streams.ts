@@ -12,7 +12,7 @@ import { clientFormats } from '../formats/registry.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
-import { runEndpoint } from '../server/charged.ts';
+import { chargedHandler } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';
 import type { DashboardContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
@@ -115,7 +115,7 @@ function playground(
   const name: EndpointName = `POST /accounts/:account/keys/:key${url}`;
   const stream: Stream = {
     access: 'member',
-    handler: (context) => runEndpoint(context, endpoint),
+    handler: (context) => chargedHandler(context, endpoint),
     prepare: (context) => useKeyOfPath(context, scope),
     config: { refusedUnderLoad: true, publicUrl: url },
     heavy,

@@ -39,7 +39,7 @@ function parseResponses(given: JsonObject, limits: RequestLimits): ClientRequest
       ([name]) => shared.includes(name) || !Object.hasOwn(verdictTable.request, name),
     ),
   );
-  const said = {
+  const translated = {
     max_completion_tokens: read.maxOutputTokens,
     ...kept,
     messages,
@@ -52,6 +52,6 @@ function parseResponses(given: JsonObject, limits: RequestLimits): ClientRequest
     (name) => !Object.hasOwn(kept, name),
   );
   const isGiven = ([, value]: [string, unknown]) => value !== undefined && value !== null;
-  const body = Object.fromEntries(Object.entries(said).filter(isGiven));
+  const body = Object.fromEntries(Object.entries(translated).filter(isGiven));
   return { ...chat.parseRequest(body, limits), ignored };
 }

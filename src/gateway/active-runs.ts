@@ -1,6 +1,6 @@
 // Tracks the running requests: a shutdown waits for them and aborts them when its time is up.
 import type { Clock } from '../lib/clock.ts';
-import { Roster } from '../lib/roster.ts';
+import { ActiveSet } from '../lib/active-set.ts';
 import { isAwaited, onAbandoned, type Audience } from './audience.ts';
 
 /**
@@ -10,7 +10,7 @@ export const readOnMs = 5_000;
 
 export class ActiveRuns {
   readonly #clock: Clock;
-  readonly #runs = new Roster<Run>();
+  readonly #runs = new ActiveSet<Run>();
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;

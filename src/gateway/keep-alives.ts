@@ -1,7 +1,7 @@
 // Keeps silent streams open: proxies and clients close a connection without traffic while a model
 // thinks. One timer serves all open streams.
 import type { CancelTimer, Clock } from '../lib/clock.ts';
-import { Roster } from '../lib/roster.ts';
+import { ActiveSet } from '../lib/active-set.ts';
 
 /**
  * An empty comment, valid in every format. It has to be no event: some clients take a format's
@@ -24,7 +24,7 @@ const sweepMsMin = 10;
 export class KeepAlives {
   readonly #silenceMs: number;
   readonly #clock: Clock;
-  readonly #streams = new Roster<KeptStream>();
+  readonly #streams = new ActiveSet<KeptStream>();
   readonly #stopSweeping: CancelTimer;
 
   /** `silenceMs`: how long a stream may be silent before a keep-alive. */

@@ -51,9 +51,9 @@ export class Meter implements RequestListener {
 
   /** Streams are measured to their first piece, whole answers to their end. */
   #noteCall({ call, ending, failure, endMs }: CallEnded): void {
-    const { provider, isStream, startMs, firstPieceMs } = call;
+    const { provider, isStream, startMs, firstByteMs } = call;
     this.#of.calls.add(1, provider, outcomeOf(ending, failure));
-    const ms = (firstPieceMs ?? endMs) - startMs;
+    const ms = (firstByteMs ?? endMs) - startMs;
     this.#of.callTimes.note(ms / 1_000, provider, isStream ? 'stream' : 'whole');
   }
 

@@ -97,13 +97,13 @@ export class RequestRecord implements ObservedRequest {
         return this.#addLoss(event.settled?.lossMicros ?? 0);
       case 'lost':
         return this.#addLoss(event.lossMicros);
-      case 'first-piece':
+      case 'first-byte':
       case 'answered':
     }
   }
 
   #keepCall({ call, failure, stop, endMs }: CallEnded): void {
-    const { provider, upstreamModel, baseUrl, number, startMs, firstPieceMs } = call;
+    const { provider, upstreamModel, baseUrl, number, startMs, firstByteMs } = call;
     if (number !== null && failure) this.note({ upstreamStatus: failure.status });
     if (stop) this.note({ finish: stop });
     if (baseUrl === null) return;
@@ -113,7 +113,7 @@ export class RequestRecord implements ObservedRequest {
       ending: failure ? ('failed' as const) : ('answered' as const),
       failure: failure?.kind ?? null,
       status: failure?.status ?? null,
-      ms: Math.round((firstPieceMs ?? endMs) - startMs),
+      ms: Math.round((firstByteMs ?? endMs) - startMs),
     };
     Object.assign(this.fields, { tries: [...(this.fields.tries ?? []), one] });
   }

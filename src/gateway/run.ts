@@ -2,12 +2,12 @@
 // models, images and searches (sales/). Authentication comes earlier, before the body is read
 // (server/middleware/authenticate.ts). docs/lifecycle.md draws the whole.
 import { admit, withinLimits } from './admission/admit.ts';
-import { placeHold, settle, whileHeld } from './charging/settle.ts';
+import { endHold, placeHold, whileHeld } from './charging/under-hold.ts';
 import type { Client } from './client.ts';
 import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
 import { readSale } from './sales/gone-model.ts';
-import { runOnce } from './replaying/run-once.ts';
+import { answerOnce } from './replaying/answer-once.ts';
 import type { IncomingRequest } from './request.ts';
 import type { Endpoint } from './stages.ts';
 import { readTags } from './tags.ts';
@@ -28,7 +28,7 @@ export async function run(
   const { spans } = incoming.caller.record;
   const observed = spans?.account?.includesContent ? recordContent(spans, sale, client) : client;
   // 3. Replay, by its Idempotency-Key or from the cache, which is free; else run.
-  await runOnce(accepted, observed, (answered, storage) =>
+  await answerOnce(accepted, observed, (answered, storage) =>
     withinLimits(accepted, async (offer) => {
       // 4. Hold the most that it can cost.
       const placed = await placeHold(gateway.books, accepted, offer);
@@ -36,7 +36,7 @@ export async function run(
         // 5. Call a route, and others when it fails. Streams are passed on, but for their end.
         const outcome = await placed.offer.call(held);
         // 6. Charge, then answer: success is reported when its charge is durable.
-        const settled = await settle(held, outcome, runs);
+        const settled = await endHold(held, outcome, runs);
         settled?.deliver();
         return settled?.tokens ?? 0;
       });

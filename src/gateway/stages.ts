@@ -1,7 +1,7 @@
 // The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each has the parts of the
 // one before and one more, so the type says what is known.
 import type { ApiError } from '../canonical/errors.ts';
-import type { Asked as AskedContent } from '../domain/telemetry/content.ts';
+import type { Prompt } from '../domain/telemetry/content.ts';
 import type { UpstreamFormat } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ModelCall, ModelTerms } from './charging/model-call.ts';
@@ -10,7 +10,7 @@ import type { Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
 import type { Replayable } from './replaying/replayable.ts';
 import type { IncomingRequest } from './request.ts';
-import type { Asked } from './routing/write-request.ts';
+import type { ModelRequest } from './routing/write-request.ts';
 
 /** Reads and checks a request, and finds its routes. Throws ApiError 400 or 404. */
 export type Endpoint = (gateway: Gateway, incoming: IncomingRequest) => Sale;
@@ -43,7 +43,7 @@ export type Sale = {
 };
 
 type Content = {
-  readonly asked: () => AskedContent;
+  readonly asked: () => Prompt;
   /** null: the answer has no text of a model. */
   readonly answerFormat: UpstreamFormat | null;
 };
@@ -70,7 +70,7 @@ export type Accepted = Replayable & {
 
 /** A model request whose worst case is held. */
 export type Held = Accepted & {
-  readonly asked: Asked;
+  readonly asked: ModelRequest;
   readonly running: HeldOffer;
   readonly terms: ModelTerms;
 };

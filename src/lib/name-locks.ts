@@ -67,7 +67,7 @@ export class NameLockBook<Thread> {
 }
 
 /** How a thread reaches the book. */
-type Asked = {
+type LockQuery = {
   readonly take: (name: string, ticket: number) => Promise<boolean>;
   readonly leave: (name: string, ticket: number) => void;
   readonly giveBack: (name: string) => void;
@@ -75,12 +75,12 @@ type Asked = {
 
 /** The locks as one thread takes them. Pass `noteAwaited` what the book reports. */
 export class ConnectedNameLocks implements NameLocks {
-  readonly #asked: Asked;
+  readonly #asked: LockQuery;
   /** By ticket. */
   readonly #held = new Map<number, (isAwaited: boolean) => void>();
   #lastTicket = 0;
 
-  constructor(asked: Asked) {
+  constructor(asked: LockQuery) {
     this.#asked = asked;
   }
 

@@ -285,13 +285,13 @@ function payloadOf(media: JsonObject): string | null {
  * image. A PDF is counted by its pages.
  */
 function mayBeImage(payload: string, { source }: JsonObject): boolean {
-  const said =
+  const stated =
     /^\s*data:([^;,]{0,200})/i.exec(payload.slice(0, addressHeadMax))?.[1] ??
     (source as JsonObject | null | undefined)?.media_type;
   return (
-    typeof said !== 'string' ||
-    said === '' ||
-    /^\s*(?:image\/|application\/(?:pdf|octet-stream)$)/i.test(said)
+    typeof stated !== 'string' ||
+    stated === '' ||
+    /^\s*(?:image\/|application\/(?:pdf|octet-stream)$)/i.test(stated)
   );
 }
 

@@ -77,13 +77,13 @@ function compareParameters(documents: Documents, [before, after]: Pair, note: No
       note(`the ${key} is required`);
 }
 
-type Place = {
+type SchemaPath = {
   readonly place: string;
   readonly side: 'request' | 'response';
   readonly note: Note;
 };
 
-function compareContents(documents: Documents, [before, after]: Pair, at: Place): void {
+function compareContents(documents: Documents, [before, after]: Pair, at: SchemaPath): void {
   for (const [mediaType, content] of entries(before.content)) {
     const next = objectAt(after.content, mediaType);
     const place = `${at.place} ${mediaType}`;
@@ -107,7 +107,7 @@ const upperBounds = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'];
 function compareSchemas(
   documents: Documents,
   pair: Pair,
-  at: Place,
+  at: SchemaPath,
   seen: readonly string[] = [],
 ): void {
   const name = typeof pair[0].$ref === 'string' ? pair[0].$ref : null;
@@ -135,7 +135,7 @@ function compareSchemas(
     into([before.contentSchema, asObject(after.contentSchema)], '');
 }
 
-function compareValues([before, after]: Pair, { place, side, note }: Place): void {
+function compareValues([before, after]: Pair, { place, side, note }: SchemaPath): void {
   if (before.type !== after.type && !(side === 'request' && after.type === undefined))
     note(`${place} was ${String(before.type)}, and is ${String(after.type)}`);
   for (const keyword of fixed)
@@ -157,7 +157,7 @@ function compareValues([before, after]: Pair, { place, side, note }: Place): voi
 
 function compareObjects(
   [before, after]: Pair,
-  { place, side, note }: Place,
+  { place, side, note }: SchemaPath,
   into: (pair: Pair, step: string) => void,
 ): void {
   const [required, nextRequired] = [listOf(before.required), listOf(after.required)];

@@ -15,7 +15,7 @@ import { idHeaderNames } from './middleware/trace.ts';
  * Returns the handler of a charged endpoint. `readBody` returns the body as JSON, whatever form it
  * arrived in.
  */
-export function runEndpoint(
+export function chargedHandler(
   { gateway, largeBodies }: ServerContext,
   endpoint: Endpoint,
   readBody: (request: FastifyRequest) => unknown = readJsonBody,

@@ -7,7 +7,7 @@ const limitDefault = 20;
 const limitMax = 1_000;
 
 type Query = Readonly<Record<string, unknown>>;
-type Asked = { readonly limit: number; readonly afterId?: string; readonly beforeId?: string };
+type PageQuery = { readonly limit: number; readonly afterId?: string; readonly beforeId?: string };
 
 /**
  * Returns the page that the query asks for, or the whole list. Throws ApiError `invalid_request`
@@ -37,7 +37,7 @@ export function pageOf(list: ModelList, query: Query): ModelList {
 }
 
 /** Returns null when the query has no parameter of a page. */
-function readPage(query: Query): Asked | null {
+function readPage(query: Query): PageQuery | null {
   const { limit, after_id: afterId, before_id: beforeId } = query;
   if (limit === undefined && afterId === undefined && beforeId === undefined) return null;
   if (afterId !== undefined && beforeId !== undefined)

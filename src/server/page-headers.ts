@@ -1,13 +1,13 @@
 // Headers of every HTML page of the gateway. A page loads only the gateway's own files.
 
-type Sources = {
+type PageOrigins = {
   /** Beside the gateway's own style sheets, such as `'nonce-…'`. */
   readonly styles?: readonly string[];
   /** Beside the gateway's own images. */
   readonly images?: readonly string[];
 };
 
-export function pageHeaders({ styles = [], images = [] }: Sources): Record<string, string> {
+export function pageHeaders({ styles = [], images = [] }: PageOrigins): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [

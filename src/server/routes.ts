@@ -6,7 +6,7 @@ import { imageFilesPath } from '../domain/images/image-links.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 import { getDashboardDocument, getPublicDocument } from './api-documents.ts';
 import { getBalance } from './balance.ts';
-import { runEndpoint } from './charged.ts';
+import { chargedHandler } from './charged.ts';
 import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getInputCount, getTokenCount } from './count-tokens.ts';
@@ -53,7 +53,7 @@ export function routesOf(context: ServerContext, dashboard: DashboardFiles): rea
     ...sales.map(({ url, endpoint, operation: _described, ...options }) =>
       work(
         url as Url<'POST'>,
-        runEndpoint(context, endpoint, options.form ? readFormBody : readJsonBody),
+        chargedHandler(context, endpoint, options.form ? readFormBody : readJsonBody),
         options,
       ),
     ),

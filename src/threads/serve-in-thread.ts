@@ -29,7 +29,7 @@ export async function serveInThread(): Promise<void> {
   const { promise: started, resolve: noteStarted } = Promise.withResolvers<Serving>();
   const main: Remote<MainCalls> = connectThread<MainCalls>(parentPort!, {
     noteNameAwaited: (ticket, isAwaited) => nameLocks.noteAwaited(ticket, isAwaited),
-    noteLoss: async (ledgerId) => (await started).gateway.books.standings.forget(ledgerId),
+    noteLoss: async (ledgerId) => (await started).gateway.books.trust.forget(ledgerId),
     flushLog: () => flush(),
     ownMetrics: async () => readMetrics((await started).metrics),
     countRunning: () => runs.count,

@@ -114,8 +114,8 @@ export class Activity implements RequestListener {
       const { status, isClientGone, startMs, endMs } = event;
       this.noteRequest(fields, { path, status, isClientGone, tookMs: endMs - startMs });
     } else if (event.type === 'call-ended' && event.call.baseUrl !== null) {
-      const { provider, isStream, startMs, firstPieceMs } = event.call;
-      const ms = (firstPieceMs ?? event.endMs) - startMs;
+      const { provider, isStream, startMs, firstByteMs } = event.call;
+      const ms = (firstByteMs ?? event.endMs) - startMs;
       this.noteCall({ provider, kind: isStream ? 'stream' : 'whole', ending: event.ending, ms });
     }
   }

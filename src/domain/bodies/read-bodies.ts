@@ -20,13 +20,13 @@ type Bodies = {
   readonly expiresAtMs: number;
 };
 
-type Place = { readonly accountId: string; readonly requestId: string };
+type BodyKey = { readonly accountId: string; readonly requestId: string };
 
 /** Returns null when none are kept, `unreadable` when they are under a secret that is not accepted. */
 export async function readBodies(
   { read }: Database,
   secrets: Secrets,
-  { accountId, requestId, nowMs }: Place & { readonly nowMs: number },
+  { accountId, requestId, nowMs }: BodyKey & { readonly nowMs: number },
 ): Promise<Bodies | 'unreadable' | null> {
   const row = await read
     .selectFrom('kept_bodies')

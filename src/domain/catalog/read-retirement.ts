@@ -5,7 +5,7 @@ import type { RetirementFields } from '../../config/shared-model-fields.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseUtcDay, parseZonedTime } from '../../lib/iso-time.ts';
 
-type Place = readonly [section: 'models' | 'image_models', id: string];
+type EntryPath = readonly [section: 'models' | 'image_models', id: string];
 
 /**
  * Returns null when no end is announced. Throws ConfigError for a day that does not exist, and for
@@ -13,7 +13,7 @@ type Place = readonly [section: 'models' | 'image_models', id: string];
  */
 export function readRetirement(
   config: Config,
-  place: Place,
+  place: EntryPath,
   { deprecated_at: deprecatedAt, retires_at: retiresAt, deprecation_url: url }: RetirementFields,
 ): Retirement | null {
   if (deprecatedAt === undefined && retiresAt === undefined) return null;

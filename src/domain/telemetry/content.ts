@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/json.ts';
 import { finishReasonOf } from './conventions.ts';
 
 /** The part of a request that a trace shows. */
-export type Asked = Pick<CanonicalRequest, 'system' | 'messages'>;
+export type Prompt = Pick<CanonicalRequest, 'system' | 'messages'>;
 
 /** The answer, as far as it arrived. `stop`: null when it did not end. */
 export type Answered = {
@@ -20,7 +20,7 @@ export type Answered = {
 /** The most characters of a prompt, and of an answer. */
 export const contentCharactersMax = 64 * 1024;
 
-export function writeContent(asked: Asked, answered: Answered | null): SpanContent {
+export function writeContent(asked: Prompt, answered: Answered | null): SpanContent {
   const prompt = new Cutter();
   // The newest message matters most.
   const messages = asked.messages

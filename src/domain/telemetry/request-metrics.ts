@@ -71,21 +71,20 @@ export class RequestMetrics {
     const labels = [operation, providerNameOf(provider), model];
     this.#of.request.note((endMs - startMs) / 1_000, ...labels, error);
     const { lastCall, usage } = spans;
-    const firstPieceMs = lastCall?.call.firstPieceMs ?? null;
-    if (!lastCall || firstPieceMs === null || error !== '') return;
-    this.#of.firstToken.note((firstPieceMs - startMs) / 1_000, ...labels);
+    const firstByteMs = lastCall?.call.firstByteMs ?? null;
+    if (!lastCall || firstByteMs === null || error !== '') return;
+    this.#of.firstToken.note((firstByteMs - startMs) / 1_000, ...labels);
     const later = (usage?.outputTokens ?? 0) - 1;
     if (later > 0)
-      this.#of.perToken.note((lastCall.endMs - firstPieceMs) / 1_000 / later, ...labels);
+      this.#of.perToken.note((lastCall.endMs - firstByteMs) / 1_000 / later, ...labels);
   }
 
   #noteCall(operation: string, { call, failure, endMs }: CallEnded, usage: Usage | null): void {
-    const { provider, upstreamModel, startMs, firstPieceMs } = call;
+    const { provider, upstreamModel, startMs, firstByteMs } = call;
     const labels = [operation, providerNameOf(provider), upstreamModel];
     const error = failure ? errorTypeOf(failure) : '';
     this.#of.call.note((endMs - startMs) / 1_000, ...labels, error);
-    if (firstPieceMs !== null)
-      this.#of.firstChunk.note((firstPieceMs - startMs) / 1_000, ...labels);
+    if (firstByteMs !== null) this.#of.firstChunk.note((firstByteMs - startMs) / 1_000, ...labels);
     if (!usage) return;
     this.#of.tokens.note(totalInputTokens(usage), ...labels, 'input');
     this.#of.tokens.note(usage.outputTokens, ...labels, 'output');

@@ -90,7 +90,7 @@ export function writeRequestAttributes(
     providerName(json, providerNameOf(served.call.provider));
     request.responseModel(json, fields.model);
     finishReasons(json, served.stop && finishReasonOf[served.stop]);
-    timeToFirstChunk(json, microsFrom(startMs, served.call.firstPieceMs));
+    timeToFirstChunk(json, microsFrom(startMs, served.call.firstByteMs));
     if (usage) writeUsage(json, usage);
   }
   writeCost(json, fields.costMicros ?? (fields.cache ? 0 : undefined));
@@ -111,12 +111,12 @@ export function writeCallAttributes(
   { call: facts, failure, stop }: CallEnded,
   { operation, audience, usage }: CallContext,
 ): void {
-  const { provider, upstreamModel, baseUrl, isStream, startMs, firstPieceMs } = facts;
+  const { provider, upstreamModel, baseUrl, isStream, startMs, firstByteMs } = facts;
   operationName(json, operation);
   requestModel(json, upstreamModel || null);
   requestStream(json, isStream || null);
   finishReasons(json, stop && finishReasonOf[stop]);
-  timeToFirstChunk(json, microsFrom(startMs, firstPieceMs));
+  timeToFirstChunk(json, microsFrom(startMs, firstByteMs));
   errorType(json, failure && errorTypeOf(failure));
   providerName(json, providerNameOf(provider));
   call.provider(json, provider);

@@ -71,13 +71,13 @@ export function continueWith(
   found: readonly JsonObject[],
 ): ClientRequest {
   const { input, tool_choice: choice } = request.body;
-  const said: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
+  const before: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
   const isForced = isObject(choice) ? choice.type !== 'allowed_tools' : choice === 'required';
   return {
     ...request,
     body: {
       ...request.body,
-      input: [...said, ...items, ...found],
+      input: [...before, ...items, ...found],
       ...(isForced && { tool_choice: 'auto' }),
     },
   };

@@ -8,13 +8,13 @@ import type { IncomingRequest } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';
 import { checkPermission } from './permitted-model.ts';
 
-type Asked = { readonly sale: Sale; readonly tags: Accepted['tags'] };
+type ToAdmit = { readonly sale: Sale; readonly tags: Accepted['tags'] };
 
 /** Throws ApiError 400, 403 or 429. */
 export async function admit(
   gateway: Gateway,
   incoming: IncomingRequest,
-  { sale, tags }: Asked,
+  { sale, tags }: ToAdmit,
 ): Promise<Accepted> {
   const { caller, wishes } = incoming;
   const { key, record } = caller;
@@ -46,11 +46,11 @@ export async function withinLimits(
   const { key, nextTurn } = caller;
   const { tokens, offer } = sale.estimate();
   if (nextTurn) await nextTurn();
-  const place = await gateway.rateLimits.begin(key, tokens, rateHeaders);
+  const slot = await gateway.rateLimits.begin(key, tokens, rateHeaders);
   let tokensUsed = 0;
   try {
-    tokensUsed = await action(offer({ ...accepted, rateHeaders: place.headers }));
+    tokensUsed = await action(offer({ ...accepted, rateHeaders: slot.headers }));
   } finally {
-    place.end(tokensUsed);
+    slot.end(tokensUsed);
   }
 }

@@ -11,8 +11,8 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { answerWithSearches } from './hosted-search.ts';
 import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
-import { callModel, type Tried } from './model-calls.ts';
-import { failedCall } from '../calling/call-failed.ts';
+import { callModel, type CallResult } from './model-calls.ts';
+import { failedCall } from '../calling/failed-call.ts';
 import { callUpstream, type CallReply } from './call-upstream.ts';
 import { outcomeOfFailure } from './failed.ts';
 import {
@@ -74,7 +74,7 @@ function writeUpToCost({ usage, ...body }: JsonObject): string {
   );
 }
 
-function readReply(called: Called, reply: CallReply): Tried<RelayedAnswer> {
+function readReply(called: Called, reply: CallReply): CallResult<RelayedAnswer> {
   switch (reply.kind) {
     case 'failure':
       return reply;
@@ -85,7 +85,7 @@ function readReply(called: Called, reply: CallReply): Tried<RelayedAnswer> {
   }
 }
 
-function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
+function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
   const { format } = called.asked;
   const { attempt } = called.call;
   const { route } = attempt;
@@ -108,7 +108,7 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
   }
 }
 
-function translate(called: Called, answer: Answer): Tried<RelayedAnswer> {
+function translate(called: Called, answer: Answer): CallResult<RelayedAnswer> {
   const { loweredTools, toolNames, emulated } = called.call.attempt.written;
   const raised = raiseCustomAnswer(restoreAnswerNames(answer, toolNames), loweredTools);
   const shown = makeCallsConsistent(emulateAnswer(raised, emulated));

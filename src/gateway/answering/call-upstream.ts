@@ -3,7 +3,7 @@
 import { readErrorMessage, readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
-import { failedCall, type CallFailed } from '../calling/call-failed.ts';
+import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { UpstreamReply } from '../calling/upstream-call.ts';
@@ -11,12 +11,12 @@ import type { UpstreamReply } from '../calling/upstream-call.ts';
 export type CallReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
-  | CallFailed;
+  | FailedCall;
 
 /** `spentMs`: the part of the answer's time that earlier calls took. */
 export async function callUpstream(called: Called, spentMs = 0): Promise<CallReply> {
   const { route } = called.call.attempt;
-  const reply = await (route.isPlayed ? play(called) : send(called, spentMs));
+  const reply = await (route.isSandbox ? play(called) : send(called, spentMs));
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =

@@ -6,14 +6,14 @@ import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { isProvoked } from '../charging/provoked.ts';
 import { useSoFar } from '../charging/used.ts';
-import type { LastFailed } from './model-calls.ts';
+import type { LastFailedCall } from './model-calls.ts';
 
 /**
  * What the provider bills for a failure is the operator's loss. An answer that was stopped because
  * nobody waited is charged up to that point. An answer that the account could spoil is charged when the
  * account's loss budget is used up.
  */
-export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null): Outcome {
+export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | null): Outcome {
   const { called } = failed;
   if (wasAbandoned(failed)) {
     const used = useSoFar(called, failed.progress);
@@ -37,7 +37,7 @@ export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null)
   return { ...ended, losses, spoiled: bill };
 }
 
-function errorOf({ called, reported }: LastFailed): ApiError {
+function errorOf({ called, reported }: LastFailedCall): ApiError {
   const { format, provider } = called.call.attempt.route;
   const { vendor, ...plain } = reported;
   return toApiError({
@@ -52,7 +52,7 @@ function errorOf({ called, reported }: LastFailed): ApiError {
  * Returns true when the call was stopped because nobody waited any more, after its answer had begun:
  * not by its own failure or the end of the program.
  */
-function wasAbandoned({ called, failure }: LastFailed): boolean {
+function wasAbandoned({ called, failure }: LastFailedCall): boolean {
   const { gateway, running, call } = called;
   const { run } = running;
   const wasStopped = run.isAbandoned && !gateway.runs.isEnding && failure.kind === 'connection';

@@ -16,11 +16,11 @@ import type { Headers } from '../client.ts';
 import { requestHeaders, writeNames, type Sender } from '../headers.ts';
 import { retentionHeaders } from '../replaying/answer-storage.ts';
 import type { Caller } from '../request.ts';
-import type { Asked } from '../routing/write-request.ts';
+import type { ModelRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
 
 type Answering = Failing & {
-  readonly asked: Pick<Asked, 'model' | 'request'> & {
+  readonly asked: Pick<ModelRequest, 'model' | 'request'> & {
     readonly estimate: Pick<InputEstimate, 'likely'>;
   };
   /** Absent before the hold. */

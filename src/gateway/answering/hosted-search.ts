@@ -19,14 +19,14 @@ import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import { usageMaxOf } from '../charging/used.ts';
 import { lighten } from '../routing/lighten.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
-import type { Tried } from './model-calls.ts';
+import type { CallResult } from './model-calls.ts';
 
 /** A turn of the model that has ended. */
 type Turn = {
@@ -71,13 +71,13 @@ export class SearchTurns {
   }
 
   /** A refusal behind billed turns counts against the account, which may be able to repeat it. */
-  failureOf({ failure }: CallFailed): UpstreamFailure {
+  failureOf({ failure }: FailedCall): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
     return this.usage && isRefusal ? { ...failure, isProvoked: true } : failure;
   }
 
   /** Returns the usage after a failed call, which counts when its host had probably begun. */
-  usageAfter({ failure: { kind }, progress }: CallFailed): Usage | null {
+  usageAfter({ failure: { kind }, progress }: FailedCall): Usage | null {
     if (kind === 'status' || kind === 'connection') return this.usage;
     return this.usageWith(progress.usage, progress.output.bytes);
   }
@@ -184,8 +184,8 @@ export class SearchTurns {
 export async function answerWithSearches(
   called: Called,
   own: OwnSearch,
-  callTurn: (turn: Called, spentMs: number) => Promise<Tried<RelayedAnswer>>,
-): Promise<Tried<RelayedAnswer>> {
+  callTurn: (turn: Called, spentMs: number) => Promise<CallResult<RelayedAnswer>>,
+): Promise<CallResult<RelayedAnswer>> {
   const turns = new SearchTurns(called, own);
   let outputBytes = 0;
   for (;;) {
@@ -227,7 +227,7 @@ export function searchId({ caller }: Called, index: number): string {
 }
 
 /** Earlier turns were complete, so the provider bills them. */
-function failedAfter(failed: CallFailed, turns: SearchTurns, outputBytes: number): CallFailed {
+function failedAfter(failed: FailedCall, turns: SearchTurns, outputBytes: number): FailedCall {
   if (!turns.usage) return failed;
   const isWhole = failed.isWhole || failed.failure.kind === 'status';
   const usage = turns.usageAfter(failed);

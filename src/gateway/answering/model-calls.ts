@@ -2,7 +2,7 @@
 // failure may pass, all under one hold. Once anything of an answer has reached the client, nothing
 // is sent again.
 import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import { callRoute, newCall } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
@@ -24,18 +24,18 @@ type Answered<Answer> = {
 };
 
 /** A finished call. */
-export type Tried<Answer> = Answered<Answer> | CallFailed;
+export type CallResult<Answer> = Answered<Answer> | FailedCall;
 
-/** Makes one call. Call `noteFirstPiece` as soon as anything of an answer can be sent. */
-type Call<Answer> = (called: Called, noteFirstPiece: () => void) => Promise<Tried<Answer>>;
+/** Makes one call. Call `noteFirstByte` as soon as anything of an answer can be sent. */
+type Call<Answer> = (called: Called, noteFirstByte: () => void) => Promise<CallResult<Answer>>;
 
 /** `reported`: the failure that the client sees, perhaps that of an earlier call. */
-export type LastFailed = CallFailed & {
+export type LastFailedCall = FailedCall & {
   readonly called: Called;
   readonly reported: UpstreamFailure;
 };
 
-type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastFailed;
+type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastFailedCall;
 
 /** Returns the first call that gives an answer, or the last call when all failed. */
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
@@ -76,7 +76,7 @@ function nextAvailable(held: Held): Attempt | null {
 }
 
 function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
-  return route.isPlayed || gateway.hosts.routing.health.isAvailable(route.name);
+  return route.isSandbox || gateway.hosts.routing.health.isAvailable(route.name);
 }
 
 type ToCall = { readonly held: Held; readonly attempt: Attempt; readonly number: number };
@@ -85,7 +85,7 @@ async function callAttempt<Answer>(
   { held, attempt, number }: ToCall,
   call: Call<Answer>,
   retries: Retries<Attempt>,
-): Promise<[Called, Tried<Answer>]> {
+): Promise<[Called, CallResult<Answer>]> {
   const { gateway, caller, asked, running } = held;
   const { request } = asked;
   const { record } = caller;
@@ -99,22 +99,22 @@ async function callAttempt<Answer>(
     tokensPerSecond: health.tokensPerSecond(route.name, kind),
   });
   running.run.follow(unseen);
-  const baseUrl = route.isPlayed ? null : route.provider.baseUrl;
+  const baseUrl = route.isSandbox ? null : route.provider.baseUrl;
   const facts = { route: route.name, baseUrl, isStream: request.stream, number };
   const begun = newCall({ record, clock }, facts);
   const called: Called = { ...held, call: { attempt, number, unseen, trace: begun.trace } };
   const isStopped = () => running.run.waiting.aborted;
   try {
-    const tried = await callRoute({ record, clock, call: begun, isStopped }, (noteFirstPiece) =>
+    const tried = await callRoute({ record, clock, call: begun, isStopped }, (noteFirstByte) =>
       call(called, () => {
-        noteFirstPiece();
+        noteFirstByte();
         retries.giveBack();
       }),
     );
     return [called, tried];
   } finally {
     const { written } = unseen;
-    if (written && !route.isPlayed) health.noteWriting(route.name, kind, written);
+    if (written && !route.isSandbox) health.noteWriting(route.name, kind, written);
     unseen.end();
   }
 }
@@ -129,11 +129,14 @@ function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
 }
 
 /** Returns the next call after its wait; null when none is made and the failure is reported. */
-async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promise<Attempt | null> {
+async function nextAttempt(
+  failed: LastFailedCall,
+  retries: Retries<Attempt>,
+): Promise<Attempt | null> {
   const { called } = failed;
   const { gateway, running, terms } = called;
   const { attempt, number } = called.call;
-  if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
+  if (failed.begun || isGivenUp(called) || attempt.route.isSandbox) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
   const lighter = lighten(gateway.hosts.routing, attempt, failed);
   const next = lighter ? { route: lighter, waitMs: 0 } : chooseNext(failed, retries);
@@ -154,7 +157,7 @@ async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promi
  * when the failure to report cannot pass.
  */
 function chooseNext(
-  { called, failure, reported }: LastFailed,
+  { called, failure, reported }: LastFailedCall,
   retries: Retries<Attempt>,
 ): Retry<Attempt> | null {
   if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;

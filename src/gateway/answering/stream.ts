@@ -8,7 +8,7 @@ import type { CancelTimer } from '../../lib/clock.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { readOnMs } from '../active-runs.ts';
 import { endingOf } from '../audience.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import { callUpstream } from './call-upstream.ts';
 import { makeFailure, unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
@@ -16,7 +16,7 @@ import type { Charge } from '../charging/open-hold.ts';
 import { soldBy, type Ended } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
-import { callModel, type Tried } from './model-calls.ts';
+import { callModel, type CallResult } from './model-calls.ts';
 import type { Called, Held } from '../stages.ts';
 import { outcomeOfFailure } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
@@ -32,8 +32,8 @@ export async function streamAnswer(held: Held): Promise<Outcome> {
     held.terms.granted,
     held.gateway.config.limits.hold_slice_tokens,
   );
-  const tried = await callModel(held, (called, noteFirstPiece) =>
-    callAndRelay({ called, output, growth, noteFirstPiece }),
+  const tried = await callModel(held, (called, noteFirstByte) =>
+    callAndRelay({ called, output, growth, noteFirstByte }),
   );
   if (tried.kind === 'answered') return tried.answer;
   const { called, begun } = tried;
@@ -48,14 +48,14 @@ type Relay = OpenFrames & {
   readonly called: Called;
   readonly output: Output;
   readonly growth: HoldGrowth;
-  readonly noteFirstPiece: () => void;
+  readonly noteFirstByte: () => void;
 };
 
 /**
  * Returns a failure that the client has not seen. While nothing of the answer went out,
  * another call may replace this one.
  */
-async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tried<Outcome>> {
+async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<CallResult<Outcome>> {
   const { called, output, growth } = calling;
   let pipe: OpenFrames['pipe'] | null = null;
   output.serve(called);
@@ -80,7 +80,7 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tri
   }
 }
 
-async function relay(relayed: Relay): Promise<Tried<Outcome>> {
+async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
   const { called, pipe, output, growth } = relayed;
   const copied = await copyFrames(relayed);
   const { failure } = copied;
@@ -127,7 +127,7 @@ function brokenOff(
   pipe: OpenFrames['pipe'],
   failure: UpstreamFailure,
   { hasBegun }: { readonly hasBegun: boolean },
-): CallFailed {
+): FailedCall {
   return {
     kind: 'failure',
     failure,
@@ -148,7 +148,7 @@ async function copyFrames({
   pipe,
   output,
   growth,
-  noteFirstPiece,
+  noteFirstByte,
 }: Relay): Promise<Copied> {
   const { gateway, running, terms } = called;
   const { unseen } = called.call;
@@ -163,7 +163,7 @@ async function copyFrames({
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
       unseen.note(pipe.progress);
-      const written = passOn(text, { output, pipe, noteFirstPiece });
+      const written = passOn(text, { output, pipe, noteFirstByte });
       if (written) {
         const startedAtMs = clock.elapsedMs();
         await written.finally(() => unseen.noteOwnWait());
@@ -184,7 +184,7 @@ async function copyFrames({
 
 function passOn(
   text: string,
-  { output, pipe, noteFirstPiece }: Pick<Relay, 'output' | 'pipe' | 'noteFirstPiece'>,
+  { output, pipe, noteFirstByte }: Pick<Relay, 'output' | 'pipe' | 'noteFirstByte'>,
 ): Promise<void> | void {
   if (text === '') return;
   if (!output.hasFrames) {
@@ -192,7 +192,7 @@ function passOn(
     // serve, or the error may have a status.
     if (pipe.progress.status === 'failed') return;
     output.noteFirstByte();
-    noteFirstPiece();
+    noteFirstByte();
   }
   return output.write(text);
 }

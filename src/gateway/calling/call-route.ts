@@ -34,7 +34,7 @@ export function newCall(
     ...facts,
     trace: spans ? spans.traceOfStep() : trace,
     startMs: clock.elapsedMs(),
-    firstPieceMs: null,
+    firstByteMs: null,
   };
 }
 
@@ -52,17 +52,17 @@ type ToCall = Calling & {
   readonly isStopped: () => boolean;
 };
 
-/** `send`: makes the call. It calls `noteFirstPiece` as soon as a piece of a stream can be sent. */
+/** `send`: makes the call. It calls `noteFirstByte` as soon as a piece of a stream can be sent. */
 export async function callRoute<R extends Result>(
   { record, clock, call, isStopped }: ToCall,
-  send: (noteFirstPiece: () => void) => Promise<R>,
+  send: (noteFirstByte: () => void) => Promise<R>,
 ): Promise<R> {
   let result: R | null = null;
   record.tell({ type: 'call-begun', call });
   try {
     result = await send(() => {
-      call.firstPieceMs ??= clock.elapsedMs();
-      record.tell({ type: 'first-piece', call });
+      call.firstByteMs ??= clock.elapsedMs();
+      record.tell({ type: 'first-byte', call });
     });
     return result;
   } finally {

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Roster } from '../../lib/roster.ts';
+import type { ActiveSet } from '../../lib/active-set.ts';
 import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
 import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
@@ -15,7 +15,7 @@ import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-c
 
 type Controller = Dispatcher.DispatchController;
 type ExchangeOptions = {
-  readonly open: Roster<Exchange>;
+  readonly open: ActiveSet<Exchange>;
   readonly clock: Clock;
   readonly large: LargeAnswers;
 };

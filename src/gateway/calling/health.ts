@@ -100,7 +100,7 @@ export class RouteHealth implements RequestListener {
   hear(event: RequestEvent): void {
     if (!('call' in event) || event.call.baseUrl === null) return;
     if (event.type === 'call-begun') this.begin(event.call);
-    else if (event.type === 'first-piece') this.noteAnswer(event.call);
+    else if (event.type === 'first-byte') this.noteAnswer(event.call);
     else this.end(event.call, event.ending);
   }
 

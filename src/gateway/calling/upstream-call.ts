@@ -59,9 +59,9 @@ export type UpstreamReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   /** Throws UpstreamBroken when the stream ends early. Leaving the loop stops the upstream. */
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
-  | UpstreamFailed;
+  | FailedReply;
 
-export type UpstreamFailed = {
+export type FailedReply = {
   readonly kind: 'failure';
   readonly failure: UpstreamFailure;
   /** The upstream's body: parsed JSON, or text when it is no JSON; null when it did not answer. */

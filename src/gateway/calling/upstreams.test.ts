@@ -15,7 +15,7 @@ import { createUpstreams } from './upstreams.ts';
 import type { Upstreams } from './upstreams.ts';
 import type {
   UpstreamCall,
-  UpstreamFailed,
+  FailedReply,
   UpstreamReply,
   UpstreamTimeouts,
 } from './upstream-call.ts';
@@ -74,7 +74,7 @@ function callTo(
   };
 }
 
-async function failed(reply: Promise<UpstreamReply>): Promise<UpstreamFailed> {
+async function failed(reply: Promise<UpstreamReply>): Promise<FailedReply> {
   const settled = await reply;
   assert.equal(settled.kind, 'failure', JSON.stringify(settled));
   return settled;

@@ -4,7 +4,7 @@
 import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
-import { Roster } from '../../lib/roster.ts';
+import { ActiveSet } from '../../lib/active-set.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
 import { LargeAnswers } from './large-answers.ts';
 import { Exchange } from './exchange.ts';
@@ -43,7 +43,7 @@ const sweepMs = 1_000;
 
 export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions): Upstreams {
   const destinations = new Map<string, Destination>();
-  const open = new Roster<Exchange>();
+  const open = new ActiveSet<Exchange>();
   const large = new LargeAnswers(largeAnswerBytesMax);
   const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
   return {
@@ -152,6 +152,6 @@ function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
 /**
  * Stops overdue exchanges. All are checked: they are in order of their start, but timeouts differ.
  */
-function stopOverdue(open: Roster<Exchange>, nowMs: number): void {
+function stopOverdue(open: ActiveSet<Exchange>, nowMs: number): void {
   for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
 }

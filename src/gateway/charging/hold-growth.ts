@@ -1,7 +1,7 @@
 // Grows a stream's hold with its answer, slice by slice: many streams fit a small balance, and none
 // spends what is not held. When a slice is refused, the answer ends as at its length limit.
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
-import { Roster } from '../../lib/roster.ts';
+import { ActiveSet } from '../../lib/active-set.ts';
 import type { OpenHold } from './open-hold.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import { worstCaseOf, type Granted } from './worst-case.ts';
@@ -82,7 +82,7 @@ const watchMs = 1_000;
 
 /** Grows the holds of streams that are silent while their model thinks: one timer for all. */
 export class HoldGrowths {
-  readonly #watched = new Roster<Watched>();
+  readonly #watched = new ActiveSet<Watched>();
   readonly #stopWatching: CancelTimer;
 
   constructor(clock: Clock) {

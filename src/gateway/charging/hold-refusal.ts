@@ -17,7 +17,7 @@ type Wanted = {
 };
 
 /** Returns the ApiError 402, 403 or 429. */
-export function refuseHold(outcome: RefusedOutcome, wanted: Wanted): ApiError {
+export function holdRefused(outcome: RefusedOutcome, wanted: Wanted): ApiError {
   switch (outcome.type) {
     case 'account-frozen':
       return accountFrozen();
@@ -46,7 +46,7 @@ export function refusal(
     affordable_output_tokens: affordable,
     ...(search && { web_searches: search.searchesMax }),
   };
-  return refuseHold(outcome, {
+  return holdRefused(outcome, {
     amountMicros,
     nowMs,
     costPart: searchPart(wanted),

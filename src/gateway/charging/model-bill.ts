@@ -2,7 +2,7 @@
 import { priceUsage } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import { elapsedMs } from '../request.ts';
 import type { CalledModel as Called } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
@@ -51,7 +51,7 @@ export function soldBy(called: Called, ended: Ended) {
 }
 
 /** A failed call, and what had arrived of its answer. */
-type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
+type Failed = Pick<FailedCall, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
 
 /**
  * Returns what the provider bills for a failed call: by its final count, else by the use so far.
@@ -86,7 +86,7 @@ function isBilledWithoutAnswer(
   { running: { run }, call: { attempt } }: Called,
   { failure, requestSent }: Failed,
 ): boolean {
-  if (!requestSent || attempt.route.isPlayed) return false;
+  if (!requestSent || attempt.route.isSandbox) return false;
   if (failure.kind === 'connection') return run.waiting.aborted;
   return failure.kind === 'timeout' || failure.kind === 'broken-stream';
 }

@@ -5,7 +5,7 @@ import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Caller } from '../request.ts';
 import type { Attempt, RoutePlan } from '../routing/plan.ts';
 import type { Routing } from '../routing/routing.ts';
-import type { Asked } from '../routing/write-request.ts';
+import type { ModelRequest } from '../routing/write-request.ts';
 import type { Held } from './offer.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import type { Granted } from './worst-case.ts';
@@ -33,7 +33,7 @@ export type CalledModel = {
     readonly clock: Clock;
   };
   readonly caller: Caller;
-  readonly asked: Asked;
+  readonly asked: ModelRequest;
   readonly running: Pick<Held, 'run'>;
   readonly terms: ModelTerms;
   readonly call: ModelCall;

@@ -1,6 +1,6 @@
 // A hold in the ledger, from its reservation to its one end: a charge or a release. A charge is
 // durable before success is reported.
-import type { Charged } from '../../canonical/request-events.ts';
+import type { Charged, Released } from '../../canonical/request-events.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../../canonical/price-terms.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../domain/ledger/commands.ts';
 import type { Logger } from '../../lib/log.ts';
 import { floorToCents, micros, zeroMicros, type Micros } from '../../lib/money.ts';
-import type { AccountStandings } from './account-standings.ts';
+import type { AccountTrust } from './account-trust.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
 import type { Caller } from '../request.ts';
 
@@ -28,7 +28,7 @@ export type Books = {
   readonly ledger: Ledger;
   /** This process's name in the ledger's leases. */
   readonly owner: string;
-  readonly standings: AccountStandings;
+  readonly trust: AccountTrust;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'elapsedMs'>;
 };
@@ -64,9 +64,6 @@ type ToStore = {
   readonly storage: AnswerStorage;
 };
 
-/** `isProvoked`: the account could cause the loss; left out: it could not. */
-type Blame = { readonly isProvoked?: boolean };
-
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
 type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'>;
@@ -80,10 +77,7 @@ export async function reserve(
   payer: Payer,
   { mayOutlast, amountMicros, likelyCost }: Amounts & { readonly mayOutlast: boolean },
 ): Promise<OpenHold | RefusedOutcome> {
-  const endRisk = await books.standings.admit(
-    payer.caller.key,
-    mayOutlast ? amountMicros : zeroMicros,
-  );
+  const endRisk = await books.trust.admit(payer.caller.key, mayOutlast ? amountMicros : zeroMicros);
   let held: OpenHold | RefusedOutcome | null = null;
   try {
     held = await submitReserve(books, payer, { amounts: { amountMicros, likelyCost }, endRisk });
@@ -239,7 +233,10 @@ export class OpenHold {
   /**
    * Ends the hold without a charge. The loss is what the provider bills anyway.
    */
-  async release(lossMicros: Micros, { isProvoked = false }: Blame = {}): Promise<void> {
+  async release(
+    lossMicros: Micros,
+    { isProvoked }: Pick<Released, 'isProvoked'> = { isProvoked: false },
+  ): Promise<void> {
     const { requestId, record } = this.#payer.caller;
     const release = {
       type: 'release',
@@ -263,7 +260,7 @@ export class OpenHold {
    * account's loss budget has room for it.
    */
   withinLossBudget<T>(action: (isWithin: boolean) => Promise<T>): Promise<T> {
-    return this.#books.standings.bookInTurn(this.#payer.caller.key, action);
+    return this.#books.trust.bookInTurn(this.#payer.caller.key, action);
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */

@@ -1,5 +1,5 @@
 // Tells which failures count against the account's loss budget.
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import type { ModelTerms } from './model-call.ts';
 import type { HoldRequest } from './worst-case.ts';
 
@@ -12,7 +12,7 @@ const slowTokensPerSecond = 25;
  */
 export function isProvoked(
   { granted }: ModelTerms,
-  { failure }: Pick<CallFailed, 'failure'>,
+  { failure }: Pick<FailedCall, 'failure'>,
 ): boolean {
   if (failure.isUnaffordable) return true;
   if (!failure.isOverdue) return failure.isProvoked ?? false;

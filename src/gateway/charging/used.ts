@@ -2,10 +2,10 @@
 // ours. A provider's count is untrusted.
 import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import { inputTokensWithSearches, likelyInputTokensAfter } from '../routing/provider-search.ts';
 import type { Attempt } from '../routing/plan.ts';
-import type { Asked } from '../routing/write-request.ts';
+import type { ModelRequest } from '../routing/write-request.ts';
 import type { CalledModel as Called } from './model-call.ts';
 import type { Granted } from './worst-case.ts';
 
@@ -36,7 +36,7 @@ export function finalUse(
  */
 export function useSoFar(
   called: Called,
-  { usage: reported, searches, output }: CallFailed['progress'],
+  { usage: reported, searches, output }: FailedCall['progress'],
 ): Used {
   const { asked, terms, call } = called;
   const { request } = asked;
@@ -70,7 +70,7 @@ function withResults({ asked, call }: Called, counted: Usage, searches = 0): Usa
 /** The ratio of our own count, as in `tokensFromBytes`. */
 export const bytesPerToken = 4;
 
-type Counting = Pick<Asked, 'model' | 'request'> & {
+type Counting = Pick<ModelRequest, 'model' | 'request'> & {
   /** Absent before the hold. */
   readonly granted?: Granted;
   /** Absent before the first call. */

@@ -7,7 +7,7 @@ import fc from '../../../tests/support/property.ts';
 import { rateRefusal, withRateHeaders } from './rate-limit-refusal.ts';
 
 const perMinute = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.maxSafeNat());
-const standing = fc.record({
+const state = fc.record({
   budget: fc.record({
     id: fc.constant('b'),
     perMinute,
@@ -56,7 +56,7 @@ function check(headers: Headers, units: readonly string[]): void {
 
 test('the limits of any budgets are structured fields that agree with the x-ratelimit headers', () => {
   fc.assert(
-    fc.property(standing, standing, (requests, tokens) => {
+    fc.property(state, state, (requests, tokens) => {
       const first = withRateHeaders({}, { ...requests, unit: 'requests' });
       check(first, ['requests']);
       check(withRateHeaders(first, { ...tokens, unit: 'tokens' }), ['requests', 'tokens']);
@@ -66,7 +66,7 @@ test('the limits of any budgets are structured fields that agree with the x-rate
 
 test('a refusal names the time of Retry-After in the limit that refused', () => {
   fc.assert(
-    fc.property(standing, standing, (requests, tokens) => {
+    fc.property(state, state, (requests, tokens) => {
       const before = withRateHeaders({}, { ...requests, unit: 'requests' });
       const { headers, retryAfterSeconds } = rateRefusal({ ...tokens, unit: 'tokens' }, before);
       check(headers, ['requests', 'tokens']);

@@ -9,7 +9,7 @@ import type { Headers } from '../client.ts';
 export type LimitScope = 'key' | 'account';
 
 /** The state of one budget. `amount`: what the request needed. */
-type Standing = {
+type LimitState = {
   readonly unit: 'requests' | 'tokens';
   readonly budget: Budget & { readonly scope: LimitScope };
   readonly amount: number;
@@ -27,7 +27,7 @@ const quotaUnits = { requests: '', tokens: ';qu="tokens"' } as const;
  */
 export function withRateHeaders(
   headers: Headers,
-  { unit, budget, left }: Standing,
+  { unit, budget, left }: LimitState,
   waitMs?: number,
 ): Headers {
   const { perMinute } = budget;
@@ -61,8 +61,8 @@ function listed(list: string | undefined, item: string): string {
 }
 
 /** Returns the ApiError 429. `headers`: those of the limits that had room. */
-export function rateRefusal(standing: Standing, headers: Headers): ApiError {
-  const { unit, budget, amount, left } = standing;
+export function rateRefusal(state: LimitState, headers: Headers): ApiError {
+  const { unit, budget, amount, left } = state;
   const { scope, perMinute } = budget;
   const waitMs = msUntil(amount, { now: left, perMinute });
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
@@ -82,7 +82,7 @@ export function rateRefusal(standing: Standing, headers: Headers): ApiError {
         reset_seconds: retryAfterSeconds,
       },
       // The draft wants `t` to name the same time as Retry-After.
-      headers: withRateHeaders(headers, standing, retryAfterSeconds * 1_000),
+      headers: withRateHeaders(headers, state, retryAfterSeconds * 1_000),
     },
   );
 }

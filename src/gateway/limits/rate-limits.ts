@@ -16,10 +16,10 @@ import {
 } from './rate-limit-refusal.ts';
 
 /** A request's slot. End it with the tokens that were used. */
-type Place = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
+type Slot = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
 
 type Scoped<Limit> = Limit & { readonly scope: LimitScope };
-type Asked = {
+type LimitQuery = {
   readonly unit: 'requests' | 'tokens';
   readonly amounts: readonly number[];
   readonly headers: Headers;
@@ -82,7 +82,7 @@ export class RateLimits {
    * Starts a request: takes a slot, and the tokens that it will likely use. Throws ApiError
    * `rate_limit_exceeded`; the request then no longer counts.
    */
-  async begin(key: ApiKey, tokens: number, headers: Headers): Promise<Place> {
+  async begin(key: ApiKey, tokens: number, headers: Headers): Promise<Slot> {
     const { defaults, rates } = this.#input;
     try {
       return await this.#takePlace(key, tokens, headers);
@@ -92,7 +92,7 @@ export class RateLimits {
     }
   }
 
-  async #takePlace(key: ApiKey, tokens: number, headers: Headers): Promise<Place> {
+  async #takePlace(key: ApiKey, tokens: number, headers: Headers): Promise<Slot> {
     const { defaults, slots } = this.#input;
     const limits = slotLimitsOf(key, {
       ...defaults,
@@ -128,7 +128,7 @@ export class RateLimits {
    * Takes from all limits or from none. Returns the headers, with those of the budget that has
    * least left. Does not wait when the limits are in memory.
    */
-  #takeFrom(budgets: readonly Scoped<Budget>[], asked: Asked): Headers | Promise<Headers> {
+  #takeFrom(budgets: readonly Scoped<Budget>[], asked: LimitQuery): Headers | Promise<Headers> {
     if (budgets.length === 0) return asked.headers;
     const taken = budgets.map((budget, index) =>
       this.#input.rates.take(budget, asked.amounts[index]!),
@@ -141,18 +141,18 @@ export class RateLimits {
 
   #judge(
     budgets: readonly Scoped<Budget>[],
-    { unit, amounts, headers }: Asked,
+    { unit, amounts, headers }: LimitQuery,
     taken: readonly TakeResult[],
   ): Headers {
-    const standings = budgets.map((budget, index) => ({
+    const states = budgets.map((budget, index) => ({
       budget,
       amount: amounts[index]!,
       unit,
       ...taken[index]!,
     }));
-    const refused = standings.find(({ isGranted }) => !isGranted);
-    if (!refused) return withRateHeaders(headers, standings.reduce(tighter));
-    for (const { isGranted, budget, amount } of standings)
+    const refused = states.find(({ isGranted }) => !isGranted);
+    if (!refused) return withRateHeaders(headers, states.reduce(tighter));
+    for (const { isGranted, budget, amount } of states)
       if (isGranted) this.#input.rates.correct(budget, amount);
     throw rateRefusal(refused, headers);
   }
@@ -188,7 +188,7 @@ function isTaken(taken: TakeResult | Promise<TakeResult>): taken is TakeResult {
   return !(taken instanceof Promise);
 }
 
-function tighter<Standing extends TakeResult>(one: Standing, other: Standing): Standing {
+function tighter<LimitState extends TakeResult>(one: LimitState, other: LimitState): LimitState {
   return other.left < one.left ? other : one;
 }
 
@@ -215,7 +215,7 @@ function slotLimitsOf(key: ApiKey, defaults: Defaults): Scoped<SlotLimit>[] {
 
 type ByScope = Readonly<Record<LimitScope, number | null>>;
 
-function budgetsOf(key: ApiKey, unit: Asked['unit'], limits: ByScope): Scoped<Budget>[] {
+function budgetsOf(key: ApiKey, unit: LimitQuery['unit'], limits: ByScope): Scoped<Budget>[] {
   return scopesOf(key, limits).map(({ scope, id, limit }) => ({
     scope,
     id: `${unit} ${id}`,

@@ -216,7 +216,7 @@ async function askRoute(
   const counter = counterOf(route);
   if (!counter) return null;
   counting.record.note({ provider: route.name.provider });
-  if (route.isPlayed) return playCount({ format, body: written.body });
+  if (route.isSandbox) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
   if (body === null) return null;
   return sendCount({

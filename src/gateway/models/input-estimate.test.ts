@@ -7,7 +7,7 @@ import type { ChosenRoute } from '../routing/route.ts';
 const route = (kind: string) =>
   ({
     passFields: new Set(),
-    isPlayed: kind === 'sandbox',
+    isSandbox: kind === 'sandbox',
     kind: { kind },
   }) as unknown as ChosenRoute;
 

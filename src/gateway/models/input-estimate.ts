@@ -32,7 +32,7 @@ function openedNames({ routes }: Target): ReadonlySet<string> {
 function imageVendorOf({ model, routes }: Target): ImageVendor {
   const kinds = new Set(routes.map((route) => route.kind.kind));
   const [kind = ''] = kinds;
-  if (routes.some(({ isPlayed }) => isPlayed)) return 'sandbox';
+  if (routes.some(({ isSandbox }) => isSandbox)) return 'sandbox';
   return (
     vendors[model.ownedBy.toLowerCase()] ??
     (kinds.size === 1 ? vendors[kind] : undefined) ??

@@ -8,32 +8,35 @@ import type { ChosenRoute } from './route.ts';
 import { orderRoutes } from './order.ts';
 import { readOwnSearch } from './own-search.ts';
 import { readSearch, type AskedSearch } from './provider-search.ts';
-import type { Asked, RouteLimits } from './write-request.ts';
+import type { ModelRequest, RouteLimits } from './write-request.ts';
 
 /** An active route, and what the request may use there when all of it can be held. */
-export type Candidate = RouteLimits & { readonly standing: Standing };
+export type Candidate = RouteLimits & { readonly condition: Condition };
 
-/** In order of rising preference. A route serves only when none of a higher standing can. */
-const standings = ['too-small', 'out-of-use', 'ready'] as const;
-type Standing = (typeof standings)[number];
+/** In order of rising preference. A route serves only when none of a higher condition can. */
+const conditions = ['too-small', 'out-of-use', 'ready'] as const;
+type Condition = (typeof conditions)[number];
 
-/** Returns the active routes in order of rank and weight, whatever their standing. */
+/** Returns the active routes in order of rank and weight, whatever their condition. */
 export function findCandidates(
-  asked: Asked,
+  asked: ModelRequest,
   routes: readonly ChosenRoute[],
   factor: PriceFactor,
 ): readonly Candidate[] {
   const { gateway } = asked;
-  const toCandidate = (route: ChosenRoute, standing: Standing): Candidate => ({
+  const toCandidate = (route: ChosenRoute, condition: Condition): Candidate => ({
     route,
     search: readSearch(gateway, { ...asked, route }, factor) ?? readOwnSearch({ ...asked, route }),
     outputTokens: outputLimitOf(asked, route),
-    standing,
+    condition,
   });
   if (routes.length === 1) return routes.map((route) => toCandidate(route, 'ready'));
   const avoided = gateway.hosts.routing.health.avoided(routes.map(({ name }) => name));
   // The sandbox always answers alike, so nothing is left to chance.
-  const ordered = orderRoutes(routes, routes[0]!.isPlayed ? () => 0 : gateway.hosts.routing.random);
+  const ordered = orderRoutes(
+    routes,
+    routes[0]!.isSandbox ? () => 0 : gateway.hosts.routing.random,
+  );
   return ordered.map((route) => {
     if (!hasRoom(asked, route)) return toCandidate(route, 'too-small');
     return toCandidate(route, avoided.has(route.name) ? 'out-of-use' : 'ready');
@@ -41,21 +44,21 @@ export function findCandidates(
 }
 
 /**
- * Sorts routes for trying: by standing, and those that are too small by context size, largest
+ * Sorts routes for trying: by condition, and those that are too small by context size, largest
  * first.
  */
 export function inOrderOfTrial(
-  { model }: Pick<Asked, 'model'>,
+  { model }: Pick<ModelRequest, 'model'>,
   candidates: readonly Candidate[],
 ): Candidate[] {
-  const width = ({ route, standing }: Candidate) =>
-    standing === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
-  const rank = ({ standing }: Candidate) => standings.indexOf(standing);
+  const width = ({ route, condition }: Candidate) =>
+    condition === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
+  const rank = ({ condition }: Candidate) => conditions.indexOf(condition);
   return candidates.toSorted((one, other) => rank(other) - rank(one) || width(other) - width(one));
 }
 
 /** The highest price and limits of all routes: a hold for them covers the request on any route. */
-export type Dearest = {
+export type HighestTerms = {
   readonly price: AppliedPrice;
   readonly search: AskedSearch | null;
   readonly outputTokens: number;
@@ -65,7 +68,10 @@ export type Dearest = {
   readonly cachesLong: boolean;
 };
 
-export function dearestOf(candidates: readonly Candidate[], tokenPrice: AppliedPrice): Dearest {
+export function highestOf(
+  candidates: readonly Candidate[],
+  tokenPrice: AppliedPrice,
+): HighestTerms {
   let search: AskedSearch | null = null;
   for (const candidate of candidates) {
     if (candidate.search && (!search || candidate.search.price.listPicos > search.price.listPicos))
@@ -92,7 +98,10 @@ export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null):
  * seems too small is only less preferred, and the provider's own count decides when there is no
  * other.
  */
-function hasRoom({ model, request, estimate }: Asked, { contextTokens }: ChosenRoute): boolean {
+function hasRoom(
+  { model, request, estimate }: ModelRequest,
+  { contextTokens }: ChosenRoute,
+): boolean {
   return estimate.upper + (request.maxOutputTokens ?? 0) <= (contextTokens ?? model.contextTokens);
 }
 
@@ -101,7 +110,7 @@ function hasRoom({ model, request, estimate }: Asked, { contextTokens }: ChosenR
  * configured default.
  */
 function outputLimitOf(
-  { gateway: { config }, model, request }: Asked,
+  { gateway: { config }, model, request }: ModelRequest,
   { format }: ChosenRoute,
 ): number {
   const least = upstreamFormats[format].outputTokensMin ?? 1;
@@ -110,7 +119,7 @@ function outputLimitOf(
 }
 
 /** Throws ApiError `invalid_request` when the model does not support what the request needs. */
-export function refuseLacking(asked: Asked, route: ChosenRoute): void {
+export function refuseLacking(asked: ModelRequest, route: ChosenRoute): void {
   if (route.lacks.size === 0) return;
   for (const [need, { isNeeded, param, what }] of Object.entries(needs)) {
     if (route.lacks.has(need as Need) && isNeeded(asked))
@@ -119,7 +128,7 @@ export function refuseLacking(asked: Asked, route: ChosenRoute): void {
 }
 
 type NeedOfRequest = {
-  readonly isNeeded: (asked: Asked) => boolean;
+  readonly isNeeded: (asked: ModelRequest) => boolean;
   readonly param: string | null;
   readonly what: string;
 };

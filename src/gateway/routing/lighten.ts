@@ -2,11 +2,11 @@
 // or summaries, which are then no longer asked for there for a while.
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { CallFailed } from '../calling/call-failed.ts';
+import type { FailedCall } from '../calling/failed-call.ts';
 import type { Routing } from './routing.ts';
 import type { Attempt } from './plan.ts';
 
-type Refused = Pick<CallFailed, 'refusal'>;
+type Refused = Pick<FailedCall, 'refusal'>;
 
 /** Returns null when the refusal is about something else. */
 export function lighten(

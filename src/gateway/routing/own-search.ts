@@ -5,9 +5,9 @@ import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
 import { resultTokens, type AskedSearch } from './provider-search.ts';
 import type { ChosenRoute } from './route.ts';
-import type { Asked } from './write-request.ts';
+import type { ModelRequest } from './write-request.ts';
 
-type Query = Omit<Asked, 'forwardable'> & { readonly route: ChosenRoute };
+type Query = Omit<ModelRequest, 'forwardable'> & { readonly route: ChosenRoute };
 
 /**
  * Returns the search at the price that is shown for one; null when there is none to run. All calls

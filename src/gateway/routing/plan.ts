@@ -4,16 +4,16 @@ import { ApiError } from '../../canonical/errors.ts';
 import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
 import type { ChosenRoute } from './route.ts';
 import {
-  dearestOf,
+  highestOf,
   findCandidates,
   inOrderOfTrial,
   priceWith,
   refuseLacking,
   type Candidate,
-  type Dearest,
+  type HighestTerms,
 } from './candidates.ts';
 import type { AskedSearch } from './provider-search.ts';
-import { writeUpstreamRequest, type Asked, type WrittenRequest } from './write-request.ts';
+import { writeUpstreamRequest, type ModelRequest, type WrittenRequest } from './write-request.ts';
 
 /** What a request may use under its hold. */
 type Allowance = {
@@ -43,8 +43,8 @@ type PlanOptions = {
 
 export class RoutePlan {
   /** The price and limits to hold for: the highest of all routes. */
-  readonly dearest: Dearest;
-  readonly #asked: Asked;
+  readonly highest: HighestTerms;
+  readonly #asked: ModelRequest;
   readonly #tokenPrice: AppliedPrice;
   readonly #candidates: readonly Candidate[];
   readonly #written = new Map<Candidate, WrittenRequest | ApiError>();
@@ -53,11 +53,11 @@ export class RoutePlan {
   #ignoredByFirst: ReadonlySet<string> | null = null;
 
   /** Throws the ApiError of the first route when no route accepts the request. */
-  constructor(asked: Asked, { routes, tokenPrice, factor }: PlanOptions) {
+  constructor(asked: ModelRequest, { routes, tokenPrice, factor }: PlanOptions) {
     this.#asked = asked;
     this.#tokenPrice = tokenPrice;
     this.#candidates = findCandidates(asked, routes, factor);
-    this.dearest = dearestOf(this.#candidates, tokenPrice);
+    this.highest = highestOf(this.#candidates, tokenPrice);
     this.#queue = inOrderOfTrial(asked, this.#candidates);
     this.#first = this.#shift() ?? this.#refuse();
   }
@@ -71,7 +71,7 @@ export class RoutePlan {
   get beginsWithFallback(): boolean {
     const { rank } = this.#first.route;
     return this.#candidates.some(
-      ({ standing, route }) => standing === 'out-of-use' && route.rank < rank,
+      ({ condition, route }) => condition === 'out-of-use' && route.rank < rank,
     );
   }
 
@@ -83,7 +83,7 @@ export class RoutePlan {
   /** Returns the next route; null when no other serves the request equally well. */
   next(granted: Allowance): Attempt | null {
     const candidate = this.#shift();
-    return candidate?.standing === this.#first.standing
+    return candidate?.condition === this.#first.condition
       ? this.#attemptBy(candidate, granted)
       : null;
   }
@@ -111,7 +111,7 @@ export class RoutePlan {
    * not.
    */
   #findIgnoredByFirst(): ReadonlySet<string> {
-    const isRoomy = ({ standing }: Candidate) => standing !== 'too-small';
+    const isRoomy = ({ condition }: Candidate) => condition !== 'too-small';
     const inOrder = [
       ...this.#candidates.filter(isRoomy),
       ...this.#candidates.filter((candidate) => !isRoomy(candidate)),
@@ -152,7 +152,7 @@ export class RoutePlan {
 }
 
 /** Returns the ApiError when the route cannot serve the request. */
-function tryToWrite(asked: Asked, candidate: Candidate): WrittenRequest | ApiError {
+function tryToWrite(asked: ModelRequest, candidate: Candidate): WrittenRequest | ApiError {
   try {
     refuseLacking(asked, candidate.route);
     return writeUpstreamRequest(asked, candidate);

@@ -17,7 +17,7 @@ import type { RouteName } from '../calling/health.ts';
 
 export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks'> & {
   /** The sandbox answers instead of the host; nothing is sent. */
-  readonly isPlayed: boolean;
+  readonly isSandbox: boolean;
   readonly provider: ConnectedProvider;
   readonly kind: HttpProviderKind;
   readonly upstreamModel: string;
@@ -44,12 +44,12 @@ export function findRoutes(
   { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
   { model, mode, clientFormat, body = {} }: RouteQuery,
 ): readonly [ChosenRoute, ...ChosenRoute[]] {
-  const isPlayed = mode === 'test';
+  const isSandbox = mode === 'test';
   const live = catalog.liveRoutes(model);
-  const known = isPlayed ? providers.played : providers.byName;
-  const routes = (isPlayed && live.length === 0 ? model.routes : live).flatMap((route) => {
+  const known = isSandbox ? providers.played : providers.byName;
+  const routes = (isSandbox && live.length === 0 ? model.routes : live).flatMap((route) => {
     const provider = known.get(route.provider);
-    return provider ? [chooseRoute(provider, { route, model, clientFormat, body, isPlayed })] : [];
+    return provider ? [chooseRoute(provider, { route, model, clientFormat, body, isSandbox })] : [];
   });
   const [first, ...others] = routes;
   if (!first) throw modelNotFound(model.id);
@@ -86,20 +86,20 @@ export function modelNotFound(name: string, meant: string | null = null): ApiErr
 }
 
 type RouteOfModel = Required<Pick<RouteQuery, 'model' | 'clientFormat' | 'body'>> &
-  Pick<ChosenRoute, 'isPlayed'> & { readonly route: Route };
+  Pick<ChosenRoute, 'isSandbox'> & { readonly route: Route };
 
 function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRoute {
-  const { route, model, isPlayed } = asked;
+  const { route, model, isSandbox } = asked;
   const { kind } = provider;
   const { api, upstreamModel, rank, weight, contextTokens, lacks } = route;
   const format = api ?? formatOf(kind, asked);
-  const name = { provider: isPlayed ? reservedProviderName : provider.name, upstreamModel };
+  const name = { provider: isSandbox ? reservedProviderName : provider.name, upstreamModel };
   const passFields =
     model.passFields.size === 0
       ? provider.passFields
       : new Set([...provider.passFields, ...model.passFields]);
   return {
-    isPlayed,
+    isSandbox,
     provider,
     kind,
     upstreamModel,

@@ -57,7 +57,7 @@ export type RouteLimits = {
 type Router = { readonly config: Config; readonly hosts: Hosts; readonly clock: Clock };
 
 /** A request for a model's answer, and whose key sent it. */
-export type Asked = {
+export type ModelRequest = {
   readonly gateway: Router;
   readonly key: ApiKey;
   readonly model: Model;
@@ -67,7 +67,7 @@ export type Asked = {
   readonly forwardable: ForwardableHeaders;
 };
 
-type ToWrite = Omit<Asked, 'estimate'>;
+type ToWrite = Omit<ModelRequest, 'estimate'>;
 
 type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;
@@ -127,7 +127,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
-  { gateway, model, request }: Pick<Asked, 'gateway' | 'model' | 'request'>,
+  { gateway, model, request }: Pick<ModelRequest, 'gateway' | 'model' | 'request'>,
   { route, search, outputTokens }: RouteLimits,
 ) {
   return {

@@ -28,12 +28,12 @@ import {
   type ImagesMade,
 } from '../images/image-maker.ts';
 import {
-  saleOfPieces,
+  saleOfUnits,
   type Delivery,
-  type PiecePrice,
-  type Pieces,
+  type UnitPrice,
+  type UnitsForSale,
   type SaleSignals,
-} from './pieces.ts';
+} from './units.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { promptOnly } from '../models/read-conversation.ts';
@@ -74,11 +74,11 @@ function readSale(
   const headers = retirementHeaders(model.retirement);
   const content = { asked: () => promptOnly(request.prompt), answerFormat: null };
   const facts = { modelId: model.id, provider, route, headers, body: request.body, content };
-  return saleOfPieces(facts, (accepted) => {
+  return saleOfUnits(facts, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;
     const drawing = { gateway, caller, model, routes, request, factor };
-    return { pieces: piecesOf(drawing), deliver: (signals) => deliver(drawing, signals) };
+    return { units: unitsOf(drawing), deliver: (signals) => deliver(drawing, signals) };
   });
 }
 
@@ -91,7 +91,7 @@ type Drawing = {
   readonly factor: PriceFactor;
 };
 
-function piecesOf({ model, request, factor }: Drawing): Pieces {
+function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
   const image = { ...request, inputs: request.images.map(() => null) };
   const most = maximumPrice(model, image, { prompt: promptTokensOf(request), factor });
   const likely = unitPrice(model, image, factor);
@@ -133,9 +133,7 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const counted = countedBy(drawing, image, made);
   // The provider's count includes what came and cannot be read.
   const lostPicos = lossOf(made.lost - made.spoiled + (counted ? 0 : made.unread));
-  const price: PiecePrice = counted
-    ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
-    : table;
+  const price: UnitPrice = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
   const refusal = takeFreeRoom(drawing, made.images);
   if (refusal) return { kind: 'failed', error: refusal, lostPicos, spoiled };
   const data = await showAll(drawing, made.images);

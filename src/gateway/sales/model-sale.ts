@@ -14,7 +14,7 @@ import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
-import type { Asked } from '../routing/write-request.ts';
+import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
@@ -75,13 +75,17 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
  * limit the client sends. Agents always send the model's maximum and use a hundredth of it;
  * counting it would make them wait for tokens that nobody uses.
  */
-function outputTokensToTake({ gateway: { config }, request, model }: Asked): number {
+function outputTokensToTake({ gateway: { config }, request, model }: ModelRequest): number {
   const named = request.maxOutputTokens ?? config.limits.default_max_output_tokens;
   return Math.min(named, model.maxOutputTokens, config.limits.hold_slice_tokens) * request.choices;
 }
 
 /** Refuses what no route accepts, before anything is held. */
-function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRoute[]): Offer {
+function offerAnswer(
+  accepted: Accepted,
+  asked: ModelRequest,
+  routes: readonly ChosenRoute[],
+): Offer {
   const { key, model, format, request, estimate } = asked;
   const { gateway } = accepted;
   const { clock, config } = gateway;
@@ -104,7 +108,7 @@ function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRo
       request.stream ? 'stream' : 'whole',
     ),
     totalMs: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }).total_ms,
-    ...plan.dearest,
+    ...plan.highest,
   };
   const selling = {
     mode: key.mode,

@@ -10,7 +10,7 @@ import { writeSearchBody } from '../../domain/search/search-result.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
-import { saleOfPieces, type Delivery, type Pieces, type SaleSignals } from './pieces.ts';
+import { saleOfUnits, type Delivery, type UnitsForSale, type SaleSignals } from './units.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
@@ -28,7 +28,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
   if (!searcher) throw notConfigured();
   const provider = isTest ? 'sandbox' : 'search';
   const route = gateway.config.search.providers.join(' ');
-  return saleOfPieces(
+  return saleOfUnits(
     {
       modelId: searchModelId,
       provider,
@@ -40,7 +40,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
     () => {
       const factor = priceFactorFor(gateway, key, searchModelId);
       const search = { gateway, asked, searcher, factor, provider };
-      return { pieces: piecesOf(search), deliver: (signals) => deliver(search, signals) };
+      return { units: unitsOf(search), deliver: (signals) => deliver(search, signals) };
     },
   );
 }
@@ -53,7 +53,7 @@ type Search = {
   readonly provider: string;
 };
 
-function piecesOf(search: Search): Pieces {
+function unitsOf(search: Search): UnitsForSale {
   const most = mostOf(search);
   if (!most) throw notConfigured();
   return {

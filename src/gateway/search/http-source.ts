@@ -11,11 +11,7 @@ import type { TraceContext } from '../../lib/trace-context.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { makeFailure } from '../calling/failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
-import type {
-  UpstreamFailed,
-  UpstreamProvider,
-  UpstreamTimeouts,
-} from '../calling/upstream-call.ts';
+import type { FailedReply, UpstreamProvider, UpstreamTimeouts } from '../calling/upstream-call.ts';
 
 export type SearchProvider = UpstreamProvider & {
   readonly kind: SearchProviderKind;
@@ -104,7 +100,7 @@ async function callOnce(
 
 const unexpectedStream = { kind: 'unreadable', message: 'the answer is a stream' } as const;
 
-function readFailure(provider: SearchProvider, { failure, body }: UpstreamFailed): UpstreamFailure {
+function readFailure(provider: SearchProvider, { failure, body }: FailedReply): UpstreamFailure {
   const message = withoutProvider(readErrorMessage(body) ?? failure.message, provider);
   const worded = { ...failure, message };
   return asOperators(provider.kind.readFailure?.(worded, body) ?? worded);

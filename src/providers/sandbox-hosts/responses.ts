@@ -239,10 +239,10 @@ function changeResponse(
   };
 }
 
-type Asked = Pick<AnswerContext, 'request'>;
+type AskedOf = Pick<AnswerContext, 'request'>;
 
 /** OpenAI encrypts reasoning, and shows a summary when asked for one. */
-function hideReasoning(item: JsonObject, { request }: Asked): JsonObject {
+function hideReasoning(item: JsonObject, { request }: AskedOf): JsonObject {
   if (item.type !== 'reasoning' || item.content === undefined) return item;
   const { content, encrypted_content: _ours, ...rest } = item;
   const [text = ''] = textsOf(content).map((part) => part.text);
@@ -260,7 +260,7 @@ function toBase64Url(text: string): string {
 }
 
 /** Returns the events of a summary for those of reasoning text. */
-function summarise(event: JsonObject, { request }: Asked): readonly JsonObject[] {
+function summarise(event: JsonObject, { request }: AskedOf): readonly JsonObject[] {
   const { type, item, content_index: _index, ...rest } = event;
   const shows = hasSummary(request.body);
   const events = 'response.reasoning_summary';

@@ -6,12 +6,12 @@ import { timeLimit } from '../../lib/clock.ts';
 import type { Gauges } from '../../lib/metrics/registry.ts';
 import type { ServerContext } from '../context.ts';
 
-type Sources = Pick<ServerContext, 'gateway' | 'database' | 'sealing' | 'billing'>;
+type GaugeSources = Pick<ServerContext, 'gateway' | 'database' | 'sealing' | 'billing'>;
 
 /** Below the usual timeout of a scrape, so that the other metrics arrive. */
 const readMsMax = 3_000;
 
-export function bookGauges(sources: Sources): Gauges {
+export function bookGauges(sources: GaugeSources): Gauges {
   const { sealing, billing, gateway } = sources;
   const holds = sharedReads(() => readHolds(sources));
   const ofHolds = (help: string, value: (holds: OpenHolds) => number): Gauges[string] => [
@@ -56,7 +56,7 @@ export function bookGauges(sources: Sources): Gauges {
 }
 
 /** Returns null when the database does not answer soon. */
-async function readHolds({ database, gateway }: Sources) {
+async function readHolds({ database, gateway }: GaugeSources) {
   const read = readOpenHolds(database.read).catch(() => null);
   return (await Promise.race([read, timeLimit(gateway.clock, readMsMax)])) ?? null;
 }

@@ -5,7 +5,7 @@ import { toApiError } from '../../../src/gateway/calling/failure-message.ts';
 import { callInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
 import { priceFactorFor } from '../../../src/gateway/charging/price-factor.ts';
 import { promptOnly } from '../../../src/gateway/models/read-conversation.ts';
-import { saleOfPieces } from '../../../src/gateway/sales/pieces.ts';
+import { saleOfUnits } from '../../../src/gateway/sales/units.ts';
 import type { Endpoint } from '../../../src/gateway/stages.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { hosts, shout, type Shouted } from './host.ts';
@@ -30,13 +30,13 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
     body: body as JsonObject,
     content,
   };
-  return saleOfPieces(facts, () => {
+  return saleOfUnits(facts, () => {
     const factor = priceFactorFor(gateway, key, modelId);
     const price = {
       upstreamPicos,
       listPicos: scaleByFactor(upstreamPicos, factor, { isListPrice: false }),
     };
-    const pieces = {
+    const units = {
       endpoint: 'shout',
       modelId,
       modelName: 'Shout',
@@ -48,7 +48,7 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
       countField: null,
     };
     return {
-      pieces,
+      units,
       async deliver(signals) {
         let calls = 0;
         const { hosts: parts, clock } = gateway;

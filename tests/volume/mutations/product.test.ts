@@ -33,10 +33,22 @@ testMutations([], {
     without: 'const outputTokens = BigInt(request.outputTokens);',
     watchers: ['src/domain/catalog/price.test.ts # covers every way'],
   },
+  'the loss budget does not hear of losses': {
+    file: 'serving.ts',
+    guard: 'books.trust, observe.meter',
+    without: 'observe.meter',
+    watchers: integration('loss-budget', 'the budget of a paying account'),
+  },
+  'the circuit breaker does not hear of calls': {
+    file: 'serving.ts',
+    guard: '[hosts.routing.health, ',
+    without: '[',
+    watchers: integration('routing-limits', 'a failing route is skipped'),
+  },
   'the hold of a failed request stays': {
     file: 'gateway/charging/open-hold.ts',
-    guard: 'const submitted = this.#books.ledger.submit(release);',
-    without: `const submitted = Promise.resolve({ type: 'released' } as const);`,
+    guard: '() => this.#books.ledger.submit(release),',
+    without: `() => Promise.resolve({ type: 'released' } as const),`,
     watchers: integration('money', 'a failed request is free'),
   },
   'the output of a failed attempt is not booked as a loss': {
@@ -106,7 +118,7 @@ testMutations([], {
     watchers: integration('image-failures', 'an account pays for what it spoils'),
   },
   'a burst of spoiled answers is free': {
-    file: 'gateway/charging/account-standings.ts',
+    file: 'gateway/charging/account-trust.ts',
     guard: 'await earlier?.catch(() => {});',
     without: '',
     watchers: integration('loss-budget', 'a burst of answers'),
@@ -422,8 +434,8 @@ testMutations([], {
   },
   'a request’s slot is never released': {
     file: 'gateway/admission/admit.ts',
-    guard: 'place.end(tokensUsed);',
-    without: 'void [place, tokensUsed];',
+    guard: 'slot.end(tokensUsed);',
+    without: 'void [slot, tokensUsed];',
     watchers: integration('rate-limits', 'one more than the limit is refused'),
   },
   'each thread may run as many requests at once as the limit': {
@@ -477,7 +489,7 @@ testMutations([], {
   },
   // Streams
   'success is reported before it is charged': {
-    file: 'gateway/charging/settle.ts',
+    file: 'gateway/charging/under-hold.ts',
     guard: 'const charge = await chargeSold(held, outcome);',
     without:
       'deliver({ costMicros: zeroMicros, balanceCents: 0 });\n    const charge = await chargeSold(held, outcome);',
@@ -532,7 +544,7 @@ testMutations([], {
     watchers: integration('shutdown', 'requests still running at the deadline'),
   },
   'a run is never counted out': {
-    file: 'gateway/charging/settle.ts',
+    file: 'gateway/charging/under-hold.ts',
     guard: 'run.close();',
     without: '',
     watchers: integration('money', 'a failed request is free'),
@@ -613,7 +625,7 @@ testMutations([], {
     watchers: ['tests/contract/kept-bodies.test.ts # on SQLite beyond the budget'],
   },
   'who leaves twice takes another along': {
-    file: 'lib/roster.ts',
+    file: 'lib/active-set.ts',
     guard: 'if (this.#entries[entry.at] !== entry) return;',
     without: '',
     watchers: ['src/lib/roster.test.ts'],

@@ -1,5 +1,5 @@
-// Sells by the piece: images, searches and the like. The most that all pieces can cost is held, delivered
-// pieces are charged at their actual price, and failures are free.
+// Sells by the unit: images, searches and the like. The most that all units can cost is held, delivered
+// units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -8,7 +8,7 @@ import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/m
 import type { Run } from '../active-runs.ts';
 import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
-import { refuseHold } from '../charging/hold-refusal.ts';
+import { holdRefused } from '../charging/hold-refusal.ts';
 import type { Held, Offer, Outcome } from '../charging/offer.ts';
 import type { Bill } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
@@ -22,7 +22,7 @@ type Unit = {
   readonly counted: 'image' | 'search' | null;
 };
 
-export type Pieces = {
+export type UnitsForSale = {
   /** Its name in usage records. */
   readonly endpoint: string;
   readonly modelId: string;
@@ -30,21 +30,21 @@ export type Pieces = {
   readonly unit: Unit;
   readonly count: number;
   /** The highest price that may be charged; it is held. */
-  readonly most: PiecePrice;
+  readonly most: UnitPrice;
   /** What the operator probably pays in total: the loss if the process is killed. */
   readonly likelyPicos: Picos;
   readonly priceVersion: string;
-  /** The field with which the client can ask for fewer; null: only one piece can be asked for. */
+  /** The field with which the client can ask for fewer; null: only one unit can be asked for. */
   readonly countField: string | null;
 };
 
 /** `list`: the account pays it. `upstream`: the operator pays it. */
 type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 
-/** The price of a piece, and of the request in addition to its pieces. */
-export type PiecePrice = Price & { readonly request?: Price };
+/** The price of a unit, and of the request in addition to its units. */
+export type UnitPrice = Price & { readonly request?: Price };
 
-/** Pieces that the account could spoil, at the operator's cost. `calls`: of the whole request. */
+/** UnitsForSale that the account could spoil, at the operator's cost. `calls`: of the whole request. */
 type Spoiled = {
   readonly picos: Picos;
   readonly provider: string;
@@ -52,7 +52,7 @@ type Spoiled = {
 };
 
 /**
- * `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets.
+ * `lostPicos`: what the operator pays for units that may have been made and that nobody gets.
  * `spoiled`: the account could cause those too, and beyond its loss budget pays for them; left out:
  * none.
  */
@@ -60,7 +60,7 @@ export type Delivery =
   | {
       readonly kind: 'delivered';
       readonly count: number;
-      readonly price: PiecePrice;
+      readonly price: UnitPrice;
       readonly provider: string;
       /** Number of calls to providers. */
       readonly calls: number;
@@ -88,41 +88,41 @@ export type Delivery =
  */
 export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 
-type PiecesOffer = {
-  readonly pieces: Pieces;
+type UnitsOffer = {
+  readonly units: UnitsForSale;
   readonly deliver: (signals: SaleSignals) => Promise<Delivery>;
 };
 
 /**
- * Returns the sale of an endpoint that sells pieces. `offerTo` returns what is sold and the function
+ * Returns the sale of an endpoint that sells units. `offerTo` returns what is sold and the function
  * that delivers it.
  */
-export function saleOfPieces(
+export function saleOfUnits(
   facts: Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body' | 'content'>,
-  offerTo: (accepted: Accepted) => PiecesOffer,
+  offerTo: (accepted: Accepted) => UnitsOffer,
 ): Sale {
   return {
     ...facts,
     stream: false,
     isCachedUnasked: false,
-    estimate: () => ({ tokens: 0, offer: (accepted) => offerPieces(accepted, offerTo(accepted)) }),
+    estimate: () => ({ tokens: 0, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
   };
 }
 
-function offerPieces(accepted: Accepted, { pieces, deliver }: PiecesOffer): Offer {
-  const { costMicros: amountMicros } = priceOf(pieces, pieces.most, pieces.count);
-  const atOnceMicros = roundUpToMicro(pieces.likelyPicos);
+function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
+  const { costMicros: amountMicros } = priceOf(units, units.most, units.count);
+  const atOnceMicros = roundUpToMicro(units.likelyPicos);
   return {
     amountMicros,
     likelyCost: { atOnceMicros, perSecondMicros: zeroMicros },
     mayOutlast: false,
     smaller: () => null,
     refuse(refused) {
-      const affordable = affordablePieces(pieces, refused.affordableMicros);
-      const { one, many } = pieces.unit;
-      const { countField } = pieces;
+      const affordable = affordableUnits(units, refused.affordableMicros);
+      const { one, many } = units.unit;
+      const { countField } = units;
       const fewer = countField === null ? '' : `: send \`${countField}\` of at most that`;
-      return refuseHold(refused, {
+      return holdRefused(refused, {
         amountMicros,
         nowMs: accepted.gateway.clock.nowMs(),
         costPart: '',
@@ -134,14 +134,13 @@ function offerPieces(accepted: Accepted, { pieces, deliver }: PiecesOffer): Offe
       });
     },
     runsToEnd: false,
-    call: async (held) =>
-      outcomeOf({ ...accepted, running: held, pieces }, await deliver(held.run)),
+    call: async (held) => outcomeOf({ ...accepted, running: held, units }, await deliver(held.run)),
   };
 }
 
 type Sold = Accepted & {
   readonly running: Held;
-  readonly pieces: Pieces;
+  readonly units: UnitsForSale;
 };
 type Delivered = Extract<Delivery, { kind: 'delivered' }>;
 
@@ -203,9 +202,9 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   };
 }
 
-const noPrice: PiecePrice = { listPicos: 0n, upstreamPicos: 0n };
+const noPrice: UnitPrice = { listPicos: 0n, upstreamPicos: 0n };
 
-function withSpoiled(price: PiecePrice, { picos }: Spoiled): PiecePrice {
+function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
   const { listPicos = 0n, upstreamPicos = 0n } = price.request ?? {};
   return {
     ...price,
@@ -217,9 +216,9 @@ function billOf(
   sold: Sold,
   { count, price, provider, calls }: Pick<Delivered, 'count' | 'price' | 'provider' | 'calls'>,
 ): Bill {
-  const { pieces } = sold;
-  const { endpoint, modelId, modelName, unit, priceVersion } = pieces;
-  const { terms, costMicros, upstreamCostMicros } = priceOf(pieces, price, count);
+  const { units } = sold;
+  const { endpoint, modelId, modelName, unit, priceVersion } = units;
+  const { terms, costMicros, upstreamCostMicros } = priceOf(units, price, count);
   const record = {
     modelId,
     modelName,
@@ -240,7 +239,7 @@ function billOf(
   return { terms, costMicros, record };
 }
 
-function priceOf({ unit: { counted } }: Pieces, price: PiecePrice, count: number) {
+function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: number) {
   const termsOf = (side: keyof Price) => {
     const request = price.request?.[side] ?? 0n;
     return counted
@@ -259,8 +258,8 @@ function priceOf({ unit: { counted } }: Pieces, price: PiecePrice, count: number
 
 const picosPerMicro = 1_000_000n;
 
-function affordablePieces(
-  { most: { listPicos, request }, count }: Pieces,
+function affordableUnits(
+  { most: { listPicos, request }, count }: UnitsForSale,
   availableMicros: Micros,
 ): number {
   const leftPicos = BigInt(availableMicros) * picosPerMicro - (request?.listPicos ?? 0n);

@@ -18,7 +18,7 @@ type CachedRun = {
   readonly execute: Execute;
 };
 
-export async function runCached(
+export async function answerCached(
   asked: Replayable,
   { waiting, claim, execute }: CachedRun,
 ): Promise<void> {

@@ -8,17 +8,21 @@ import { shuttingDown, explainDatabaseOutage } from '../unavailable.ts';
 import { noAnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
 import type { Replayable } from './replayable.ts';
-import { runCached, type Execute } from './run-cached.ts';
+import { answerCached, type Execute } from './answer-cached.ts';
 import { WaitingClient } from './waiting-client.ts';
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
-export async function runOnce(asked: Replayable, client: Client, execute: Execute): Promise<void> {
+export async function answerOnce(
+  asked: Replayable,
+  client: Client,
+  execute: Execute,
+): Promise<void> {
   const { request: name, cache } = asked.names;
   if (!name && !cache) return execute(client, noAnswerStorage);
   const waiting = new WaitingClient(client, asked);
   try {
-    if (name) await runUnderKey(asked, name, { waiting, execute });
-    else await runCached(asked, { waiting, claim: null, execute });
+    if (name) await answerUnderKey(asked, name, { waiting, execute });
+    else await answerCached(asked, { waiting, claim: null, execute });
   } catch (thrown) {
     const error = explainDatabaseOutage(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
@@ -28,7 +32,7 @@ export async function runOnce(asked: Replayable, client: Client, execute: Execut
 
 type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
 
-async function runUnderKey(
+async function answerUnderKey(
   asked: Replayable,
   name: RequestName,
   { waiting, execute }: Asker,
@@ -42,8 +46,8 @@ async function runUnderKey(
     ));
   switch (begun.kind) {
     case 'claimed':
-      return runClaimed(begun.claim, () =>
-        runCached(asked, { waiting, claim: begun.claim, execute }),
+      return withClaim(begun.claim, () =>
+        answerCached(asked, { waiting, claim: begun.claim, execute }),
       );
     case 'stored':
       return replay(asked, waiting, { response: begun.response, source: 'idempotent-replay' });
@@ -58,7 +62,7 @@ async function runUnderKey(
 /**
  * However it ends, waiting requests are notified, and a key without a stored answer is free again.
  */
-async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void> {
+async function withClaim(claim: Claim, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } finally {

@@ -4,7 +4,7 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { BilledAnswer } from '../../formats/billed-answer.ts';
 import type { StreamPipe, StreamProgress } from '../../formats/format.ts';
 
-export type CallFailed = {
+export type FailedCall = {
   readonly kind: 'failure';
   /** The failure of this call. It decides what the call may have cost. */
   readonly failure: UpstreamFailure;
@@ -34,7 +34,7 @@ type FailedOptions = { readonly requestSent?: boolean; readonly billed?: BilledA
 export function failedCall(
   failure: UpstreamFailure,
   { requestSent = true, billed = null }: FailedOptions = {},
-): CallFailed {
+): FailedCall {
   const usage = billed?.usage ?? null;
   const output = new OutputMeter();
   // Without usage, the output is estimated by the answer's duration instead of its bytes.

@@ -57,7 +57,7 @@ type Settled = {
  * Charges what was sold, and stores its answer with the charge. Throws the ApiError to answer with;
  * returns null when it ended a stream that had begun.
  */
-export async function settle(
+export async function endHold(
   held: Held,
   outcome: Outcome,
   runs: Pick<ActiveRuns, 'isEnding'>,

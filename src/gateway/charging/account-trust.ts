@@ -30,7 +30,7 @@ type Options = StandingReads & {
 const keptForMs = 5_000;
 const noRisk = () => {};
 
-export class AccountStandings implements RequestListener {
+export class AccountTrust implements RequestListener {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
   readonly #shared: Options['shared'];

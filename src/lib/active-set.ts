@@ -6,7 +6,7 @@
 
 type Entry<Member> = { readonly member: Member; at: number };
 
-export class Roster<Member> {
+export class ActiveSet<Member> {
   readonly #entries: Entry<Member>[] = [];
 
   get size(): number {

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from '../../tests/support/property.ts';
-import { Roster } from './roster.ts';
+import { ActiveSet } from './active-set.ts';
 
 test('a roster has the members that were added and have not left', () => {
   const move = fc.record({ adds: fc.boolean(), of: fc.nat() });
   fc.assert(
     fc.property(fc.array(move), (moves) => {
-      const roster = new Roster<number>();
+      const roster = new ActiveSet<number>();
       const present = new Map<number, () => void>();
       for (const [id, { adds, of }] of moves.entries())
         if (adds) present.set(id, roster.add(id));
@@ -26,7 +26,7 @@ test('a roster has the members that were added and have not left', () => {
 });
 
 test('leaving twice removes nobody else', () => {
-  const roster = new Roster<string>();
+  const roster = new ActiveSet<string>();
   const [leave] = ['a', 'b', 'c'].map((member) => roster.add(member));
   leave!();
   leave!();
@@ -36,7 +36,7 @@ test('leaving twice removes nobody else', () => {
 test('members that have left do not reach the old generation', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
-  const roster = new Roster<object>();
+  const roster = new ActiveSet<object>();
   const present: (() => void)[] = [];
   const pass = (count: number) => {
     for (let at = 0; at < count; at++) {
