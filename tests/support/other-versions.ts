@@ -84,7 +84,9 @@ export async function startPreviousVersion(
 /** Returns a program that is not started, so that its commands can be run before. */
 export function nextVersion(options: InstallationOptions): OtherProgram {
   const hook = pathToFileURL(join(import.meta.dirname, 'next-version.ts')).href;
-  // The cache would lie among the sources.
-  const env = { NODE_DISABLE_COMPILE_CACHE: '1', ...options.env };
+  // The program's own cache would lie among the sources. The run's saves half of the time to load them.
+  const cache = process.env['NODE_COMPILE_CACHE'];
+  const caching = cache ? { NODE_COMPILE_CACHE: cache } : { NODE_DISABLE_COMPILE_CACHE: '1' };
+  const env = { ...caching, ...options.env };
   return new OtherProgram(['--import', hook, join(root, 'src', 'main.ts')], { ...options, env });
 }
