@@ -1,6 +1,7 @@
 // `npm run test:all [-- <group> …]`: runs tests that are too long for `npm test`, three groups at a
 // time, because most of them wait half of their time. Prints each group's output when it has ended.
 import { spawn } from 'node:child_process';
+import { filesAtFullVolume } from './full-volume.mjs';
 import { setUp } from './setup.mjs';
 
 const node = setUp({ dev: true });
@@ -11,19 +12,8 @@ const mutationsEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_MUTATIONS: '
 const groups = {
   // Each file runs two mutations at a time.
   mutations: [test(['tests/volume/mutations/*.test.ts'], mutationsEnv, 1)],
-  crashes: [
-    test([
-      'src/domain/ledger/sqlite/store.test.ts',
-      'tests/integration/crash.test.ts',
-      'tests/volume/crashes/*.test.ts',
-    ]),
-  ],
-  faults: [
-    test([
-      'tests/integration/{fault-table,provider-bill}.test.ts',
-      'tests/volume/faults/*.test.ts',
-    ]),
-  ],
+  crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
+  faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.
   pgbouncer: [
     test(['tests/volume/pgbouncer/*.test.ts']),
@@ -52,15 +42,8 @@ const groups = {
   browser: [test(['tests/browser/!(pages).test.ts'])],
   // The previous version beside this one, and this one beside a next one.
   upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
-  fuzz: [
-    test([
-      'src/domain/ledger/races.test.ts',
-      'src/lib/text-tokens.test.ts',
-      'tests/{fuzz-streams,similar-streams,long-requests}.test.ts',
-      'tests/contract/histories.test.ts',
-      'tests/integration/{fuzz,fuzz-bodies,worst-bodies}.test.ts',
-    ]),
-  ],
+  // `worst-bodies` leaves out the bodies that `npm test` has sent.
+  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'])],
   // These need Python, and install its packages; `guides` and `chart` also Go.
   agents: [test(['tests/volume/agents/*.test.ts'])],
   reference: [test(['tests/volume/reference/*.test.ts'])],
