@@ -30,6 +30,8 @@ const root = join(import.meta.dirname, '..', '..');
 const concurrency = 2;
 /** `npm run test:all` runs a random half, the group alone all. Guards are always looked for. */
 const areHalf = process.env['TOLLGATE_TEST_MUTATIONS'] === 'half';
+/** So many files share a process without a mutation, because to load the sources takes longest. */
+const filesAtOnce = 8;
 /**
  * The longest silence of the tests without and with a mutation. Where the tests pass without one,
  * such a silence is a hang.
@@ -70,14 +72,19 @@ export function testMutations(
       }
     };
 
-    for (const [file, watched] of watchedByFile) {
+    const watched = Array.from(watchedByFile, ([file, ofFile]) => ({
+      file,
       // No pattern: the whole file.
-      const patterns = watched.every((one) => one.patterns.length > 0)
-        ? watched.flatMap((one) => one.patterns)
-        : [];
-      test(`without a mutation, ${[file, ...patterns].join(' # ')} passes`, () =>
+      patterns: ofFile.every(({ patterns }) => patterns.length > 0)
+        ? ofFile.flatMap(({ patterns }) => patterns)
+        : [],
+    }));
+    for (let start = 0; start < watched.length; start += filesAtOnce) {
+      const some = watched.slice(start, start + filesAtOnce);
+      const names = some.map(({ file, patterns }) => [file, ...patterns].join(' # '));
+      test(`without a mutation, these pass: ${names.join(', ')}`, () =>
         inCopy(async (copy) =>
-          assert.equal(await findFailure(copy, { file, patterns }, silenceMsMax.whole), null),
+          assert.equal(await findFailure(copy, batchOf(copy, some), silenceMsMax.whole), null),
         ));
     }
 
@@ -128,6 +135,18 @@ type Watched = { readonly file: string; readonly patterns: readonly string[] };
 function watchedBy(watcher: string): Watched {
   const [file = '', ...patterns] = watcher.split(' # ');
   return { file, patterns };
+}
+
+/** A file in the copy that runs the watched tests of several files. */
+function batchOf(copy: string, watched: readonly Watched[]): Watched {
+  const files = watched.map(({ file }) => file);
+  const batch = `import { runBatch } from './tests/support/batch.ts';\nawait runBatch(${JSON.stringify(files)});\n`;
+  writeFileSync(join(copy, 'batch.test.mjs'), batch);
+  // There, a test's whole name begins with its file's.
+  const patterns = watched.flatMap(({ file, patterns: own }) =>
+    (own.length > 0 ? own : ['']).map((pattern) => `^${RegExp.escape(file)} .*(?:${pattern})`),
+  );
+  return { file: 'batch.test.mjs', patterns };
 }
 
 async function findFirstFailure(copy: string, watchers: readonly string[]): Promise<string | null> {
