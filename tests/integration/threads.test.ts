@@ -37,6 +37,8 @@ const twoRoutes = {
   ],
 };
 let gateway: TestGateway<Program>;
+/** For tests that stop it, kill it or take its database away. */
+let second: TestGateway<Program>;
 let operator: OtlpReceiver;
 let customer: OtlpReceiver;
 
@@ -58,9 +60,14 @@ before(async () => {
     limits: { failed_keys_per_minute: null },
     overload: { lag_ms: null },
   });
+  second = await startGatewayProgram({
+    server: { threads: 3 },
+    models: { priced },
+    limits: { failed_keys_per_minute: 5 },
+  });
 });
 after(async () => {
-  await gateway.stop();
+  await Promise.all([gateway.stop(), second.stop()]);
   await Promise.all([operator.close(), customer.close()]);
 });
 
@@ -294,91 +301,6 @@ test('the exported metrics of all threads add up to the ledger', async () => {
   assert.ok(charged > 0);
 });
 
-test('a shutdown ends when the running requests of all threads have ended', async () => {
-  const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
-  const gate = Promise.withResolvers<void>();
-  own.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-  const { key } = await own.makeKey({ mode: 'live', creditUsd: 50 });
-  const send = () =>
-    own.post(chat.path, {
-      key,
-      headers: { connection: 'close' },
-      body: chat.body({ model: 'priced' }),
-    });
-  const sent = Array.from({ length: 12 }, send);
-  await until(() => own.upstream.requests.length === 12);
-  const ended = own.program.terminate();
-  await sleep(300);
-  gate.resolve();
-  const replies = await Promise.all(sent);
-  assert.equal(succeeded(replies), 12);
-  assert.equal(await ended, 0);
-  assert.match(own.program.output, /"running":12,"msg":"stopping"/);
-  await own.stop();
-});
-
-// On PostgreSQL the leases of threads end like those of gateways, which other tests wait for.
-testOn(
-  'sqlite',
-  'a killed process leaves whole books, and the next start frees its holds',
-  async () => {
-    const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
-    own.upstream.on(chat.upstreamPath, async (response, request) => {
-      await sleep(Math.random() * 40);
-      return answerJson(wholeAnswer('chat', content))(response, request);
-    });
-    const { key, account } = await own.makeKey({ mode: 'live', creditUsd: 500 });
-    let answered = 0;
-    const killed = new AbortController();
-    const clients = Array.from({ length: 24 }, async () => {
-      while (!killed.signal.aborted) {
-        const reply = await own
-          .post(chat.path, {
-            key,
-            headers: { connection: 'close' },
-            body: chat.body({ model: 'priced' }),
-          })
-          .catch(() => null);
-        if (reply?.status === 200) answered += 1;
-      }
-    });
-    await until(() => answered >= 100);
-    killed.abort();
-    await own.program.kill();
-    await Promise.all(clients);
-    await own.program.start();
-    assert.equal((await own.balance(account)).heldMicros, 0);
-    const { postedMicros } = await own.balance(account);
-    const charges = (500_000_000 - postedMicros) / 200_000;
-    assert.ok(Number.isInteger(charges) && charges >= answered, `${charges} of ${answered}`);
-    await own.stop();
-  },
-);
-
-test('a second gateway cannot listen on the port of the first', async () => {
-  const { port } = new URL(gateway.url);
-  await assert.rejects(
-    startProgram({ config: { server: { threads: 2 } }, env: { PORT: port } }),
-    /is already in use/,
-  );
-});
-
-test('wrong keys from one address are counted over all threads', async () => {
-  const own = await startGatewayProgram({
-    server: { threads: 3 },
-    limits: { failed_keys_per_minute: 5 },
-  });
-  const statuses: number[] = [];
-  // One after the other, so that each is counted before the next.
-  for (let count = 0; count < 8; count++) {
-    const key = `tg_live_${String(count).repeat(38)}`;
-    const { status } = await own.get('/v1/balance', { key, headers: { connection: 'close' } });
-    statuses.push(status);
-  }
-  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429]);
-  await own.stop();
-});
-
 test('every thread keeps bodies once the key asks for it, and none after it stops', async () => {
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
   const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
@@ -422,21 +344,20 @@ test('a process that was paused still keeps its limits', async () => {
 });
 
 testOn('sqlite', 'threads are ready again after an outage of the database', async () => {
-  const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
-  const { key } = await own.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
   const ask = () =>
-    own.post(chat.path, {
+    second.post(chat.path, {
       key,
       headers: { connection: 'close' },
       body: chat.body({ model: 'priced' }),
     });
   const readiness = async () => {
     const replies = await Promise.all(
-      Array.from({ length: 12 }, () => own.get('/readyz', { headers: { connection: 'close' } })),
+      Array.from({ length: 12 }, () => second.get('/readyz', { headers: { connection: 'close' } })),
     );
     return new Set(replies.map(({ status }) => status));
   };
-  const other = connectSqlite(sqlitePathOf(own.database.url), { readOnly: false });
+  const other = connectSqlite(sqlitePathOf(second.database.url), { readOnly: false });
   other.exec('begin immediate');
   // Without any request, every thread notices it.
   await until(async () => isDeepStrictEqual(await readiness(), new Set([503])));
@@ -445,10 +366,87 @@ testOn('sqlite', 'threads are ready again after an outage of the database', asyn
   other.exec('rollback');
   other.close();
   await until(async () => isDeepStrictEqual(await readiness(), new Set([200])));
-  await own.stop();
 });
 
-test('of two gateways that start at once on one port, only one listens', async () => {
+// On PostgreSQL the leases of threads end like those of gateways, which other tests wait for.
+testOn(
+  'sqlite',
+  'a killed process leaves whole books, and the next start frees its holds',
+  async () => {
+    second.upstream.on(chat.upstreamPath, async (response, request) => {
+      await sleep(Math.random() * 40);
+      return answerJson(wholeAnswer('chat', content))(response, request);
+    });
+    const { key, account } = await second.makeKey({ mode: 'live', creditUsd: 500 });
+    let answered = 0;
+    const killed = new AbortController();
+    const clients = Array.from({ length: 24 }, async () => {
+      while (!killed.signal.aborted) {
+        const reply = await second
+          .post(chat.path, {
+            key,
+            headers: { connection: 'close' },
+            body: chat.body({ model: 'priced' }),
+          })
+          .catch(() => null);
+        if (reply?.status === 200) answered += 1;
+      }
+    });
+    await until(() => answered >= 100);
+    killed.abort();
+    await second.program.kill();
+    await Promise.all(clients);
+    await second.program.start();
+    assert.equal((await second.balance(account)).heldMicros, 0);
+    const { postedMicros } = await second.balance(account);
+    const charges = (500_000_000 - postedMicros) / 200_000;
+    assert.ok(Number.isInteger(charges) && charges >= answered, `${charges} of ${answered}`);
+  },
+);
+
+test('wrong keys from one address are counted over all threads', async () => {
+  const statuses: number[] = [];
+  // One after the other, so that each is counted before the next.
+  for (let count = 0; count < 8; count++) {
+    const key = `tg_live_${String(count).repeat(38)}`;
+    const { status } = await second.get('/v1/balance', { key, headers: { connection: 'close' } });
+    statuses.push(status);
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429]);
+});
+
+test('a shutdown ends when the running requests of all threads have ended', async () => {
+  const gate = Promise.withResolvers<void>();
+  second.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const earlier = second.upstream.requests.length;
+  const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
+  const send = () =>
+    second.post(chat.path, {
+      key,
+      headers: { connection: 'close' },
+      body: chat.body({ model: 'priced' }),
+    });
+  const sent = Array.from({ length: 12 }, send);
+  await until(() => second.upstream.requests.length - earlier === 12);
+  const ended = second.program.terminate();
+  await sleep(300);
+  gate.resolve();
+  const replies = await Promise.all(sent);
+  assert.equal(succeeded(replies), 12);
+  assert.equal(await ended, 0);
+  assert.match(second.program.output, /"running":12,"msg":"stopping"/);
+});
+
+// The store has no part in who listens.
+testOn('sqlite', 'a second gateway cannot listen on the port of the first', async () => {
+  const { port } = new URL(gateway.url);
+  await assert.rejects(
+    startProgram({ config: { server: { threads: 2 } }, env: { PORT: port } }),
+    /is already in use/,
+  );
+});
+
+testOn('sqlite', 'of two gateways that start at once on one port, only one listens', async () => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
