@@ -6,9 +6,9 @@ import type { PoolClient } from 'pg';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Migrations, migrations } from '../db/migrations/list.ts';
-import { explainPostgresError } from '../db/postgres-error.ts';
-import { connectSqlite } from '../db/sqlite-connection.ts';
-import { explainSqliteError } from '../db/sqlite-error.ts';
+import { explainPostgresError } from '../db/postgres/error.ts';
+import { connectSqlite } from '../db/sqlite/connection.ts';
+import { explainSqliteError } from '../db/sqlite/error.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Finding } from '../operations/set-up-findings.ts';
 
@@ -67,7 +67,7 @@ function examineNewest(newestMs: number | null): Finding[] {
 }
 
 export async function examinePostgres(url: string): Promise<Finding[]> {
-  const { connectPool } = await import('../db/postgres-pool.ts');
+  const { connectPool } = await import('../db/postgres/pool.ts');
   const pool = connectPool(url, { max: 1, isReadOnly: true, statementTimeoutMs: checkTimeoutMs });
   try {
     const client = await pool.connect();

@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets } from '../config/secret.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
-import { claimServing } from '../db/sqlite-serving.ts';
+import { claimServing } from '../db/sqlite/serving.ts';
 import { type Log, openLog } from '../lib/json-log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { explainStart } from './explain-start.ts';

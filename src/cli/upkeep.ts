@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
-import { backUpSqlite, findDamage } from '../db/sqlite-backup.ts';
+import { backUpSqlite, findDamage } from '../db/sqlite/backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
 import { recordBackup } from '../operations/backups.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { openDatabase } from './database.ts';
-import { connectSqlite } from './sqlite-connection.ts';
+import { connectSqlite } from './sqlite/connection.ts';
 
 const chargeColumns = `id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms`;
 

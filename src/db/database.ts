@@ -1,7 +1,7 @@
 // Opens the database of a URL, on either store.
-import { openPostgres } from './postgres.ts';
-import { explainSqliteError } from './sqlite-error.ts';
-import { openSqlite } from './sqlite.ts';
+import { openPostgres } from './postgres/database.ts';
+import { explainSqliteError } from './sqlite/error.ts';
+import { openSqlite } from './sqlite/database.ts';
 import type { Database, DatabaseOptions } from './port.ts';
 
 export type { Database };

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnusable } from '../../src/db/database-error.ts';
-import { connectPool } from '../../src/db/postgres-pool.ts';
+import { connectPool } from '../../src/db/postgres/pool.ts';
 import type { Ledger } from '../../src/domain/ledger/commands.ts';
 import {
   addAccount,

@@ -2,7 +2,7 @@
 import { describe, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
-import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import type { Command } from '../../src/domain/ledger/commands.ts';
 import type { Expire } from '../../src/domain/ledger/core.ts';
 import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';

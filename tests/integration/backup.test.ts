@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { readLastBackup } from '../../src/operations/backups.ts';
 import { answerContent } from '../support/answers.ts';

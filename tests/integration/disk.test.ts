@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { sqlitePathOf } from '../../src/db/database.ts';
-import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';

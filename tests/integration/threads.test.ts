@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sqlitePathOf } from '../../src/db/database.ts';
-import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { micros } from '../../src/lib/money.ts';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';

@@ -1,7 +1,7 @@
 // Natural batching: commands that arrive while a batch is written form the next batch. A single
 // caller does not wait; many callers share one commit.
-import { isServerUnavailable } from '../../db/postgres-error.ts';
-import { isFileUnavailable } from '../../db/sqlite-error.ts';
+import { isServerUnavailable } from '../../db/postgres/error.ts';
+import { isFileUnavailable } from '../../db/sqlite/error.ts';
 import type { Command, Ledger, Outcome } from './commands.ts';
 import type { Reply } from './sqlite/store.ts';
 

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { isPostgresUrl, sqlitePathOf } from '../../db/database.ts';
-import { connectSqlite } from '../../db/sqlite-connection.ts';
+import { connectSqlite } from '../../db/sqlite/connection.ts';
 import { type Clock, type SharedTime, systemClock } from '../../lib/clock.ts';
 import { createBatcher } from './batcher.ts';
 import type { Credit, Debit, Ledger, Outcome } from './commands.ts';

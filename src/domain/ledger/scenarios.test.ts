@@ -3,7 +3,7 @@
 // `k3` of nobody; `b-day` and `b-month` are the member's budgets; amounts in microdollars; the clock starts on 2026-11-21 at 12:00 UTC.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { connectSqlite } from '../../db/sqlite-connection.ts';
+import { connectSqlite } from '../../db/sqlite/connection.ts';
 import { type Database, sqlitePathOf } from '../../db/database.ts';
 import { micros } from '../../lib/money.ts';
 import { type Book, memberKey } from './book.ts';

@@ -2,7 +2,7 @@
 // its times as timestamps.
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { codeOf } from '../../db/postgres-error.ts';
+import { codeOf } from '../../db/postgres/error.ts';
 import type { Role, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 

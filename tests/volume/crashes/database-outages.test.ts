@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../../src/db/database.ts';
-import { connectSqlite } from '../../../src/db/sqlite-connection.ts';
+import { connectSqlite } from '../../../src/db/sqlite/connection.ts';
 import { startGatewayProgram } from '../../support/gateway.ts';
 import { send } from '../../support/http.ts';
 import { createDatabase } from '../../support/postgres.ts';

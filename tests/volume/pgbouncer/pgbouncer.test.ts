@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { DatabaseUnusable } from '../../../src/db/database-error.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { migrations } from '../../../src/db/migrations/list.ts';
-import { connectPool } from '../../../src/db/postgres-pool.ts';
+import { connectPool } from '../../../src/db/postgres/pool.ts';
 import { ledgerPool } from '../../../src/domain/ledger/postgres/ledger.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { send } from '../../support/http.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
 import { poolStateOf } from '../../../db/pool-state.ts';
-import { explainPostgresError } from '../../../db/postgres-error.ts';
-import { connectPool } from '../../../db/postgres-pool.ts';
+import { explainPostgresError } from '../../../db/postgres/error.ts';
+import { connectPool } from '../../../db/postgres/pool.ts';
 import { type Clock, readSharedTime, type SharedTime } from '../../../lib/clock.ts';
 import { type BatchRunner, createBatcher } from '../batcher.ts';
 import type { Ledger } from '../commands.ts';

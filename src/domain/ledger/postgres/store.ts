@@ -4,7 +4,7 @@
 // unknown outcome has ended before the next one on its ledgers begins.
 import assert from 'node:assert/strict';
 import type { ClientBase, Pool } from 'pg';
-import { codeOf } from '../../../db/postgres-error.ts';
+import { codeOf } from '../../../db/postgres/error.ts';
 import type { Book } from '../book.ts';
 import { changesOf } from '../changes.ts';
 import type { Command, Outcome } from '../commands.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sqlitePathOf } from '../../../db/database.ts';
-import { connectSqlite } from '../../../db/sqlite-connection.ts';
+import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { openTestDatabase } from '../../../../tests/support/ledger/test-ledger.ts';
 import { type ChargeFilter, selectCharges } from './queries.ts';
 import type { Span } from './spans.ts';

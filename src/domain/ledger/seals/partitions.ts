@@ -2,7 +2,7 @@
 // charge without one goes to the default partition, which is slower to clean up but never wrong.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../../db/database.ts';
-import { codeOf } from '../../../db/postgres-error.ts';
+import { codeOf } from '../../../db/postgres/error.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Database, sqlitePathOf } from '../../../db/database.ts';
-import { connectSqlite } from '../../../db/sqlite-connection.ts';
+import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { micros } from '../../../lib/money.ts';
 import type { Command } from '../commands.ts';
 import {

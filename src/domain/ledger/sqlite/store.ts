@@ -2,7 +2,7 @@
 // worker thread beside the gateway, or in the thread of a command-line process. Replies are sent
 // only after the commit.
 import type { DatabaseSync } from 'node:sqlite';
-import { sqliteCodeOf } from '../../../db/sqlite-error.ts';
+import { sqliteCodeOf } from '../../../db/sqlite/error.ts';
 import type { Command, Outcome } from '../commands.ts';
 import { type Expire, runCommands } from '../core.ts';
 import { loadBook, saveDecision } from './book.ts';

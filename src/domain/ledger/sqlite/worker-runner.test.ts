@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../../../db/database.ts';
-import { connectSqlite } from '../../../db/sqlite-connection.ts';
+import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { createBatcher, LedgerUnavailable } from '../batcher.ts';
 import {
   addAccount,

@@ -1,6 +1,6 @@
 // The gateway's side of the ledger's worker thread: batches out, replies in, in the same order.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { mayBeCommitted } from '../../../db/sqlite-error.ts';
+import { mayBeCommitted } from '../../../db/sqlite/error.ts';
 import { LedgerLost } from '../batcher.ts';
 import type { RetriedStore } from '../retrying-runner.ts';
 import type { Reply } from './store.ts';

@@ -3,8 +3,8 @@
 // own. Messages are JSON text, which costs the sender less than a structured clone for such objects.
 import { once } from 'node:events';
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { connectSqlite } from '../../../db/sqlite-connection.ts';
-import { explainWriteFailure } from '../../../db/sqlite-error.ts';
+import { connectSqlite } from '../../../db/sqlite/connection.ts';
+import { explainWriteFailure } from '../../../db/sqlite/error.ts';
 import { readSharedTime, type SharedTime, systemClock } from '../../../lib/clock.ts';
 import type { Command } from '../commands.ts';
 import { type Owner, renewalMs, SqliteLease } from './lease.ts';

@@ -10,7 +10,7 @@ import {
   PostgresQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
-import { checkTextValue } from './text-values.ts';
+import { checkTextValue } from '../text-values.ts';
 
 export class SnapshotPostgresDialect extends PostgresDialect {
   protected readonly config: PostgresDialectConfig;

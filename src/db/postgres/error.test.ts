@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DatabaseUnusable } from './database-error.ts';
-import { addressOf, explainPostgresError, isServerUnavailable } from './postgres-error.ts';
+import { DatabaseUnusable } from '../database-error.ts';
+import { addressOf, explainPostgresError, isServerUnavailable } from './error.ts';
 
 const url = 'postgres://me:hush@db.internal:5433/books';
 

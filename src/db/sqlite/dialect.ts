@@ -12,10 +12,10 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from 'kysely';
-import { checkTextValue } from './text-values.ts';
-import { busyTimeoutMs } from './sqlite-connection.ts';
-import { isBusy } from './sqlite-error.ts';
-import { systemClock } from '../lib/clock.ts';
+import { checkTextValue } from '../text-values.ts';
+import { busyTimeoutMs } from './connection.ts';
+import { isBusy } from './error.ts';
+import { systemClock } from '../../lib/clock.ts';
 
 const retryMs = 2;
 

@@ -1,6 +1,6 @@
 // SQLite errors in the operator's words, and which of them are transient.
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { DatabaseUnusable } from './database-error.ts';
+import { DatabaseUnusable } from '../database-error.ts';
 
 /** Primary result codes. https://sqlite.org/rescode.html */
 const codes = {

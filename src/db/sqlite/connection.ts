@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describeFolderFault } from '../lib/folder-fault.ts';
-import { DatabaseUnusable } from './database-error.ts';
-import { explainSqliteError } from './sqlite-error.ts';
+import { describeFolderFault } from '../../lib/folder-fault.ts';
+import { DatabaseUnusable } from '../database-error.ts';
+import { explainSqliteError } from './error.ts';
 
 /** Older versions can corrupt a write-ahead log that two connections reset at the same time. */
 const versionMinimum = '3.51.3';

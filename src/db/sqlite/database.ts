@@ -2,13 +2,13 @@
 // the last commit while a writer works.
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { Database } from './port.ts';
-import { migrateToLatest } from './migrate.ts';
-import { migrations } from './migrations/list.ts';
-import type { Tables } from './schema.ts';
-import { connectSqlite } from './sqlite-connection.ts';
-import { explainSqliteError } from './sqlite-error.ts';
-import { NodeSqliteDialect } from './sqlite-dialect.ts';
+import type { Database } from '../port.ts';
+import { migrateToLatest } from '../migrate.ts';
+import { migrations } from '../migrations/list.ts';
+import type { Tables } from '../schema.ts';
+import { connectSqlite } from './connection.ts';
+import { explainSqliteError } from './error.ts';
+import { NodeSqliteDialect } from './dialect.ts';
 
 export function openSqlite(path: string): Database {
   // The writer comes first, because it creates the file for the reader.

@@ -3,9 +3,9 @@
 import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { DatabaseUnusable } from './database-error.ts';
-import { connectSqlite } from './sqlite-connection.ts';
-import { explainSqliteError, isBusy } from './sqlite-error.ts';
+import { DatabaseUnusable } from '../database-error.ts';
+import { connectSqlite } from './connection.ts';
+import { explainSqliteError, isBusy } from './error.ts';
 
 /**
  * Claims the database at `path` until this process ends, for any reason: the claim is a system lock

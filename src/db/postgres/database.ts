@@ -2,16 +2,16 @@
 // transient rows. pg is loaded with the first connection, so SQLite installations never load it.
 import { Kysely, type PostgresPool, sql } from 'kysely';
 import type { Pool as OpenPool } from 'pg';
-import { systemClock } from '../lib/clock.ts';
-import type { Database, DatabaseOptions } from './port.ts';
-import { DatabaseUnusable } from './database-error.ts';
-import { migrateToLatest } from './migrate.ts';
-import { migrations } from './migrations/list.ts';
-import { MigrationDialect, SnapshotPostgresDialect } from './postgres-dialect.ts';
-import { explainPostgresError } from './postgres-error.ts';
-import { poolStateOf, type PoolState } from './pool-state.ts';
-import type { PoolOptions } from './postgres-pool.ts';
-import type { Tables } from './schema.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Database, DatabaseOptions } from '../port.ts';
+import { DatabaseUnusable } from '../database-error.ts';
+import { migrateToLatest } from '../migrate.ts';
+import { migrations } from '../migrations/list.ts';
+import { MigrationDialect, SnapshotPostgresDialect } from './dialect.ts';
+import { explainPostgresError } from './error.ts';
+import { poolStateOf, type PoolState } from '../pool-state.ts';
+import type { PoolOptions } from './pool.ts';
+import type { Tables } from '../schema.ts';
 
 /** The oldest version that is still maintained and that the tests cover. */
 const majorVersionMin = 14;
@@ -108,7 +108,7 @@ function kyselyOn(
   { Dialect = SnapshotPostgresDialect, onOpen = () => {} }: KyselyOptions = {},
 ): Kysely<Tables> {
   const pool = async (): Promise<PostgresPool> => {
-    const opened = (await import('./postgres-pool.ts')).connectPool(url, options);
+    const opened = (await import('./pool.ts')).connectPool(url, options);
     onOpen(opened);
     return opened;
   };

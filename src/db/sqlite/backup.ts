@@ -2,10 +2,10 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
-import { describeFolderFault } from '../lib/folder-fault.ts';
-import { DatabaseUnusable } from './database-error.ts';
-import { connectSqlite } from './sqlite-connection.ts';
-import { explainSqliteError } from './sqlite-error.ts';
+import { describeFolderFault } from '../../lib/folder-fault.ts';
+import { DatabaseUnusable } from '../database-error.ts';
+import { connectSqlite } from './connection.ts';
+import { explainSqliteError } from './error.ts';
 
 /**
  * Copies all pages in one step. Between two steps a writer would restart the copy, and under load

@@ -1,5 +1,5 @@
 // PostgreSQL errors in the operator's words, and which of them are transient.
-import { DatabaseUnusable } from './database-error.ts';
+import { DatabaseUnusable } from '../database-error.ts';
 
 /** The server of a URL, without its password. */
 type ServerAddress = { readonly server: string; readonly database: string; readonly user: string };

@@ -2,7 +2,7 @@
 // and idle transactions time out, and commits are durable before they are acknowledged. Loaded only
 // when PostgreSQL is used.
 import { type CustomTypesConfig, Pool, types } from 'pg';
-import { SessionClient, type SessionSettings } from './postgres-client.ts';
+import { SessionClient, type SessionSettings } from './connection.ts';
 
 export type PoolOptions = {
   readonly max: number;
