@@ -375,6 +375,37 @@ test('wire formats hold the same files', () => {
   assert.deepEqual(missing, []);
 });
 
+/** Parts that only one database has, and why. */
+const ofOneDialect = new Map([
+  ['db/sqlite/backup.ts', 'PostgreSQL has tools of its own'],
+  ['db/sqlite/serving.ts', 'several gateways can serve one PostgreSQL database'],
+  ['db/postgres/pool.ts', 'a SQLite file needs no pool of connections'],
+  ['domain/ledger/sqlite/kept-rows.ts', 'on PostgreSQL other gateways write the same rows'],
+  ['domain/ledger/sqlite/worker.ts', 'a statement of SQLite blocks its thread'],
+  ['domain/ledger/sqlite/worker-runner.ts', 'for the same reason'],
+  [
+    'domain/ledger/postgres/batch-ids.ts',
+    'on SQLite a query costs no round trip, so each row has one',
+  ],
+]);
+const isOfDialect = /(?<=\/)(sqlite|postgres)(?=\/)/;
+const dialectFiles = files.filter((file) => isOfDialect.test(file));
+
+test('no folder of a database imports the other’s', () => {
+  const dialectOf = (file: string) => isOfDialect.exec(file)?.[0];
+  const breaches = dialectFiles.flatMap((file) =>
+    importsExcept(file, (target) => [undefined, dialectOf(file)].includes(dialectOf(target))),
+  );
+  assert.deepEqual(breaches, []);
+});
+
+test('the folders of both databases hold the same files, except what only one has', () => {
+  const otherOf = (file: string) =>
+    file.replace(isOfDialect, (dialect) => (dialect === 'sqlite' ? 'postgres' : 'sqlite'));
+  const alone = dialectFiles.filter((file) => !files.includes(otherOf(file)));
+  assert.deepEqual(alone.toSorted(), [...ofOneDialect.keys()].toSorted());
+});
+
 test('the tree is at most three folders deep', () => {
   assert.deepEqual(
     files.filter((file) => file.split('/').length > 4),

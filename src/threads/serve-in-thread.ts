@@ -5,7 +5,7 @@ import { type Serving, startServing } from '../serving.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
-import { connectLedger } from '../domain/ledger/open-ledger.ts';
+import { connectSqliteLedger } from '../domain/ledger/sqlite/ledger.ts';
 import { openLimits } from '../domain/limits/open-limits.ts';
 import { SharedRates } from '../domain/limits/shared-rates.ts';
 import { SharedSlots } from '../domain/limits/shared-slots.ts';
@@ -107,7 +107,7 @@ async function openStores(
   const onError = (err: unknown) => log.error({ err }, 'rate limits cannot be shared');
   const owner = connected?.owner ?? newIdWithPrefix('run');
   const ledger = connected
-    ? connectLedger(connected.port, {
+    ? connectSqliteLedger(connected.port, {
         onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; retrying'),
         isStopping,
         clock,

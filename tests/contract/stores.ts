@@ -3,14 +3,14 @@ import { describe, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
-import type { Command } from '../../src/domain/ledger/commands.ts';
+import type { Command, Reply } from '../../src/domain/ledger/commands.ts';
 import type { Expire } from '../../src/domain/ledger/core.ts';
 import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';
 import { ledgerPool } from '../../src/domain/ledger/postgres/ledger.ts';
 import { PostgresLease } from '../../src/domain/ledger/postgres/lease.ts';
 import { PostgresStore } from '../../src/domain/ledger/postgres/store.ts';
 import { SqliteLease } from '../../src/domain/ledger/sqlite/lease.ts';
-import { type Reply, SqliteStore } from '../../src/domain/ledger/sqlite/store.ts';
+import { SqliteStore } from '../../src/domain/ledger/sqlite/store.ts';
 import {
   createDatabase,
   createEmptyDatabase,

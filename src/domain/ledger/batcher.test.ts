@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { createBatcher, type BatchRunner, LedgerUnavailable } from './batcher.ts';
-import type { Command } from './commands.ts';
+import type { Command, Reply } from './commands.ts';
 import { creditOf } from '../../../tests/support/ledger/test-ledger.ts';
-import type { Reply } from './sqlite/store.ts';
 
 /** A credit of this amount is rejected. */
 const unlucky = 1_313;

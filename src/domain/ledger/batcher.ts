@@ -2,8 +2,7 @@
 // caller does not wait; many callers share one commit.
 import { isServerUnavailable } from '../../db/postgres/error.ts';
 import { isFileUnavailable } from '../../db/sqlite/error.ts';
-import type { Command, Ledger, Outcome } from './commands.ts';
-import type { Reply } from './sqlite/store.ts';
+import type { Command, Ledger, Outcome, Reply } from './commands.ts';
 
 /**
  * Bounds how long a batch holds the database's write lock, and so how long the next batch waits.

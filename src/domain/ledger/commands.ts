@@ -207,6 +207,12 @@ export type Outcome =
   | { readonly type: 'unknown-ledger' };
 
 /**
+ * The reply to one command of a batch: its outcome, or why it could not be run. A rejected command
+ * has changed nothing.
+ */
+export type Reply = Outcome | { readonly type: 'rejected'; readonly message: string };
+
+/**
  * In order of precedence: a frozen account, the daily cap, the monthly cap, the daily budget, the
  * monthly budget, the balance.
  */

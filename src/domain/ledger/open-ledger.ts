@@ -3,14 +3,9 @@
 import { hostname } from 'node:os';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { isPostgresUrl, sqlitePathOf } from '../../db/database.ts';
-import { connectSqlite } from '../../db/sqlite/connection.ts';
 import { type Clock, type SharedTime, systemClock } from '../../lib/clock.ts';
-import { createBatcher } from './batcher.ts';
 import type { Credit, Debit, Ledger, Outcome } from './commands.ts';
-import { createRetryingRunner, type RetryingRunner } from './retrying-runner.ts';
-import type { Owner } from './sqlite/lease.ts';
-import { SqliteStore } from './sqlite/store.ts';
-import { connectStore, startWorker } from './sqlite/worker-runner.ts';
+import { openSqliteAdminLedger, openSqliteLedger } from './sqlite/ledger.ts';
 
 type LedgerOptions = {
   readonly databaseUrl: string;
@@ -45,55 +40,30 @@ export type OpenLedger = Ledger & {
  * resolves after holds of dead processes have been released; on PostgreSQL they are released within
  * a minute, when their leases have expired.
  */
-export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
-  const { databaseUrl, owner, onTrouble = () => {}, worker, clock, databaseTime } = options;
+export async function openLedger({
+  databaseUrl,
+  owner,
+  onFailure = () => {},
+  onTrouble = () => {},
+  isStopping,
+  worker,
+  clock,
+  databaseTime,
+}: LedgerOptions): Promise<OpenLedger> {
   const self = {
     owner,
     host: hostname(),
     pid: process.pid,
     processStartedAtMs: Math.round(performance.timeOrigin),
   };
-  if (!isPostgresUrl(databaseUrl)) return openSqliteLedger(self, options);
+  const options = { self, onTrouble, clock, databaseTime };
+  if (!isPostgresUrl(databaseUrl)) {
+    const path = sqlitePathOf(databaseUrl);
+    return openSqliteLedger({ ...options, path, onFailure, isStopping, worker });
+  }
   await worker?.terminate();
   const { openPostgresLedger } = await import('./postgres/ledger.ts');
-  const ledger = await openPostgresLedger({
-    url: databaseUrl,
-    onTrouble,
-    self,
-    clock,
-    databaseTime,
-  });
-  return { ...ledger, openPort: null };
-}
-
-async function openSqliteLedger(self: Owner, options: LedgerOptions): Promise<OpenLedger> {
-  const {
-    databaseUrl,
-    onFailure = () => {},
-    onTrouble = () => {},
-    isStopping,
-    worker,
-    clock,
-    databaseTime,
-  } = options;
-  const settings = { path: sqlitePathOf(databaseUrl), self, time: databaseTime };
-  let runner: RetryingRunner | null = null;
-  const noteFailure = (error: Error) => (runner ? runner.noteFailure(error) : onTrouble(error));
-  const store = await startWorker(settings, { onFailure, onTrouble: noteFailure, worker });
-  runner = createRetryingRunner(store, { onTrouble, isStopping, clock });
-  return { ...createBatcher(runner), openPort: store.openPort };
-}
-
-type ConnectedOptions = Pick<LedgerOptions, 'onTrouble' | 'isStopping' | 'clock'>;
-
-/** Opens the ledger in another thread of the process that opened it, through a port from there. */
-export function connectLedger(
-  port: MessagePort,
-  { onTrouble = () => {}, ...options }: ConnectedOptions,
-): Ledger {
-  const store = connectStore(port, { onTrouble: (error) => runner.noteFailure(error) });
-  const runner = createRetryingRunner(store, { onTrouble, ...options });
-  return createBatcher(runner);
+  return { ...(await openPostgresLedger({ ...options, url: databaseUrl })), openPort: null };
 }
 
 /** A ledger for commands without holds, so it needs no lease. */
@@ -109,20 +79,7 @@ export type AdminLedger = {
  * `Database.write`, because the two would deadlock.
  */
 export async function openLedgerInProcess(databaseUrl: string): Promise<AdminLedger> {
-  if (!isPostgresUrl(databaseUrl)) return openSqliteInProcess(sqlitePathOf(databaseUrl));
+  if (!isPostgresUrl(databaseUrl)) return openSqliteAdminLedger(sqlitePathOf(databaseUrl));
   const { openPostgresAdminLedger } = await import('./postgres/ledger.ts');
   return openPostgresAdminLedger({ url: databaseUrl, onTrouble: () => {}, clock: systemClock });
-}
-
-function openSqliteInProcess(path: string): AdminLedger {
-  const connection = connectSqlite(path, { readOnly: false });
-  const store = new SqliteStore(connection);
-  return {
-    submit: async (command) => {
-      const reply = store.run([command])[0]!;
-      if (reply.type === 'rejected') throw new Error(reply.message);
-      return reply;
-    },
-    close: async () => connection.close(),
-  };
 }

@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { micros } from '../../lib/money.ts';
 import { createBatcher, LedgerLost, LedgerUnavailable } from './batcher.ts';
-import type { Command, Ledger } from './commands.ts';
+import type { Command, Ledger, Reply } from './commands.ts';
 import { creditOf, reserveOf, settleOf } from '../../../tests/support/ledger/test-ledger.ts';
 import { createRetryingRunner, type RetriedStore } from './retrying-runner.ts';
-import type { Reply } from './sqlite/store.ts';
 import { SleeplessClock } from '../../../tests/support/test-clock.ts';
 
 const ledgerId = 'acc:live';

@@ -6,8 +6,7 @@
 // leave a hold open.
 import { zeroMicros } from '../../lib/money.ts';
 import { type BatchRunner, LedgerLost, LedgerUnavailable } from './batcher.ts';
-import type { Command, LedgerId, Release, Settle } from './commands.ts';
-import type { Reply } from './sqlite/store.ts';
+import type { Command, LedgerId, Release, Reply, Settle } from './commands.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
 
 /**

@@ -3,8 +3,8 @@
 // any process then releases its holds.
 import type { ClientBase, Pool } from 'pg';
 import type { Expire } from '../core.ts';
+import { likelyEndOf, overdueMs, type Owner } from '../lease.ts';
 import { nowMs } from './statements.ts';
-import { likelyEndOf, overdueMs, type Owner } from '../sqlite/lease.ts';
 
 /** A killed process's holds are released within 50 seconds. */
 export const sweepMs = 10_000;
@@ -78,8 +78,7 @@ export class PostgresLease {
     return rows.map(({ id, expires_at_ms: expiresAtMs }) => ({
       type: 'expire',
       holdId: id,
-      ownerEndedAtMs:
-        expiresAtMs === null ? null : likelyEndOf({ expires_at_ms: expiresAtMs }, leaseMs),
+      ownerEndedAtMs: expiresAtMs === null ? null : likelyEndOf(expiresAtMs, leaseMs),
     }));
   }
 

@@ -8,11 +8,11 @@ import { connectPool } from '../../../db/postgres/pool.ts';
 import { type Clock, readSharedTime, type SharedTime } from '../../../lib/clock.ts';
 import { type BatchRunner, createBatcher } from '../batcher.ts';
 import type { Ledger } from '../commands.ts';
-import { PostgresLease, sweepMs } from './lease.ts';
+import { type Owner, renewalMs } from '../lease.ts';
 import { createRetryingRunner } from '../retrying-runner.ts';
+import { PostgresLease, sweepMs } from './lease.ts';
 import { ledgerSettings } from './statements.ts';
 import { PostgresStore, sweepMax } from './store.ts';
-import { type Owner, renewalMs } from '../sqlite/lease.ts';
 
 /** One for batches, one for background retries, one for the lease. */
 const connectionsMax = 3;

@@ -7,7 +7,7 @@ import type { ClientBase, Pool } from 'pg';
 import { codeOf } from '../../../db/postgres/error.ts';
 import type { Book } from '../book.ts';
 import { changesOf } from '../changes.ts';
-import type { Command, Outcome } from '../commands.ts';
+import type { Command, Outcome, Reply } from '../commands.ts';
 import { type Decision, type Expire, runCommands } from '../core.ts';
 import { bookOf } from './book.ts';
 import type { PostgresLease } from './lease.ts';
@@ -23,7 +23,6 @@ import {
   lockClaims,
   lockLedgers,
 } from './statements.ts';
-import type { Reply } from '../sqlite/store.ts';
 
 /** Holds released by one sweep, so that commands never wait long behind it. */
 export const sweepMax = 500;

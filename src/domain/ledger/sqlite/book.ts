@@ -1,4 +1,4 @@
-// Loads what a batch of commands touches, and saves the decision. Decides nothing.
+// Loads what a batch of commands touches.
 import {
   type Book,
   claimKey,
@@ -10,18 +10,17 @@ import {
   type Window,
   windowKey,
 } from '../book.ts';
-import { changesOf } from '../changes.ts';
 import type { Command, LedgerId, Reserve } from '../commands.ts';
-import { type Decision, type Expire, timeOf } from '../core.ts';
+import { type Expire, timeOf } from '../core.ts';
 import { findReserved } from '../journal.ts';
-import type { LedgerStatements } from './statements.ts';
+import type { LoadStatements } from './statements.ts';
 import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 type Booking = Pick<Hold, 'ledgerId' | 'keyId' | 'day' | 'month'>;
 
 /** Loads everything that `runCommands` may need, inside the transaction that saves its decision. */
 export function loadBook(
-  statements: LedgerStatements,
+  statements: LoadStatements,
   commands: readonly (Command | Expire)[],
   nowMs: number,
 ): Book {
@@ -116,23 +115,4 @@ export function loadBook(
     const entries = statements.loadEntries(id);
     if (entries.length > 0) book.entries.set(id, entries);
   }
-}
-
-export function saveDecision(statements: LedgerStatements, decision: Decision): void {
-  const changes = changesOf(decision);
-  for (const { id, state } of changes.ledgers) statements.saveLedger(id, state);
-  changes.windows.forEach(statements.saveWindow);
-  changes.openedHolds.forEach(statements.insertHold);
-  changes.enlargedHolds.forEach(statements.enlargeHold);
-  changes.endedHoldIds.forEach(statements.deleteHold);
-  changes.entries.forEach(statements.insertEntry);
-  changes.prices.forEach(statements.keepPrice);
-  changes.charges.forEach(statements.insertCharge);
-  changes.chargeDays.forEach(statements.addToDay);
-  changes.chargeTags.forEach(statements.insertChargeTag);
-  changes.tagDays.forEach(statements.addToTagDay);
-  changes.lossDays.forEach(statements.addToLossDay);
-  changes.responses.forEach(statements.storeResponse);
-  changes.cached.forEach(statements.cacheResponse);
-  changes.auditRows.forEach(statements.insertAuditRow);
 }

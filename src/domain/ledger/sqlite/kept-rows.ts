@@ -4,7 +4,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Hold, type LedgerState, type Window, windowKey } from '../book.ts';
 import type { LedgerId } from '../commands.ts';
-import type { LedgerStatements } from './statements.ts';
+import type { SaveStatements } from './save.ts';
+import type { LoadStatements } from './statements.ts';
+
+type LedgerStatements = LoadStatements & SaveStatements;
 
 /** Rows of each kind. When there are more, all are loaded anew. */
 const keptMax = 10_000;

@@ -1,31 +1,10 @@
-// Hold ownership. A process has one lease for all its holds and renews it while it lives; a hold
-// whose owner has no lease is abandoned. On SQLite all processes share a machine, so a killed
-// process is detected at once, before its lease expires.
+// Hold ownership on SQLite: all processes share a machine, so a killed process is detected at once,
+// before its lease expires.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Expire } from '../core.ts';
+import { likelyEndOf, overdueMs, type Owner } from '../lease.ts';
 
-/**
- * Short, so that the time of a kill is known precisely: the cost of killed requests is estimated
- * from it.
- */
-export const renewalMs = 1_000;
-/**
- * A lease that was not renewed for this long is renewed by the next transaction before it places a
- * hold.
- */
-export const overdueMs = 10_000;
 const leaseMs = 60_000;
-
-/**
- * The process that runs the requests. Its start time distinguishes it from an earlier process with
- * the same pid.
- */
-export type Owner = {
-  readonly owner: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly processStartedAtMs: number;
-};
 
 type OwnerRow = {
   owner: string;
@@ -91,7 +70,9 @@ export class SqliteLease {
   findAbandoned(nowMs: number, max: number): readonly Expire[] {
     const rows = this.#list.all() as OwnerRow[];
     const gone = rows.filter((row) => row.expires_at_ms <= nowMs || this.#isDeadNeighbour(row));
-    const endedAtMs = new Map(gone.map((row) => [row.owner, likelyEndOf(row, leaseMs)]));
+    const endedAtMs = new Map(
+      gone.map((row) => [row.owner, likelyEndOf(row.expires_at_ms, leaseMs)]),
+    );
     const holds = this.#abandoned.all(JSON.stringify([...endedAtMs.keys()]), max) as {
       id: string;
       owner: string;
@@ -115,14 +96,6 @@ export class SqliteLease {
       return row.process_started_at_ms !== this.#self.processStartedAtMs;
     return !this.#isRunning(row.pid);
   }
-}
-
-/** The owner was alive at its last renewal and dead at the next one; returns the middle. */
-export function likelyEndOf(
-  { expires_at_ms: expiresAtMs }: { readonly expires_at_ms: number },
-  ofLeaseMs: number,
-): number {
-  return expiresAtMs - ofLeaseMs + renewalMs / 2;
 }
 
 function isProcessRunning(pid: number): boolean {

@@ -1,29 +1,12 @@
-// The ledger's hot statements on SQLite, hand-written and prepared once per connection.
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { KeptPrice } from '../../../canonical/price-terms.ts';
+// The statements of a transaction, and those that load, hand-written and prepared once per
+// connection. save.ts has those that save.
+import type { DatabaseSync } from 'node:sqlite';
 import type { Micros } from '../../../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from '../book.ts';
-import { addToDaySql, type ChargeDayRow } from '../charge-days.ts';
-import { addToTagDaySql, type ChargeTagRow, type TagDayRow } from '../charge-tags.ts';
-import type { AuditRow, LedgerId } from '../commands.ts';
-import { addToLossDaySql, type LossDayRow } from '../loss-days.ts';
-import {
-  bodyIfRetained,
-  entryOfRow,
-  type EntryRow,
-  holdOfRow,
-  type HoldRow,
-  accountStoresAnswer,
-  replaceOlderAnswer,
-  replaceOwnClaim,
-  rowOfCached,
-  rowOfCharge,
-  rowOfEntry,
-  rowOfHold,
-  rowOfResponse,
-} from '../rows.ts';
+import type { LedgerId } from '../commands.ts';
+import { entryOfRow, type EntryRow, holdOfRow, type HoldRow } from '../rows.ts';
 
-export type LedgerStatements = ReturnType<typeof prepareStatements>;
+export type LoadStatements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(connection: DatabaseSync) {
   return {
@@ -37,27 +20,6 @@ export function prepareStatements(connection: DatabaseSync) {
     waitForDisk: () => connection.exec('pragma synchronous = full'),
     skipDisk: () => connection.exec('pragma synchronous = normal'),
     ...prepareLoads(connection),
-    ...prepareSaves(connection),
-    insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
-    insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
-    addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addToDaySql),
-    insertChargeTag: prepareInsert(connection, 'charge_tags', (row: ChargeTagRow) => row),
-    addToTagDay: prepareInsert(connection, 'tag_days', (row: TagDayRow) => row, addToTagDaySql),
-    addToLossDay: prepareInsert(connection, 'loss_days', (row: LossDayRow) => row, addToLossDaySql),
-    insertHold: prepareInsert(connection, 'holds', rowOfHold),
-    insertAuditRow: prepareInsert(connection, 'audit_log', (row: AuditRow) => row),
-    storeResponse: prepareAnswerInsert(connection, {
-      table: 'idempotent_responses',
-      toRow: rowOfResponse,
-      body: bodyIfRetained,
-      // Without a where clause, SQLite would parse the conflict clause as a join condition.
-      rest: `where true ${replaceOwnClaim}`,
-    }),
-    cacheResponse: prepareAnswerInsert(connection, {
-      table: 'cached_responses',
-      toRow: rowOfCached,
-      rest: `join accounts on ${accountStoresAnswer} where true ${replaceOlderAnswer}`,
-    }),
   };
 }
 
@@ -125,104 +87,9 @@ function prepareLoads(connection: DatabaseSync) {
   };
 }
 
-function prepareSaves(connection: DatabaseSync) {
-  const ledger = connection.prepare(
-    `update ledgers set posted_micros = ?, held_micros = ?, input_tokens = ?, output_tokens = ?, last_entry_at_ms = ?
-     where id = ?`,
-  );
-  const window = connection.prepare(
-    `insert into key_windows (key_id, kind, starts_on, settled_micros, held_micros) values (?, ?, ?, ?, ?)
-     on conflict do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
-  );
-  const price = connection.prepare(
-    'insert into prices (id, terms) values (?, ?) on conflict do nothing',
-  );
-  const enlarge = connection.prepare('update holds set amount_micros = ? where id = ?');
-  const hold = connection.prepare('delete from holds where id = ?');
-  return {
-    saveLedger: (id: LedgerId, state: LedgerState): void => {
-      const { postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs } = state;
-      ledger.run(postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs, id);
-    },
-    saveWindow: ({ keyId, kind, startsOn, settledMicros, heldMicros }: Window): void => {
-      window.run(keyId, kind, startsOn, settledMicros, heldMicros);
-    },
-    keepPrice: ({ id, terms }: KeptPrice): void => {
-      price.run(id, terms);
-    },
-    enlargeHold: ({ id, amountMicros }: Hold): void => {
-      enlarge.run(amountMicros, id);
-    },
-    deleteHold: (id: string): void => {
-      hold.run(id);
-    },
-  };
-}
-
 function prepareAction(connection: DatabaseSync, sql: string): () => void {
   const statement = connection.prepare(sql);
   return () => {
     statement.run();
-  };
-}
-
-/** The columns and their order are those of `toRow`. */
-function prepareInsert<Value>(
-  connection: DatabaseSync,
-  table: string,
-  toRow: (value: Value) => object,
-  rest = '',
-): (value: Value) => void {
-  let insert: ((row: object) => void) | null = null;
-  return (value) => {
-    const row = toRow(value);
-    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row), rest });
-    insert(row);
-  };
-}
-
-type AnswerInsert<Value> = {
-  readonly table: string;
-  readonly toRow: (value: Value) => { readonly body: string | null };
-  /** An SQL expression over the new `row`. */
-  readonly body?: string;
-  /** The SQL after `from row`. */
-  readonly rest: string;
-};
-
-/** Prepares the insert of an answer, which depends on the current state of its account. */
-function prepareAnswerInsert<Value>(
-  connection: DatabaseSync,
-  { table, toRow, body = 'row.body', rest }: AnswerInsert<Value>,
-) {
-  let insert: StatementSync | null = null;
-  return (value: Value): void => {
-    const row = toRow(value);
-    const names = Object.keys(row);
-    insert ??= connection.prepare(
-      `insert into ${table} (${names.join(', ')})
-      select ${names.map((name) => (name === 'body' ? body : `row.${name}`)).join(', ')}
-      from (select ${names.map((name) => `@${name} as ${name}`).join(', ')}) as row ${rest}`,
-    );
-    insert.run({ ...row, body: row.body === null ? null : Buffer.from(row.body, 'base64') });
-  };
-}
-
-type RowInsert = {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly rest: string;
-};
-
-function prepareRowInsert(
-  connection: DatabaseSync,
-  { table, columns, rest }: RowInsert,
-): (row: object) => void {
-  const places = columns.map(() => '?').join(', ');
-  const statement = connection.prepare(
-    `insert into ${table} (${columns.join(', ')}) values (${places}) ${rest}`,
-  );
-  return (row) => {
-    statement.run(...(Object.values(row) as SQLInputValue[]));
   };
 }

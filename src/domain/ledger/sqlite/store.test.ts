@@ -17,7 +17,8 @@ import {
 import { Random } from '../../../../tests/support/random.ts';
 import { scaled } from '../../../../tests/support/volume.ts';
 import { readBalance } from '../reports/queries.ts';
-import { type Owner, SqliteLease } from './lease.ts';
+import type { Owner } from '../lease.ts';
+import { SqliteLease } from './lease.ts';
 import { SqliteStore } from './store.ts';
 import { verify } from '../reports/verify.ts';
 

@@ -3,19 +3,14 @@
 // only after the commit.
 import type { DatabaseSync } from 'node:sqlite';
 import { sqliteCodeOf } from '../../../db/sqlite/error.ts';
-import type { Command, Outcome } from '../commands.ts';
+import type { Command, Outcome, Reply } from '../commands.ts';
 import { type Expire, runCommands } from '../core.ts';
-import { loadBook, saveDecision } from './book.ts';
+import { loadBook } from './book.ts';
 import type { SqliteLease } from './lease.ts';
 import { keepRows, type KeptStatements } from './kept-rows.ts';
+import { prepareSaves, saveDecision } from './save.ts';
 import { prepareStatements } from './statements.ts';
 import { systemClock } from '../../../lib/clock.ts';
-
-/**
- * The reply to one command of a batch: its outcome, or why it could not be run. A rejected command
- * has changed nothing.
- */
-export type Reply = Outcome | { readonly type: 'rejected'; readonly message: string };
 
 /** Holds released by one sweep, so that commands never wait long behind it. */
 export const sweepMax = 1_000;
@@ -38,7 +33,8 @@ export class SqliteStore {
 
   constructor(connection: DatabaseSync, { clock = systemClock.nowMs, lease }: StoreOptions = {}) {
     this.#connection = connection;
-    this.#statements = keepRows(connection, prepareStatements(connection));
+    const statements = { ...prepareStatements(connection), ...prepareSaves(connection) };
+    this.#statements = keepRows(connection, statements);
     this.#clock = clock;
     this.#lease = lease;
   }

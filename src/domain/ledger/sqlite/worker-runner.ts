@@ -2,8 +2,8 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { mayBeCommitted } from '../../../db/sqlite/error.ts';
 import { LedgerLost } from '../batcher.ts';
+import type { Reply } from '../commands.ts';
 import type { RetriedStore } from '../retrying-runner.ts';
-import type { Reply } from './store.ts';
 import type { WorkerMessage, WorkerRequest, WorkerSettings } from './worker.ts';
 
 type Pending = {

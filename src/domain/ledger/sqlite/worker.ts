@@ -6,9 +6,10 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { explainWriteFailure } from '../../../db/sqlite/error.ts';
 import { readSharedTime, type SharedTime, systemClock } from '../../../lib/clock.ts';
-import type { Command } from '../commands.ts';
-import { type Owner, renewalMs, SqliteLease } from './lease.ts';
-import { type Reply, SqliteStore, sweepMax } from './store.ts';
+import type { Command, Reply } from '../commands.ts';
+import { type Owner, renewalMs } from '../lease.ts';
+import { SqliteLease } from './lease.ts';
+import { SqliteStore, sweepMax } from './store.ts';
 
 /** The first message. */
 export type WorkerSettings = {
