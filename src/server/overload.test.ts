@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge, samplesKept, type OverloadReason, type Sample } from './overload.ts';
+import type { Logger } from '../lib/log.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
+import { judge, Overload, samplesKept, type OverloadReason, type Sample } from './overload.ts';
 
 const bounds = { lagMs: 100, memoryBytes: 1_000, heapBytes: 500 };
 const calm: Sample = { lagMs: 1, rssBytes: 400, heapUsedBytes: 100, inUseBytes: 200 };
@@ -59,3 +61,26 @@ for (const [name, { samples, before = null, expected }] of Object.entries(cases)
     assert.equal(judge(before, samples, bounds), expected);
   });
 }
+
+test('an idle process does not look for overload, and looks as soon as work arrives', async () => {
+  let looks = 0;
+  const clock = new TestClock();
+  const sumMemory = () => {
+    looks += 1;
+    return 0;
+  };
+  const overload = new Overload(
+    { lagMs: null, memoryBytes: null, sumMemory },
+    { log: { warn() {}, info() {} } as unknown as Logger, clock },
+  );
+  await clock.advance(60_000);
+  assert.equal(looks, 0);
+  assert.equal(overload.judgeArrival(), null);
+  assert.equal(looks, 1);
+  await clock.advance(1_000);
+  assert.equal(looks, 11);
+  overload.judgeArrival();
+  await clock.advance(60_000);
+  assert.equal(looks, 31);
+  overload.close();
+});

@@ -26,6 +26,8 @@ export type Sample = {
 type Bounds = { readonly lagMs: number; readonly memoryBytes: number; readonly heapBytes: number };
 
 const sampleMs = 100;
+/** After so many samples without a new request nobody looks until the next one. */
+const quietSamplesMax = 20;
 export const samplesKept = 5;
 /**
  * The part of the limit that must be in use before a process with much resident memory counts as
@@ -107,7 +109,9 @@ export class Overload {
   readonly #sumMemory: OverloadOptions['sumMemory'];
   readonly #samples: Sample[] = [];
   readonly #clock: Clock;
-  readonly #stopLooking: CancelTimer;
+  /** null: nothing has arrived for a while, so nobody looks. */
+  #stopLooking: CancelTimer | null = null;
+  #quietSamples = 0;
   #reason: OverloadReason | null = null;
   #sinceMs = 0;
   #lastMs: number;
@@ -127,7 +131,17 @@ export class Overload {
     this.#log = log;
     this.#clock = clock;
     this.#lastMs = clock.elapsedMs();
-    this.#stopLooking = clock.every(sampleMs, () => this.#look());
+  }
+
+  /** Call when work arrives. Returns the reason to refuse it; null: there is none. */
+  judgeArrival(): OverloadReason | null {
+    this.#quietSamples = 0;
+    if (!this.#stopLooking) {
+      this.#lastMs = this.#clock.elapsedMs() - sampleMs;
+      this.#stopLooking = this.#clock.every(sampleMs, () => this.#lookWhileBusy());
+      this.#look();
+    }
+    return this.#reason;
   }
 
   /** The reason for the overload; null when there is none. */
@@ -141,7 +155,16 @@ export class Overload {
   }
 
   close(): void {
-    this.#stopLooking();
+    this.#stopLooking?.();
+  }
+
+  #lookWhileBusy(): void {
+    this.#look();
+    this.#quietSamples += 1;
+    if (this.#reason !== null || this.#quietSamples < quietSamplesMax) return;
+    this.#stopLooking?.();
+    this.#stopLooking = null;
+    this.#samples.length = 0;
   }
 
   #look(): void {

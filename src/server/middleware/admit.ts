@@ -14,7 +14,7 @@ export function admit({ gateway, lifecycle, overload }: ServerContext) {
     if (request.routeOptions.config.refusedUnderLoad !== true) return next();
     // A kept-alive connection can still bring requests after the port has closed.
     if (lifecycle.phase === 'draining') throw shuttingDown();
-    if (overload.reason !== null) throw overloaded();
+    if (overload.judgeArrival() !== null) throw overloaded();
     // From here on a shutdown waits for this request, even while its body arrives.
     reply.raw.once('close', gateway.runs.enter());
     next();
