@@ -426,3 +426,25 @@ test('the files that list everything stay short', () => {
     assert.ok(lines <= max, `src/${file} has ${lines} lines`);
   }
 });
+
+test('the documents name files that exist', () => {
+  const folders = '{src,tests,bench,dashboard,docs-site,scripts}';
+  const paths = globSync(`${folders}/**/*.{ts,tsx,mjs}`, {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  });
+  const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
+  const named = documents.flatMap((document) =>
+    Array.from(
+      readFileSync(join(root, document), 'utf8').matchAll(
+        /(?<![<\w/*}-])[\w-]+(?:\/[\w-]+)+\.tsx?\b/g,
+      ),
+      ([path]) => ({ document, path }),
+    ),
+  );
+  assert.ok(named.length > 100);
+  const missing = named.filter(
+    ({ path }) => !paths.some((one) => one === path || one.endsWith(`/${path}`)),
+  );
+  assert.deepEqual(missing, []);
+});
