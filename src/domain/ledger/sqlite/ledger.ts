@@ -12,7 +12,7 @@ import { connectStore, startWorker } from './worker-runner.ts';
 
 type ConnectedOptions = {
   readonly onTrouble: (error: unknown) => void;
-  readonly isStopping?: (() => boolean);
+  readonly isStopping?: () => boolean;
   readonly clock: Clock;
 };
 
