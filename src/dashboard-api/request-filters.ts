@@ -1,5 +1,6 @@
 // The filters of the request history, as queries of the ledger's charges and of the account's
 // activity.
+import { chargedEndpointAt, chargedEndpoints } from '../canonical/charged-endpoints.ts';
 import type { QueryOf } from '../dashboard-contract/endpoint.ts';
 import type { requestEndpoints, requestOutcomes } from '../dashboard-contract/requests.ts';
 import type { ChargeFilter } from '../domain/ledger/reports/queries.ts';
@@ -83,17 +84,8 @@ export function unchargedFilter(
   };
 }
 
-export const endpointOfPath: Readonly<Record<string, string>> = {
-  '/v1/responses': 'responses',
-  '/v1/chat/completions': 'chat',
-  '/v1/messages': 'messages',
-  '/v1/images/generations': 'images',
-  '/v1/images/edits': 'images',
-  '/v1/web-search': 'web-search',
-};
-
 function pathsOf(endpoint: string): readonly string[] {
-  return Object.keys(endpointOfPath).filter((path) => endpointOfPath[path] === endpoint);
+  return Object.keys(chargedEndpoints).filter((path) => chargedEndpointAt(path)?.name === endpoint);
 }
 
 /** `outcome`: of a logged request or of a sum, which has an error code instead of `failed`. */

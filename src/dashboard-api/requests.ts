@@ -1,5 +1,6 @@
 // The history of requests: charged ones from the ledger, the others from the account's activity,
 // merged by time.
+import { chargedEndpointAt } from '../canonical/charged-endpoints.ts';
 import { documentationUrl, errorKinds, ApiError, type ErrorCode } from '../canonical/errors.ts';
 import { modes } from '../canonical/mode.ts';
 import type {
@@ -27,7 +28,6 @@ import { namesOfModels } from './model-names.ts';
 import {
   chargeFilter,
   daysOf,
-  endpointOfPath,
   type Filters,
   outcomeOf,
   rangeOf,
@@ -241,7 +241,7 @@ function recordOfLogged(
     created_at: new Date(logged.createdAtMs).toISOString(),
     key: { id: logged.keyId, name: keyName },
     model: modelId === '' ? null : { id: modelId, name: modelNames.get(modelId) ?? modelId },
-    endpoint: endpointOfPath[path] ?? path,
+    endpoint: chargedEndpointAt(path)?.name ?? path,
     outcome: outcomeOf(logged.outcome),
     code,
     status: code === null ? 200 : errorKinds[knownCode(code)].status,

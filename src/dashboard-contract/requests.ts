@@ -1,6 +1,6 @@
 // The history of requests: charged, repeated, refused and failed ones in one list.
 import { Type } from 'typebox';
-import { endpointNames } from '../canonical/endpoint-name.ts';
+import { endpointNames } from '../canonical/charged-endpoints.ts';
 import { closed, Mode, orNull, page, PageQuery } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { Day, SharedFilters, UsageDetail } from './usage.ts';

@@ -1,4 +1,5 @@
 // Everything that is sold, a line each.
+import type { ChargedPath } from '../canonical/charged-endpoints.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
@@ -20,10 +21,14 @@ type Options = {
   readonly heavy?: boolean;
 };
 
-/** Described in the table of the reference, or by its own line. */
+/**
+ * Described in the table of the reference, or, while it is an experiment, by its own line: then it is
+ * in the document that is served, but not in docs/openapi.json.
+ */
 type Url =
   | {
-      readonly url: PublicOperation extends `${infer _} ${infer Path}` ? Path : never;
+      readonly url: ChargedPath &
+        (PublicOperation extends `${infer _} ${infer Path}` ? Path : never);
       readonly operation?: never;
     }
   | { readonly url: string; readonly operation: Operation };

@@ -11,6 +11,7 @@ import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.t
 import { shoutEndpoint } from '../support/shout/endpoint.ts';
 import { hostOf, hosts } from '../support/shout/host.ts';
 import { shoutOperation } from '../support/shout/operation.ts';
+import { until } from '../support/until.ts';
 import {
   answerJson,
   answerStatus,
@@ -38,7 +39,7 @@ before(async () => {
     pricing: { markup: 1.5 },
     metrics: { token: metricsToken },
     health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
-    telemetry: { endpoint: receiver.url },
+    telemetry: { endpoint: receiver.url, metric_interval_ms: 1_000 },
   });
 });
 after(async () => {
@@ -94,9 +95,17 @@ test('the second host serves when the first fails, and each call is told to ever
     ],
   );
   const { calls } = await receiver.requestTrace(reply.requestId);
-  assert.equal(calls.length, 2);
+  assert.deepEqual(
+    calls.map(({ name }) => name),
+    ['shout shout', 'shout shout'],
+  );
   const metrics = (await gateway.get('/metrics', { key: metricsToken })).text;
   assert.match(metrics, /provider="loud",outcome="http-5xx"/);
+  const durations = await until(() => {
+    const points = receiver.points('gen_ai.client.operation.duration');
+    return points.length > 0 && points;
+  });
+  assert.ok(durations.some(({ attributes }) => attributes['gen_ai.operation.name'] === 'shout'));
 });
 
 test('an answer is replayed by its key and from the cache, free', async () => {

@@ -1,5 +1,6 @@
 // The semantic conventions that telemetry follows, and the names that it takes from them.
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/docs/gen-ai
+import { chargedEndpointAt } from '../../canonical/charged-endpoints.ts';
 
 /** The version of the conventions. */
 const conventionsVersion = '1.41.1';
@@ -17,19 +18,19 @@ export function providerNameOf(provider: string): string {
   return providerNames[provider] ?? provider;
 }
 
-/** `gen_ai.operation.name` by the route of a request; other routes run no model. */
-const operations: Readonly<Record<string, string>> = {
-  '/v1/chat/completions': 'chat',
-  '/v1/messages': 'chat',
-  '/v1/responses': 'chat',
-  '/v1/images/generations': 'generate_content',
-  '/v1/images/edits': 'generate_content',
-  '/v1/web-search': 'retrieval',
-};
-
-export function operationOf(route: string): string | null {
-  return operations[route] ?? null;
+/**
+ * Returns `gen_ai.operation.name` of a request: that of its endpoint, or the last part of the path that
+ * called a provider. null: it runs no model.
+ */
+export function operationOf({ route, spans }: OperationFacts): string | null {
+  const { operation } = chargedEndpointAt(route) ?? {};
+  return operation ?? (spans.lastCall ? route.slice(route.lastIndexOf('/') + 1) : null);
 }
+
+type OperationFacts = {
+  readonly route: string;
+  readonly spans: { readonly lastCall: object | undefined };
+};
 
 /** The conventions' finish reasons follow Chat Completions. */
 export const finishReasonOf = {

@@ -55,7 +55,7 @@ export class RequestMetrics {
 
   /** Called when nothing of a request runs any more, for OTLP. */
   noteOver(request: FinishedRequest): void {
-    const operation = operationOf(request.route);
+    const operation = operationOf(request);
     if (operation === null) return;
     this.#noteOver(operation, request);
     const { steps, lastCall, usage } = request.spans;

@@ -74,7 +74,7 @@ export function writeRequestAttributes(
   request.path(json, route);
   request.status(json, status);
   errorType(json, fields.errorCode ?? (status >= 500 ? String(status) : null));
-  operationName(json, operationOf(route));
+  operationName(json, operationOf({ route, spans }));
   requestModel(json, spans.askedModel);
   requestStream(json, fields.stream || null);
   request.id(json, fields.requestId);

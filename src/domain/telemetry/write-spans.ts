@@ -71,7 +71,7 @@ function writeStep(
   { audience, originMs }: Writing,
 ): void {
   const { spans } = request;
-  const operation = operationOf(request.route) ?? 'chat';
+  const operation = operationOf(request) ?? '';
   const call = step.type === 'call-ended' ? step.call : null;
   beginSpan(json, {
     trace: spans.trace,

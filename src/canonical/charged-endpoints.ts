@@ -1,0 +1,26 @@
+// The charged endpoints, by their public paths.
+
+type ChargedEndpoint = {
+  /** In usage records, the history and the dashboard's filter. */
+  readonly name: string;
+  /** `gen_ai.operation.name` of OpenTelemetry's conventions. */
+  readonly operation: 'chat' | 'generate_content' | 'retrieval';
+};
+
+export const chargedEndpoints = {
+  '/v1/responses': { name: 'responses', operation: 'chat' },
+  '/v1/chat/completions': { name: 'chat', operation: 'chat' },
+  '/v1/messages': { name: 'messages', operation: 'chat' },
+  '/v1/images/generations': { name: 'images', operation: 'generate_content' },
+  '/v1/images/edits': { name: 'images', operation: 'generate_content' },
+  '/v1/web-search': { name: 'web-search', operation: 'retrieval' },
+} as const satisfies Readonly<Record<string, ChargedEndpoint>>;
+
+export type ChargedPath = keyof typeof chargedEndpoints;
+
+/** Returns null for a path that is not charged for. */
+export function chargedEndpointAt(path: string): ChargedEndpoint | null {
+  return Object.hasOwn(chargedEndpoints, path) ? chargedEndpoints[path as ChargedPath] : null;
+}
+
+export const endpointNames = [...new Set(Object.values(chargedEndpoints).map(({ name }) => name))];
