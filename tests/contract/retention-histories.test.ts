@@ -10,9 +10,13 @@ import { gunzipSync } from 'node:zlib';
 import type { KyselyPlugin } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import type { Command } from '../../src/domain/ledger/commands.ts';
-import { addToDay, chargeDayId, type ChargeDayRow } from '../../src/domain/ledger/charge-days.ts';
+import {
+  addToDay,
+  type ChargeDayRow,
+  chargeDaysTable,
+} from '../../src/domain/ledger/charge-days.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
-import { chargeOfRow, type ChargeRow } from '../../src/domain/ledger/rows.ts';
+import { type ChargeRow, chargesTable } from '../../src/domain/ledger/columns.ts';
 import { chargeLine } from '../../src/domain/ledger/seals/digests.ts';
 import { look } from '../../src/domain/ledger/seals/look.ts';
 import { micros } from '../../src/lib/money.ts';
@@ -158,9 +162,9 @@ async function assertKept(database: Database, folder: string, booked: Booked): P
   for (const [id, row] of booked)
     assert.ok(kept.has(id) || exported.has(`{"charge":${chargeLine(row)}}`), `${id} is lost`);
   const expected = new Map<string, ChargeDayRow>();
-  for (const row of booked.values()) addToDay(expected, chargeOfRow(row));
+  for (const row of booked.values()) addToDay(expected, chargesTable.recordOf(row));
   const sums = await database.read.selectFrom('charge_days').selectAll().execute();
-  assert.deepEqual(new Map(sums.map((row) => [chargeDayId(row), { ...row }])), expected);
+  assert.deepEqual(new Map(sums.map((row) => [chargeDaysTable.idOf(row), { ...row }])), expected);
 }
 
 onEachStore((store) => {

@@ -101,6 +101,7 @@ export type Charge = ChargeRecord & {
 
 /** A settled request's answer, replayed when the request is sent again. */
 export type StoredResponse = Omit<SealedResponse, 'keptForMs'> & {
+  readonly state: 'stored';
   /** The hold's id. */
   readonly requestId: string;
   readonly keyId: string;

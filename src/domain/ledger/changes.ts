@@ -82,7 +82,7 @@ export function changesOf({
     endedHoldIds: entries
       .filter((entry) => endsHold(entry) && !opened.has(entry.id))
       .map(({ id }) => id),
-    entries,
+    entries: entries.map(withOwnWindows),
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
     chargeDays: sumByDay(charges),
@@ -95,4 +95,9 @@ export function changesOf({
     ],
     auditRows,
   };
+}
+
+/** Only a reservation stores its windows; the other entries of its hold have the same. */
+function withOwnWindows(entry: Entry): Entry {
+  return entry.kind === 'reserve' ? entry : { ...entry, day: null, month: null };
 }

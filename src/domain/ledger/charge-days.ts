@@ -3,11 +3,27 @@
 import type { Selectable } from 'kysely';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import type { ChargeDaysTable } from '../../db/schema.ts';
-import { type Micros, micros } from '../../lib/money.ts';
-import type { Charge } from './book.ts';
 import { dayOf } from '../../lib/utc-time.ts';
+import type { Charge } from './book.ts';
+import { defineSums } from './table.ts';
 
 export type ChargeDayRow = Selectable<ChargeDaysTable>;
+
+/** Seals have digests of these columns in this order. */
+export const chargeDaysTable = defineSums<ChargeDayRow>(
+  'charge_days',
+  ['ledger_id', 'day', 'key_id', 'model_id', 'endpoint'],
+  [
+    'requests',
+    'input_tokens',
+    'cached_tokens',
+    'output_tokens',
+    'images',
+    'cost_micros',
+    'upstream_cost_micros',
+    'loss_micros',
+  ],
+);
 
 /** Sums charges to one row per day, key, model and endpoint of a ledger. */
 export function sumByDay(charges: readonly Charge[]): readonly ChargeDayRow[] {
@@ -16,16 +32,9 @@ export function sumByDay(charges: readonly Charge[]): readonly ChargeDayRow[] {
   return [...rows.values()];
 }
 
-/** Adds a charge to its row; rows are indexed by `chargeDayId`. */
+/** Adds a charge to its row; rows are indexed by `chargeDaysTable.idOf`. */
 export function addToDay(rows: Map<string, ChargeDayRow>, charge: Charge): void {
-  const row = rowOf(charge);
-  const id = chargeDayId(row);
-  const known = rows.get(id);
-  rows.set(id, known ? sum(known, row) : row);
-}
-
-export function chargeDayId({ ledger_id, day, key_id, model_id, endpoint }: ChargeDayRow): string {
-  return `${ledger_id} ${day} ${key_id} ${model_id} ${endpoint}`;
+  chargeDaysTable.add(rows, rowOf(charge));
 }
 
 function rowOf(charge: Charge): ChargeDayRow {
@@ -46,34 +55,3 @@ function rowOf(charge: Charge): ChargeDayRow {
     loss_micros: charge.lossMicros,
   };
 }
-
-function sum(one: ChargeDayRow, other: ChargeDayRow): ChargeDayRow {
-  const add = (first: Micros, second: Micros) => micros(first + second);
-  return {
-    ...one,
-    requests: one.requests + other.requests,
-    input_tokens: one.input_tokens + other.input_tokens,
-    cached_tokens: one.cached_tokens + other.cached_tokens,
-    output_tokens: one.output_tokens + other.output_tokens,
-    images: one.images + other.images,
-    cost_micros: add(one.cost_micros, other.cost_micros),
-    upstream_cost_micros: add(one.upstream_cost_micros, other.upstream_cost_micros),
-    loss_micros: add(one.loss_micros, other.loss_micros),
-  };
-}
-
-const sums = [
-  'requests',
-  'input_tokens',
-  'cached_tokens',
-  'output_tokens',
-  'images',
-  'cost_micros',
-  'upstream_cost_micros',
-  'loss_micros',
-] as const;
-
-/** The conflict clause of an insert: adds to the existing row. */
-export const addToDaySql = `on conflict (ledger_id, day, key_id, model_id, endpoint) do update set ${sums
-  .map((column) => `${column} = charge_days.${column} + excluded.${column}`)
-  .join(', ')}`;

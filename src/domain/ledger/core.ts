@@ -450,6 +450,7 @@ function responseOf(
   const { keptForMs, ...answer } = stored;
   return {
     ...answer,
+    state: 'stored',
     requestId: holdId,
     keyId,
     storedAtMs: createdAtMs,

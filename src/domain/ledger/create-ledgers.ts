@@ -4,9 +4,9 @@ import type { Kysely } from 'kysely';
 import { modes } from '../../canonical/mode.ts';
 import type { Tables } from '../../db/schema.ts';
 import { microsFromUsd, zeroMicros } from '../../lib/money.ts';
+import { entriesTable } from './columns.ts';
 import { ledgerIdOf } from './commands.ts';
 import { runCommands } from './core.ts';
-import { rowOfEntry } from './rows.ts';
 import { holdClosedUntil } from './seals/sealing-turn.ts';
 
 const playMoney = { amountMicros: microsFromUsd(1_000), note: 'play money' };
@@ -67,5 +67,5 @@ async function creditPlayMoney(
     .set({ posted_micros: after.ledgers.get(ledgerId)!.postedMicros, last_entry_at_ms: nowMs })
     .where('id', '=', ledgerId)
     .execute();
-  await transaction.insertInto('entries').values(entries.map(rowOfEntry)).execute();
+  await transaction.insertInto('entries').values(entries.map(entriesTable.rowOf)).execute();
 }

@@ -197,8 +197,8 @@ testMutations(watchers, {
     without: 'chargeDays: sumByDay(charges).slice(0, 0),',
   },
   'a day’s sum is its last charge': {
-    file: 'domain/ledger/charge-days.ts',
-    guard: 'charge_days.${column} + excluded.${column}',
+    file: 'domain/ledger/table.ts',
+    guard: '${name}.${column} + excluded.${column}',
     without: 'excluded.${column}',
   },
   'one bad command fails its batch': {

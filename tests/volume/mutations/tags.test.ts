@@ -4,26 +4,26 @@ import { testMutations } from '../../support/mutations.ts';
 const tags = 'tests/contract/tags.test.ts';
 const seals = 'tests/contract/seals.test.ts';
 const retention = 'tests/contract/retention.test.ts';
-const chargeTags = 'domain/ledger/charge-tags.ts';
+const table = 'domain/ledger/table.ts';
 const compareTags = 'domain/ledger/reports/compare-tags.ts';
 const verify = 'domain/ledger/reports/verify.ts';
 const exportFile = 'domain/ledger/seals/export-file.ts';
 
 testMutations([`${tags} # on SQLite after a random history`], {
   'the sum of a tag is its last charge': {
-    file: chargeTags,
-    guard: 'tag_days.${column} + excluded.${column}',
+    file: table,
+    guard: '${name}.${column} + excluded.${column}',
     without: 'excluded.${column}',
   },
   'a tag has one charge in each batch': {
-    file: chargeTags,
-    guard: 'known ? sum(known, row) : row',
-    without: 'known && row !== row ? sum(known, row) : row',
+    file: table,
+    guard: 'if (!known) {',
+    without: 'if (!known || known !== row) {',
   },
   'sums by tag mix the keys': {
-    file: chargeTags,
-    guard: '${row.day} ${row.key_id} ${row.model_id}',
-    without: '${row.day} ${row.model_id}',
+    file: table,
+    guard: "key.map((column) => row[column]).join(' ')",
+    without: "key.map((column) => column !== 'key_id' && row[column]).join(' ')",
   },
 });
 
@@ -85,8 +85,8 @@ testMutations([`${retention} # on SQLite (charges of old days|a changed sum|a fi
   },
   'sums by tag are not sealed': {
     file: 'domain/ledger/seals/digests.ts',
-    guard: 'sorted(tagDays ?? [], tagDayId)',
-    without: 'sorted((tagDays ?? []).slice(0, 0), tagDayId)',
+    guard: 'sorted(tagDays ?? [], tagDaysTable.idOf)',
+    without: 'sorted((tagDays ?? []).slice(0, 0), tagDaysTable.idOf)',
   },
   'tags stay when their charges are removed': {
     file: 'domain/ledger/seals/remove-days.ts',

@@ -2,12 +2,11 @@
 // name, and a third loads ended holds. Rows are returned as JSON, so that each statement returns
 // one value. save.ts has the statement that ends a batch.
 import type { ClientBase } from 'pg';
-import type { Selectable } from 'kysely';
-import type { IdempotentResponsesTable, Tables } from '../../../db/schema.ts';
+import type { IdempotentResponsesTable } from '../../../db/schema.ts';
 import { claimKey } from '../book.ts';
+import type { EntryRow, HoldRow, LedgerRow, WindowRow } from '../columns.ts';
 import type { LedgerId } from '../commands.ts';
 import type { BatchIds } from './batch-ids.ts';
-import type { EntryRow, HoldRow } from '../rows.ts';
 
 /**
  * Settings that give generic plans. They are made once and stay right when tables grow, because
@@ -21,9 +20,6 @@ export const ledgerSettings = {
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
 };
-
-export type LedgerRow = Selectable<Tables['ledgers']> & { readonly frozen: 0 | 1 };
-export type WindowRow = Selectable<Tables['key_windows']>;
 
 export type LoadedRows = {
   readonly now_ms: number;

@@ -7,6 +7,7 @@ import type { ClientBase, Pool } from 'pg';
 import { codeOf } from '../../../db/postgres/error.ts';
 import type { Book } from '../book.ts';
 import { changesOf } from '../changes.ts';
+import type { LedgerRow } from '../columns.ts';
 import type { Command, Outcome, Reply } from '../commands.ts';
 import { type Decision, type Expire, runCommands } from '../core.ts';
 import { bookOf } from './book.ts';
@@ -14,7 +15,6 @@ import type { PostgresLease } from './lease.ts';
 import { type BatchIds, batchIdsOf } from './batch-ids.ts';
 import { saveChanges } from './save.ts';
 import {
-  type LedgerRow,
   type LoadedRows,
   type LoadedMembers,
   loadEnded,

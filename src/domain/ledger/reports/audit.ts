@@ -7,7 +7,7 @@ import type { Micros } from '../../../lib/money.ts';
 import { holdIdOfExtension } from '../book.ts';
 import { addToDay, type ChargeDayRow } from '../charge-days.ts';
 import { addToLossDay, type LossDayRow } from '../loss-days.ts';
-import { chargeOfRow, type ChargeRow, entryOfRow, type EntryRow } from '../rows.ts';
+import { chargesTable, type ChargeRow, entriesTable, type EntryRow } from '../columns.ts';
 import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 /**
@@ -41,9 +41,9 @@ export type Audit = {
   readonly ledgers: Map<string, LedgerSums>;
   /** Indexed by `windowId`. */
   readonly windows: Map<string, WindowSums>;
-  /** Indexed by `chargeDayId`. */
+  /** Indexed by `chargeDaysTable.idOf`. */
   readonly chargeDays: Map<string, ChargeDayRow>;
-  /** Indexed by `lossDayId`. */
+  /** Indexed by `lossDaysTable.idOf`. */
   readonly lossDays: Map<string, LossDayRow>;
   /**
    * The reserve entries of open holds, and of expired holds whose owner has not settled or released
@@ -113,7 +113,7 @@ export function auditEntry(
 ): Problem | null {
   audit.entries += 1;
   const { kind } = entry;
-  addToLossDay(audit.lossDays, entryOfRow(entry));
+  addToLossDay(audit.lossDays, entriesTable.recordOf(entry));
   if (kind === 'settle') audit.uncollected += entry.loss_micros;
   else audit.failed += entry.loss_micros;
   if (kind === 'credit' || kind === 'debit')
@@ -324,7 +324,7 @@ function auditCharge(audit: Audit, settlement: Settlement): Problem | null {
   audit.charges += 1;
   if ('left' in charge) return charge.left && compareCharge(settlement, charge.left);
   addTokens(audit.ledgers.get(entry.ledger_id)!, charge);
-  addToDay(audit.chargeDays, chargeOfRow(charge));
+  addToDay(audit.chargeDays, chargesTable.recordOf(charge));
   return compareCharge(settlement, charge);
 }
 
@@ -356,7 +356,7 @@ function compareCharge(
 function recompute(charge: PricedCharge): Problem | null {
   if (charge.terms === null) return null;
   const { list, upstream } = readKeptTerms(charge.terms);
-  const { usage, webSearches: searches, images } = chargeOfRow(charge);
+  const { usage, webSearches: searches, images } = chargesTable.recordOf(charge);
   const expected = {
     cost_and_loss_micros: costOf(list, { usage, searches, images }),
     upstream_cost_micros: costOf(upstream, { usage, searches, images }),

@@ -3,10 +3,10 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Audit, firstDifference, type Problem, windowId } from './audit.ts';
-import { chargeDayId } from '../charge-days.ts';
-import { lossDayId } from '../loss-days.ts';
+import { chargeDaysTable } from '../charge-days.ts';
+import { lossDaysTable } from '../loss-days.ts';
 import { dayOf, hourMs, monthOf } from '../../../lib/utc-time.ts';
-import type { EntryRow } from '../rows.ts';
+import type { EntryRow } from '../columns.ts';
 
 /**
  * Returns the first row, by table and id, that differs, is missing or is unexpected; or null. An
@@ -94,9 +94,13 @@ export function compareDays(audit: Audit, { chargeDays, lossDays }: DaySums): Pr
     compareTable(
       'charge_days',
       audit.chargeDays,
-      new Map(chargeDays.map((row) => [chargeDayId(row), row])),
+      new Map(chargeDays.map((row) => [chargeDaysTable.idOf(row), row])),
     ) ??
-    compareTable('loss_days', audit.lossDays, new Map(lossDays.map((row) => [lossDayId(row), row])))
+    compareTable(
+      'loss_days',
+      audit.lossDays,
+      new Map(lossDays.map((row) => [lossDaysTable.idOf(row), row])),
+    )
   );
 }
 

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { micros } from '../../../lib/money.ts';
-import { tagDayId, type TagDayRow } from '../charge-tags.ts';
+import { tagDaysTable, type TagDayRow } from '../charge-tags.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 import type { Problem } from './audit.ts';
 import { compareTable } from './compare-sums.ts';
@@ -34,11 +34,15 @@ export async function compareTags(db: Kysely<Tables>, span: Span): Promise<Probl
       output_tokens: Number(row.output_tokens),
       cost_micros: micros(Number(row.cost_micros)),
     };
-    expected.set(tagDayId(sum), sum);
+    expected.set(tagDaysTable.idOf(sum), sum);
   }
   const toDay = toMs === undefined ? undefined : dayOf(toMs - 1);
   const found = await readTagDays(db, { fromDay: dayOf(fromMs), toDay });
-  return compareTable('tag_days', expected, new Map(found.map((row) => [tagDayId(row), row])));
+  return compareTable(
+    'tag_days',
+    expected,
+    new Map(found.map((row) => [tagDaysTable.idOf(row), row])),
+  );
 }
 
 /** Reads the sums by tag of these days, both included; '' is before the first day. */

@@ -9,7 +9,7 @@ import { memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
-import { chargeOfRow, type ChargeRow } from '../rows.ts';
+import { chargesTable, type ChargeRow } from '../columns.ts';
 import { type DayCount, planSpans, type Span, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, hourMs } from '../../../lib/utc-time.ts';
@@ -90,7 +90,7 @@ export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promi
     if (rows.length > limit) break;
     await setImmediate();
   }
-  const charges = rows.slice(0, limit).map(chargeOfRow);
+  const charges = rows.slice(0, limit).map(chargesTable.recordOf);
   const last = charges.at(-1);
   return {
     charges,
@@ -263,7 +263,7 @@ export async function listTopCharges(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(chargeOfRow);
+  return rows.map(chargesTable.recordOf);
 }
 
 /** 1970-01-01 was a Thursday. */

@@ -4,7 +4,7 @@ import type { InferResult, Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
-import type { EntryRow } from '../rows.ts';
+import type { EntryRow } from '../columns.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 

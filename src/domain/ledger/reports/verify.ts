@@ -8,7 +8,7 @@ import { type Kysely, sql } from 'kysely';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import { chargeDayId } from '../charge-days.ts';
+import { chargeDaysTable } from '../charge-days.ts';
 import { dayOf } from '../../../lib/utc-time.ts';
 import { chargeColumns, chargeLine, digestSums, entryColumns } from '../seals/digests.ts';
 import { entryLine, RowsDigest, tagColumns, tagsLine } from '../seals/digests.ts';
@@ -182,7 +182,7 @@ async function addRemoved(
   if (digest !== seal.sums_digest) return wrongSeal(seal, 'sums_digest', seal.sums_digest, digest);
   const rest = new Map(taken);
   for (const row of chargeDays) {
-    audit.chargeDays.set(chargeDayId(row), row);
+    audit.chargeDays.set(chargeDaysTable.idOf(row), row);
     const ledger = audit.ledgers.get(row.ledger_id);
     if (ledger) {
       ledger.input_tokens += row.input_tokens;

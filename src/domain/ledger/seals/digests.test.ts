@@ -1,8 +1,8 @@
-// Seals from before tags were sealed must keep their digests: these were made by that version.
+// Seals must keep their digests: these were made by earlier versions, some before tags were sealed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { micros } from '../../../lib/money.ts';
-import { digestSums } from './digests.ts';
+import { chargeColumns, digestSums, entryColumns, RowsDigest } from './digests.ts';
 import { digestOfSeal } from './seals.ts';
 
 const day = {
@@ -50,4 +50,14 @@ test('a seal without tags has the digests that it always had', () => {
   );
   for (const tagDays of [[], [tagDay]])
     assert.notEqual(digestSums({ ...sums, tagDays }), digestSums({ ...sums, tagDays: null }));
+});
+
+test('seals cover the columns of entries and charges that they always covered', () => {
+  assert.deepEqual(
+    [entryColumns, chargeColumns].map((columns) => new RowsDigest(columns).end()),
+    [
+      '61f477c8fb9ebaa10a5e00c727840f9060366aade198c516c1975afcc7f24b99',
+      '1896cdc1792230df450242ce9f0f538e4b61d1cae7a9b895775380cb0e1b3aff',
+    ],
+  );
 });

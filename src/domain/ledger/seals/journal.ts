@@ -8,7 +8,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import type { PricedCharge } from '../reports/audit.ts';
-import type { EntryRow } from '../rows.ts';
+import type { EntryRow } from '../columns.ts';
 
 export type Position = {
   /** Everything up to here is covered, except `ahead`. */

@@ -1,24 +1,14 @@
-// Saves a decision on SQLite, by statements that are hand-written and prepared once per connection.
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { KeptPrice } from '../../../canonical/price-terms.ts';
-import type { Hold, LedgerState, Window } from '../book.ts';
+// Saves a decision on SQLite, by statements that are prepared once per connection.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Hold, LedgerState } from '../book.ts';
 import { changesOf } from '../changes.ts';
-import { addToDaySql, type ChargeDayRow } from '../charge-days.ts';
-import { addToTagDaySql, type ChargeTagRow, type TagDayRow } from '../charge-tags.ts';
-import type { AuditRow, LedgerId } from '../commands.ts';
+import { chargeDaysTable } from '../charge-days.ts';
+import { tagDaysTable } from '../charge-tags.ts';
+import * as tables from '../columns.ts';
+import type { LedgerId } from '../commands.ts';
 import type { Decision } from '../core.ts';
-import { addToLossDaySql, type LossDayRow } from '../loss-days.ts';
-import {
-  bodyIfRetained,
-  accountStoresAnswer,
-  replaceOlderAnswer,
-  replaceOwnClaim,
-  rowOfCached,
-  rowOfCharge,
-  rowOfEntry,
-  rowOfHold,
-  rowOfResponse,
-} from '../rows.ts';
+import { lossDaysTable } from '../loss-days.ts';
+import type { Table } from '../table.ts';
 
 export type SaveStatements = ReturnType<typeof prepareSaves>;
 
@@ -42,116 +32,71 @@ export function saveDecision(statements: SaveStatements, decision: Decision): vo
 }
 
 export function prepareSaves(connection: DatabaseSync) {
-  const ledger = connection.prepare(
-    `update ledgers set posted_micros = ?, held_micros = ?, input_tokens = ?, output_tokens = ?, last_entry_at_ms = ?
-     where id = ?`,
-  );
-  const window = connection.prepare(
-    `insert into key_windows (key_id, kind, starts_on, settled_micros, held_micros) values (?, ?, ?, ?, ?)
-     on conflict do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
-  );
-  const price = connection.prepare(
-    'insert into prices (id, terms) values (?, ?) on conflict do nothing',
-  );
+  const { columns, valuesOf } = tables.ledgersTable;
+  const set = columns.map((column) => `${column} = ?`).join(', ');
+  const ledger = connection.prepare(`update ledgers set ${set} where id = ?`);
   const enlarge = connection.prepare('update holds set amount_micros = ? where id = ?');
   const hold = connection.prepare('delete from holds where id = ?');
+  const insert = <Row, Fields>(table: Table<Row, Fields>) => prepareInsert(connection, table);
   return {
     saveLedger: (id: LedgerId, state: LedgerState): void => {
-      const { postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs } = state;
-      ledger.run(postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs, id);
+      ledger.run(...valuesOf(state), id);
     },
-    saveWindow: ({ keyId, kind, startsOn, settledMicros, heldMicros }: Window): void => {
-      window.run(keyId, kind, startsOn, settledMicros, heldMicros);
-    },
-    keepPrice: ({ id, terms }: KeptPrice): void => {
-      price.run(id, terms);
-    },
+    saveWindow: insert(tables.windowsTable),
+    insertHold: insert(tables.holdsTable),
     enlargeHold: ({ id, amountMicros }: Hold): void => {
       enlarge.run(amountMicros, id);
     },
     deleteHold: (id: string): void => {
       hold.run(id);
     },
-    insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
-    insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
-    addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addToDaySql),
-    insertChargeTag: prepareInsert(connection, 'charge_tags', (row: ChargeTagRow) => row),
-    addToTagDay: prepareInsert(connection, 'tag_days', (row: TagDayRow) => row, addToTagDaySql),
-    addToLossDay: prepareInsert(connection, 'loss_days', (row: LossDayRow) => row, addToLossDaySql),
-    insertHold: prepareInsert(connection, 'holds', rowOfHold),
-    insertAuditRow: prepareInsert(connection, 'audit_log', (row: AuditRow) => row),
-    storeResponse: prepareAnswerInsert(connection, {
-      table: 'idempotent_responses',
-      toRow: rowOfResponse,
-      body: bodyIfRetained,
-      // Without a where clause, SQLite would parse the conflict clause as a join condition.
-      rest: `where true ${replaceOwnClaim}`,
+    insertEntry: insert(tables.entriesTable),
+    keepPrice: insert(tables.pricesTable),
+    insertCharge: insert(tables.chargesTable),
+    addToDay: insert(chargeDaysTable),
+    insertChargeTag: insert(tables.chargeTagsTable),
+    addToTagDay: insert(tagDaysTable),
+    addToLossDay: insert(lossDaysTable),
+    storeResponse: prepareAnswerInsert(connection, tables.responsesTable, {
+      body: tables.bodyIfRetained,
     }),
-    cacheResponse: prepareAnswerInsert(connection, {
-      table: 'cached_responses',
-      toRow: rowOfCached,
-      rest: `join accounts on ${accountStoresAnswer} where true ${replaceOlderAnswer}`,
+    cacheResponse: prepareAnswerInsert(connection, tables.cachedTable, {
+      join: `join accounts on ${tables.accountStoresAnswer}`,
     }),
+    insertAuditRow: insert(tables.auditLogTable),
   };
 }
 
-/** The columns and their order are those of `toRow`. */
-function prepareInsert<Value>(
+function prepareInsert<Row, Fields>(
   connection: DatabaseSync,
-  table: string,
-  toRow: (value: Value) => object,
-  rest = '',
-): (value: Value) => void {
-  let insert: ((row: object) => void) | null = null;
-  return (value) => {
-    const row = toRow(value);
-    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row), rest });
-    insert(row);
-  };
-}
-
-type AnswerInsert<Value> = {
-  readonly table: string;
-  readonly toRow: (value: Value) => { readonly body: string | null };
-  /** An SQL expression over the new `row`. */
-  readonly body?: string;
-  /** The SQL after `from row`. */
-  readonly rest: string;
-};
-
-/** Prepares the insert of an answer, which depends on the current state of its account. */
-function prepareAnswerInsert<Value>(
-  connection: DatabaseSync,
-  { table, toRow, body = 'row.body', rest }: AnswerInsert<Value>,
-) {
-  let insert: StatementSync | null = null;
-  return (value: Value): void => {
-    const row = toRow(value);
-    const names = Object.keys(row);
-    insert ??= connection.prepare(
-      `insert into ${table} (${names.join(', ')})
-      select ${names.map((name) => (name === 'body' ? body : `row.${name}`)).join(', ')}
-      from (select ${names.map((name) => `@${name} as ${name}`).join(', ')}) as row ${rest}`,
-    );
-    insert.run({ ...row, body: row.body === null ? null : Buffer.from(row.body, 'base64') });
-  };
-}
-
-type RowInsert = {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly rest: string;
-};
-
-function prepareRowInsert(
-  connection: DatabaseSync,
-  { table, columns, rest }: RowInsert,
-): (row: object) => void {
+  { name, columns, conflict, valuesOf }: Table<Row, Fields>,
+): (record: Fields) => void {
   const places = columns.map(() => '?').join(', ');
   const statement = connection.prepare(
-    `insert into ${table} (${columns.join(', ')}) values (${places}) ${rest}`,
+    `insert into ${name} (${columns.join(', ')}) values (${places}) ${conflict}`,
   );
-  return (row) => {
-    statement.run(...(Object.values(row) as SQLInputValue[]));
+  return (record) => {
+    statement.run(...valuesOf(record));
+  };
+}
+
+/** Prepares the insert of an answer, which depends on the current state of its account. */
+function prepareAnswerInsert<Row, Fields>(
+  connection: DatabaseSync,
+  { name, columns, types, conflict, valuesOf }: Table<Row, Fields>,
+  { body = 'row.body', join = '' },
+): (record: Fields) => void {
+  // Without a where clause, SQLite would parse the conflict clause as a join condition.
+  const statement = connection.prepare(
+    `insert into ${name} (${columns.join(', ')})
+    select ${columns.map((column) => (column === 'body' ? body : `row.${column}`)).join(', ')}
+    from (select ${columns.map((column) => `? as ${column}`).join(', ')}) as row ${join}
+    where true ${conflict}`,
+  );
+  return (record) => {
+    const values = valuesOf(record).map((value, index) =>
+      types[index] === 'bytes' && value !== null ? Buffer.from(String(value), 'base64') : value,
+    );
+    statement.run(...values);
   };
 }

@@ -1,10 +1,18 @@
 // The statements of a transaction, and those that load, hand-written and prepared once per
 // connection. save.ts has those that save.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Micros } from '../../../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from '../book.ts';
 import type { LedgerId } from '../commands.ts';
-import { entryOfRow, type EntryRow, holdOfRow, type HoldRow } from '../rows.ts';
+import {
+  entriesTable,
+  type EntryRow,
+  holdsTable,
+  type HoldRow,
+  ledgerOfRow,
+  type LedgerRow,
+  windowsTable,
+  type WindowRow,
+} from '../columns.ts';
 
 export type LoadStatements = ReturnType<typeof prepareStatements>;
 
@@ -23,23 +31,13 @@ export function prepareStatements(connection: DatabaseSync) {
   };
 }
 
-type LedgerRow = {
-  posted_micros: Micros;
-  held_micros: Micros;
-  input_tokens: number;
-  output_tokens: number;
-  last_entry_at_ms: number;
-  frozen: 0 | 1;
-};
-type WindowRow = { settled_micros: Micros; held_micros: Micros };
-
 function prepareLoads(connection: DatabaseSync) {
   const ledger = connection.prepare(
     `select posted_micros, held_micros, input_tokens, output_tokens, last_entry_at_ms, frozen
      from ledgers join accounts on accounts.id = ledgers.account_id where ledgers.id = ?`,
   );
   const window = connection.prepare(
-    'select settled_micros, held_micros from key_windows where key_id = ? and kind = ? and starts_on = ?',
+    'select * from key_windows where key_id = ? and kind = ? and starts_on = ?',
   );
   const hold = connection.prepare('select * from holds where id = ?');
   const entries = connection.prepare('select * from entries where id = ?');
@@ -55,35 +53,24 @@ function prepareLoads(connection: DatabaseSync) {
     loadClosedUntil: (): number => (closed.get() as { closed_until_ms: number }).closed_until_ms,
     loadLedger: (id: LedgerId): LedgerState | null => {
       const row = ledger.get(id) as LedgerRow | undefined;
-      if (!row) return null;
-      const { posted_micros: postedMicros, held_micros: heldMicros } = row;
-      return {
-        postedMicros,
-        heldMicros,
-        inputTokens: row.input_tokens,
-        outputTokens: row.output_tokens,
-        isFrozen: row.frozen === 1,
-        lastEntryAtMs: row.last_entry_at_ms,
-      };
+      return row ? ledgerOfRow(row) : null;
     },
     loadWindow: (keyId: string, kind: WindowKind, startsOn: string): Window | null => {
       const row = window.get(keyId, kind, startsOn) as WindowRow | undefined;
-      return row
-        ? { keyId, kind, startsOn, settledMicros: row.settled_micros, heldMicros: row.held_micros }
-        : null;
+      return row ? windowsTable.recordOf(row) : null;
     },
     loadOwnedKeys: (ledgerId: LedgerId, memberId: string): readonly string[] =>
       (owned.all(ledgerId, memberId) as { key_id: string }[]).map((row) => row.key_id),
     loadHold: (id: string): Hold | null => {
       const row = hold.get(id) as HoldRow | undefined;
-      return row ? holdOfRow(row) : null;
+      return row ? holdsTable.recordOf(row) : null;
     },
     loadClaim: (keyId: string, keyDigest: string): string | null => {
       const row = claim.get(keyId, keyDigest) as { request_id: string } | undefined;
       return row?.request_id ?? null;
     },
     loadEntries: (id: string): readonly Entry[] =>
-      (entries.all(id) as unknown as EntryRow[]).map(entryOfRow),
+      (entries.all(id) as unknown as EntryRow[]).map(entriesTable.recordOf),
   };
 }
 
