@@ -8,11 +8,9 @@ import { rateRefusal, withRateHeaders } from './rate-limit-refusal.ts';
 
 const perMinute = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.maxSafeNat());
 const state = fc.record({
-  budget: fc.record({
-    id: fc.constant('b'),
-    perMinute,
-    scope: fc.constantFrom('key' as const, 'account' as const),
-  }),
+  id: fc.constant('b'),
+  perMinute,
+  scope: fc.constantFrom('key' as const, 'account' as const),
   amount: fc.integer({ min: 1, max: 1_000_000_000 }),
   left: fc.double({ min: -1e12, max: Number.MAX_SAFE_INTEGER, noNaN: true }),
 });
@@ -78,8 +76,8 @@ test('a refusal names the time of Retry-After in the limit that refused', () => 
 
 test('`t` is the time until one more is available, and 0 when the limit is full', () => {
   const timeOf = (left: number, limit = 30) => {
-    const budget = { id: 'b', perMinute: limit, scope: 'key' as const };
-    const headers = withRateHeaders({}, { unit: 'requests', budget, amount: 1, left });
+    const need = { id: 'b', unit: 'requests', perMinute: limit, scope: 'key', amount: 1 } as const;
+    const headers = withRateHeaders({}, { ...need, left });
     const [member] = membersOf(headers['ratelimit']);
     return [member?.parameters['r'], member?.parameters['t']];
   };

@@ -8,13 +8,13 @@ import type { Headers } from '../client.ts';
 
 export type LimitScope = 'key' | 'account';
 
-/** The state of one budget. `amount`: what the request needed. */
-type LimitState = {
+/** A limit a minute, and what the request needs of it. */
+export type Need = Budget & {
   readonly unit: 'requests' | 'tokens';
-  readonly budget: Budget & { readonly scope: LimitScope };
+  readonly scope: LimitScope;
   readonly amount: number;
-  readonly left: number;
 };
+type LimitState = Need & { readonly left: number };
 
 const subjects = { key: 'This key', account: 'This account, with all its keys,' } as const;
 
@@ -27,10 +27,9 @@ const quotaUnits = { requests: '', tokens: ';qu="tokens"' } as const;
  */
 export function withRateHeaders(
   headers: Headers,
-  { unit, budget, left }: LimitState,
+  { unit, perMinute, left }: LimitState,
   waitMs?: number,
 ): Headers {
-  const { perMinute } = budget;
   const remaining = remainingOf(left);
   const msTo = (level: number) => msUntil(level, { now: left, perMinute });
   const untilFullMs = msTo(perMinute);
@@ -62,8 +61,7 @@ function listed(list: string | undefined, item: string): string {
 
 /** Returns the ApiError 429. `headers`: those of the limits that had room. */
 export function rateRefusal(state: LimitState, headers: Headers): ApiError {
-  const { unit, budget, amount, left } = state;
-  const { scope, perMinute } = budget;
+  const { unit, scope, perMinute, amount, left } = state;
   const waitMs = msUntil(amount, { now: left, perMinute });
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
   const size =

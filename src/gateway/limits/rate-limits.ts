@@ -3,7 +3,6 @@
 // is taken from the other.
 import type { Config } from '../../config/schema.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
-import type { Budget } from '../../domain/limits/bucket.ts';
 import type { Limits } from '../../domain/limits/open-limits.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
 import type { SlotLimit } from '../../domain/limits/slots.ts';
@@ -13,17 +12,13 @@ import {
   slotRefusal,
   withRateHeaders,
   type LimitScope,
+  type Need,
 } from './rate-limit-refusal.ts';
 
 /** A request's slot. End it with the tokens that were used. */
 type Slot = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
 
-type Scoped<Limit> = Limit & { readonly scope: LimitScope };
-type LimitQuery = {
-  readonly unit: 'requests' | 'tokens';
-  readonly amounts: readonly number[];
-  readonly headers: Headers;
-};
+type ScopedSlotLimit = SlotLimit & { readonly scope: LimitScope };
 
 /** The defaults for keys and accounts without limits of their own. */
 type Defaults = Pick<
@@ -58,12 +53,7 @@ export class RateLimits {
    * `rate_limit_exceeded`.
    */
   takeRequest(key: ApiKey): Headers | Promise<Headers> {
-    const budgets = requestBudgetsOf(key, this.#input.defaults);
-    return this.#takeFrom(budgets, {
-      unit: 'requests',
-      amounts: budgets.map(() => 1),
-      headers: {},
-    });
+    return this.#take(requestsOf(key, this.#input.defaults), {});
   }
 
   /**
@@ -87,7 +77,7 @@ export class RateLimits {
     try {
       return await this.#takePlace(key, tokens, headers);
     } catch (error) {
-      for (const budget of requestBudgetsOf(key, defaults)) rates.correct(budget, 1);
+      for (const need of requestsOf(key, defaults)) rates.correct(need, need.amount);
       throw error;
     }
   }
@@ -99,15 +89,11 @@ export class RateLimits {
       account_concurrent_requests: await this.#accountSlots(key),
     });
     await this.#takeSlots(limits, headers);
-    const budgets = tokenBudgetsOf(key, defaults);
-    // A request that is larger than a whole minute's budget runs when the budget is full, and later
-    // requests wait until it is paid off.
-    const amounts = budgets.map(({ perMinute }) => Math.max(1, Math.min(tokens, perMinute)));
+    const needs = tokensOf(key, defaults, tokens);
     try {
-      const withTokens = await this.#takeFrom(budgets, { unit: 'tokens', amounts, headers });
       return {
-        headers: withTokens,
-        end: (tokensUsed) => this.#end(limits, budgets, amounts, tokensUsed),
+        headers: await this.#take(needs, headers),
+        end: (tokensUsed) => this.#end(limits, needs, tokensUsed),
       };
     } catch (error) {
       for (const limit of limits) slots.give(limit);
@@ -128,36 +114,24 @@ export class RateLimits {
    * Takes from all limits or from none. Returns the headers, with those of the budget that has
    * least left. Does not wait when the limits are in memory.
    */
-  #takeFrom(budgets: readonly Scoped<Budget>[], asked: LimitQuery): Headers | Promise<Headers> {
-    if (budgets.length === 0) return asked.headers;
-    const taken = budgets.map((budget, index) =>
-      this.#input.rates.take(budget, asked.amounts[index]!),
-    );
-    if (taken.every(isTaken)) return this.#judge(budgets, asked, taken);
+  #take(needs: readonly Need[], headers: Headers): Headers | Promise<Headers> {
+    if (needs.length === 0) return headers;
+    const taken = needs.map((need) => this.#input.rates.take(need, need.amount));
+    if (taken.every(isTaken)) return this.#judge(needs, taken, headers);
     return Promise.all(taken.map(async (one) => one)).then((all) =>
-      this.#judge(budgets, asked, all),
+      this.#judge(needs, all, headers),
     );
   }
 
-  #judge(
-    budgets: readonly Scoped<Budget>[],
-    { unit, amounts, headers }: LimitQuery,
-    taken: readonly TakeResult[],
-  ): Headers {
-    const states = budgets.map((budget, index) => ({
-      budget,
-      amount: amounts[index]!,
-      unit,
-      ...taken[index]!,
-    }));
+  #judge(needs: readonly Need[], taken: readonly TakeResult[], headers: Headers): Headers {
+    const states = needs.map((need, index) => ({ ...need, ...taken[index]! }));
     const refused = states.find(({ isGranted }) => !isGranted);
     if (!refused) return withRateHeaders(headers, states.reduce(tighter));
-    for (const { isGranted, budget, amount } of states)
-      if (isGranted) this.#input.rates.correct(budget, amount);
+    for (const state of states) if (state.isGranted) this.#input.rates.correct(state, state.amount);
     throw rateRefusal(refused, headers);
   }
 
-  async #takeSlots(limits: readonly Scoped<SlotLimit>[], headers: Headers): Promise<void> {
+  async #takeSlots(limits: readonly ScopedSlotLimit[], headers: Headers): Promise<void> {
     const { slots } = this.#input;
     const taken: SlotLimit[] = [];
     for (const limit of limits) {
@@ -169,17 +143,12 @@ export class RateLimits {
     }
   }
 
-  #end(
-    limits: readonly SlotLimit[],
-    budgets: readonly Budget[],
-    amounts: readonly number[],
-    tokensUsed: number,
-  ): void {
+  #end(limits: readonly SlotLimit[], needs: readonly Need[], tokensUsed: number): void {
     const { rates, slots } = this.#input;
     for (const limit of limits) slots.give(limit);
-    for (const [index, budget] of budgets.entries()) {
-      const difference = amounts[index]! - tokensUsed;
-      if (difference !== 0) rates.correct(budget, difference);
+    for (const need of needs) {
+      const difference = need.amount - tokensUsed;
+      if (difference !== 0) rates.correct(need, difference);
     }
   }
 }
@@ -192,53 +161,58 @@ function tighter<LimitState extends TakeResult>(one: LimitState, other: LimitSta
   return other.left < one.left ? other : one;
 }
 
-function requestBudgetsOf(key: ApiKey, defaults: Defaults): Scoped<Budget>[] {
-  return budgetsOf(key, 'requests', {
+function requestsOf(key: ApiKey, defaults: Defaults): Need[] {
+  const limits = {
     key: key.limits.requestsPerMinute ?? defaults.requests_per_minute,
     account: key.accountLimits.requestsPerMinute ?? defaults.account_requests_per_minute,
-  });
+  };
+  return needsOf(key, limits, { unit: 'requests', amount: 1 });
 }
 
-function tokenBudgetsOf(key: ApiKey, defaults: Defaults): Scoped<Budget>[] {
-  return budgetsOf(key, 'tokens', {
+function tokensOf(key: ApiKey, defaults: Defaults, amount: number): Need[] {
+  const limits = {
     key: key.limits.tokensPerMinute ?? defaults.tokens_per_minute,
     account: key.accountLimits.tokensPerMinute ?? defaults.account_tokens_per_minute,
-  });
+  };
+  return needsOf(key, limits, { unit: 'tokens', amount });
 }
 
-function slotLimitsOf(key: ApiKey, defaults: Defaults): Scoped<SlotLimit>[] {
-  return scopesOf(key, {
-    key: key.limits.concurrentRequests ?? defaults.concurrent_requests,
-    account: key.accountLimits.concurrentRequests ?? defaults.account_concurrent_requests,
-  }).map(({ scope, id, limit }) => ({ scope, id, max: limit }));
-}
-
-type ByScope = Readonly<Record<LimitScope, number | null>>;
-
-function budgetsOf(key: ApiKey, unit: LimitQuery['unit'], limits: ByScope): Scoped<Budget>[] {
+/**
+ * A request that is larger than a whole minute's limit runs when the limit is full, and later
+ * requests wait until it is paid off.
+ */
+function needsOf(
+  key: ApiKey,
+  limits: ByScope,
+  { unit, amount }: Pick<Need, 'unit' | 'amount'>,
+): Need[] {
   return scopesOf(key, limits).map(({ scope, id, limit }) => ({
+    unit,
     scope,
     id: `${unit} ${id}`,
     perMinute: limit,
+    amount: Math.max(1, Math.min(amount, limit)),
   }));
 }
+
+function slotLimitsOf(key: ApiKey, defaults: Defaults): ScopedSlotLimit[] {
+  const limits = {
+    key: key.limits.concurrentRequests ?? defaults.concurrent_requests,
+    account: key.accountLimits.concurrentRequests ?? defaults.account_concurrent_requests,
+  };
+  return scopesOf(key, limits).map(({ scope, id, limit }) => ({ scope, id, max: limit }));
+}
+
+type ByScope = Readonly<Record<LimitScope, number | null>>;
 
 /**
  * The limits of a request. An account has each limit once for each mode, so that test keys cannot
  * use up the live ones.
  */
-function scopesOf(
-  key: ApiKey,
-  limits: ByScope,
-): { readonly scope: LimitScope; readonly id: string; readonly limit: number }[] {
-  const scopes = [];
-  if (limits.key !== null) scopes.push({ scope: 'key' as const, id: key.id, limit: limits.key });
-  if (limits.account !== null) {
-    scopes.push({
-      scope: 'account' as const,
-      id: `${key.accountId}:${key.mode}`,
-      limit: limits.account,
-    });
-  }
+function scopesOf(key: ApiKey, limits: ByScope) {
+  const scopes: { scope: LimitScope; id: string; limit: number }[] = [];
+  if (limits.key !== null) scopes.push({ scope: 'key', id: key.id, limit: limits.key });
+  if (limits.account !== null)
+    scopes.push({ scope: 'account', id: `${key.accountId}:${key.mode}`, limit: limits.account });
   return scopes;
 }
