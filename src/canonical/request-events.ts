@@ -70,7 +70,7 @@ export type Charged = {
   readonly ending: 'complete' | 'cut-off';
 };
 
-export type Released = {
+type Released = {
   readonly kind: 'released';
   /** What the provider bills all the same. */
   readonly lossMicros: number;

@@ -1,6 +1,6 @@
 // A hold in the ledger, from its reservation to its one end: a charge or a release. A charge is
 // durable before success is reported.
-import type { Charged, Released } from '../../canonical/request-events.ts';
+import type { Charged } from '../../canonical/request-events.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../../canonical/price-terms.ts';
@@ -66,7 +66,10 @@ type ToStore = {
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
-type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'>;
+type ToReserve = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
+  /** True when the request's time may end before its answer does. */
+  readonly mayOutlast: boolean;
+};
 
 /**
  * Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded` or
@@ -75,59 +78,41 @@ type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'>;
 export async function reserve(
   books: Books,
   payer: Payer,
-  { mayOutlast, amountMicros, likelyCost }: Amounts & { readonly mayOutlast: boolean },
-): Promise<OpenHold | RefusedOutcome> {
-  const endRisk = await books.trust.admit(payer.caller.key, mayOutlast ? amountMicros : zeroMicros);
-  let held: OpenHold | RefusedOutcome | null = null;
-  try {
-    held = await submitReserve(books, payer, { amounts: { amountMicros, likelyCost }, endRisk });
-    return held;
-  } finally {
-    if (!(held instanceof OpenHold)) endRisk();
-  }
-}
-
-type ToReserve = { readonly amounts: Amounts; readonly endRisk: () => void };
-
-async function submitReserve(
-  books: Books,
-  payer: Payer,
-  { amounts, endRisk }: ToReserve,
+  { mayOutlast, amountMicros, likelyCost }: ToReserve,
 ): Promise<OpenHold | RefusedOutcome> {
   const { requestId, key, record } = payer.caller;
-  const { amountMicros } = amounts;
-  const outcome = await record.tellStep(
-    books.clock,
-    () =>
-      books.ledger.submit({
-        type: 'reserve',
-        holdId: requestId,
-        ledgerId: ledgerIdOf(key.accountId, key.mode),
-        keyId: key.id,
-        ...amounts,
-        dailyCapMicros: key.dailyCapMicros,
-        monthlyCapMicros: key.monthlyCapMicros,
-        ...budgetOf(key),
-        owner: books.owner,
-      }),
-    (tried) => {
-      const failed = tried ? 'refused' : 'failed';
-      const ended = tried?.type === 'held' ? 'held' : failed;
-      return { type: 'hold-tried', amountMicros, outcome: ended };
-    },
-  );
-  switch (outcome.type) {
-    case 'held':
-      return new OpenHold(books, payer, { ...amounts, endRisk });
-    case 'account-frozen':
-    case 'insufficient-balance':
-    case 'key-daily-limit':
-    case 'key-monthly-limit':
-    case 'member-daily-limit':
-    case 'member-monthly-limit':
-      return outcome;
-    default:
-      throw new Error(`the ledger answered a reservation with ${outcome.type}`);
+  const endRisk = await books.trust.admit(key, mayOutlast ? amountMicros : zeroMicros);
+  let hold: OpenHold | null = null;
+  try {
+    const outcome = await record.tellStep(
+      books.clock,
+      () =>
+        books.ledger.submit({
+          type: 'reserve',
+          holdId: requestId,
+          ledgerId: ledgerIdOf(key.accountId, key.mode),
+          keyId: key.id,
+          amountMicros,
+          likelyCost,
+          dailyCapMicros: key.dailyCapMicros,
+          monthlyCapMicros: key.monthlyCapMicros,
+          ...budgetOf(key),
+          owner: books.owner,
+        }),
+      (tried) => {
+        const failed = tried ? 'refused' : 'failed';
+        const ended = tried?.type === 'held' ? 'held' : failed;
+        return { type: 'hold-tried', amountMicros, outcome: ended };
+      },
+    );
+    if (outcome.type === 'held') {
+      hold = new OpenHold(books, payer, { amountMicros, endRisk });
+      return hold;
+    }
+    if ('affordableMicros' in outcome) return outcome;
+    throw new Error(`the ledger answered a reservation with ${outcome.type}`);
+  } finally {
+    if (!hold) endRisk();
   }
 }
 
@@ -143,23 +128,19 @@ export class OpenHold {
   #amountMicros: Micros;
   readonly #endRisk: () => void;
   #extensions = 0;
-  #hasEnded = false;
+  /** True when it was charged or released, or the ledger will do so by itself. */
+  hasEnded = false;
 
   constructor(
     books: Books,
     payer: Payer,
-    { amountMicros, endRisk }: Pick<Reserve, 'amountMicros'> & Pick<ToReserve, 'endRisk'>,
+    { amountMicros, endRisk }: { readonly amountMicros: Micros; readonly endRisk: () => void },
   ) {
     this.#books = books;
     this.#payer = payer;
     this.#endRisk = endRisk;
     this.#ledgerId = ledgerIdOf(payer.caller.key.accountId, payer.caller.key.mode);
     this.#amountMicros = amountMicros;
-  }
-
-  /** True when it was charged or released, or the ledger will do so by itself. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
   }
 
   /**
@@ -230,20 +211,13 @@ export class OpenHold {
     return { costMicros: chargedMicros, balanceCents: floorToCents(availableMicros) };
   }
 
-  /**
-   * Ends the hold without a charge. The loss is what the provider bills anyway.
-   */
+  /** Ends the hold without a charge. The loss is what the provider bills anyway. */
   async release(
     lossMicros: Micros,
-    { isProvoked }: Pick<Released, 'isProvoked'> = { isProvoked: false },
+    { isProvoked = false }: Pick<Loss, 'isProvoked'> = {},
   ): Promise<void> {
     const { requestId, record } = this.#payer.caller;
-    const release = {
-      type: 'release',
-      holdId: requestId,
-      lossMicros,
-      ...(isProvoked && { isProvoked }),
-    } as const;
+    const release = { type: 'release', holdId: requestId, lossMicros, isProvoked } as const;
     await record.tellStep(
       this.#books.clock,
       () => this.#books.ledger.submit(release),
@@ -281,12 +255,7 @@ export class OpenHold {
         owner,
         isForLoss: true,
       });
-      const release = {
-        type: 'release',
-        holdId,
-        lossMicros,
-        ...(isProvoked && { isProvoked }),
-      } as const;
+      const release = { type: 'release', holdId, lossMicros, isProvoked } as const;
       const outcome = held.type === 'held' ? await ledger.submit(release) : held;
       if (outcome.type === 'released') return record.tell({ type: 'lost', lossMicros, isProvoked });
       throw new Error(`the ledger answered with ${outcome.type}`);
@@ -327,8 +296,8 @@ export class OpenHold {
   }
 
   #end(): void {
-    if (!this.#hasEnded) this.#endRisk();
-    this.#hasEnded = true;
+    if (!this.hasEnded) this.#endRisk();
+    this.hasEnded = true;
   }
 
   /** The answer is free, so its cost is lost. */
