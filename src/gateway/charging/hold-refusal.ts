@@ -3,10 +3,9 @@
 import { accountFrozen, ApiError } from '../../canonical/errors.ts';
 import type { RefusedOutcome } from '../../domain/ledger/commands.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
-import type { HoldRequest } from './worst-case.ts';
 
-/** The purpose of the hold, in words. */
-type Wanted = {
+/** What was refused, and the words for it. */
+type Refused = {
   readonly amountMicros: Micros;
   readonly nowMs: number;
   /** Follows "This request can cost up to $1": ` with 2 web searches`. */
@@ -17,45 +16,18 @@ type Wanted = {
 };
 
 /** Returns the ApiError 402, 403 or 429. */
-export function holdRefused(outcome: RefusedOutcome, wanted: Wanted): ApiError {
+export function holdRefused(outcome: RefusedOutcome, refused: Refused): ApiError {
   switch (outcome.type) {
     case 'account-frozen':
       return accountFrozen();
     case 'insufficient-balance':
-      return new ApiError('insufficient_balance', balanceMessage(outcome, wanted), {
-        details: detailsOf('balance', outcome, wanted),
+      return new ApiError('insufficient_balance', balanceMessage(outcome, refused), {
+        details: detailsOf('balance', outcome, refused),
       });
     default:
-      return capError(outcome, outcome.type, wanted);
+      return capError(outcome, outcome.type, refused);
   }
 }
-
-/** Returns the error for a model's answer. `affordable`: the output tokens that would fit. */
-export function refusal(
-  wanted: HoldRequest,
-  outcome: RefusedOutcome,
-  facts: RefusalFacts,
-): ApiError {
-  const { search } = wanted;
-  const { amountMicros, nowMs, affordable } = facts;
-  const fitsPart =
-    affordable > 0
-      ? outputPart(wanted, affordable)
-      : ` Not even its input would fit.${wholeContextPart(wanted)}`;
-  const details = {
-    affordable_output_tokens: affordable,
-    ...(search && { web_searches: search.searchesMax }),
-  };
-  return holdRefused(outcome, {
-    amountMicros,
-    nowMs,
-    costPart: searchPart(wanted),
-    fitsPart,
-    details,
-  });
-}
-
-type RefusalFacts = Pick<Wanted, 'amountMicros' | 'nowMs'> & { readonly affordable: number };
 
 type CapType = Exclude<RefusedOutcome['type'], 'account-frozen' | 'insufficient-balance'>;
 
@@ -83,11 +55,11 @@ const caps = {
 } as const satisfies Record<CapType, object>;
 
 /** SDKs retry a 429 at once, but a cap does not change within seconds. */
-function capError(outcome: RefusedOutcome, type: CapType, wanted: Wanted): ApiError {
+function capError(outcome: RefusedOutcome, type: CapType, refused: Refused): ApiError {
   const { code, limit, words } = caps[type];
-  return new ApiError(code, capMessage(outcome, wanted, words), {
-    details: detailsOf(limit, outcome, wanted),
-    retryAfterSeconds: secondsUntilReset(outcome, wanted),
+  return new ApiError(code, capMessage(outcome, refused, words), {
+    details: detailsOf(limit, outcome, refused),
+    retryAfterSeconds: secondsUntilReset(outcome, refused),
     headers: { 'x-should-retry': 'false' },
   });
 }
@@ -95,18 +67,18 @@ function capError(outcome: RefusedOutcome, type: CapType, wanted: Wanted): ApiEr
 function detailsOf(
   limit: string,
   outcome: RefusedOutcome,
-  wanted: Wanted,
+  refused: Refused,
 ): Readonly<Record<string, unknown>> {
   return {
     limit,
-    required_micros: wanted.amountMicros,
+    required_micros: refused.amountMicros,
     left_micros: outcome.leftMicros,
     held_micros: outcome.heldMicros,
     ...(outcome.cap && {
       cap_micros: outcome.cap.capMicros,
       spent_micros: outcome.cap.spentMicros,
     }),
-    ...wanted.details,
+    ...refused.details,
     resets_at: resetTime(outcome),
   };
 }
@@ -115,7 +87,7 @@ function resetTime(outcome: RefusedOutcome): string | null {
   return outcome.resetsAtMs === null ? null : new Date(outcome.resetsAtMs).toISOString();
 }
 
-function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: Wanted): number | null {
+function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: Refused): number | null {
   return outcome.resetsAtMs === null
     ? null
     : Math.max(1, Math.ceil((outcome.resetsAtMs - nowMs) / 1_000));
@@ -123,7 +95,7 @@ function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: Wanted): number |
 
 function balanceMessage(
   outcome: RefusedOutcome,
-  { amountMicros, costPart, fitsPart }: Wanted,
+  { amountMicros, costPart, fitsPart }: Refused,
 ): string {
   const held = outcome.heldMicros > 0 ? `; ${heldPart(outcome)}` : '';
   const left = `the balance has $${formatUsd(outcome.leftMicros)} left`;
@@ -136,7 +108,7 @@ function balanceMessage(
  */
 function capMessage(
   outcome: RefusedOutcome,
-  { amountMicros, costPart, fitsPart }: Wanted,
+  { amountMicros, costPart, fitsPart }: Refused,
   [name, kind]: readonly [name: string, kind: string],
 ): string {
   const { capMicros, spentMicros } = outcome.cap!;
@@ -152,33 +124,4 @@ function capMessage(
 
 function heldPart({ heldMicros }: RefusedOutcome): string {
   return `running requests hold $${formatUsd(heldMicros)} until they end`;
-}
-
-function outputPart({ limitField, request: { choices } }: HoldRequest, affordable: number): string {
-  const [each, fewer] =
-    choices > 1 ? [` in each of ${choices} answers`, ', or a lower `n`'] : ['', ''];
-  return ` Up to ${affordable} output tokens would fit${each}: send \`${limitField}\` of at most that${fewer}.`;
-}
-
-/**
- * Explains a hold for the model's whole context: the size of audio, video and a document given by
- * URL is unknown.
- */
-function wholeContextPart({ inputTokensUpper, model }: HoldRequest): string {
-  if (inputTokensUpper < model.contextTokens) return '';
-  return (
-    ' The length of its input is unknown, so the hold covers the whole context of the model: this applies to audio, video and documents by URL. ' +
-    'Send documents as base64, so that their pages can be counted.'
-  );
-}
-
-/** Names the searches: with the text they bring, they are often most of the cost. */
-function searchPart({ search }: HoldRequest): string {
-  if (!search) return '';
-  const count = search.searchesMax === 1 ? 'one web search' : `${search.searchesMax} web searches`;
-  const fewer =
-    search.limitField === null || search.searchesMax === 1
-      ? ''
-      : `; a lower \`${search.limitField}\` allows fewer`;
-  return ` with ${count}, whose results are read as input${fewer}`;
 }

@@ -2,7 +2,7 @@
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import { refusal } from './hold-refusal.ts';
+import { holdRefused } from './hold-refusal.ts';
 import type { Held, Offer, Outcome } from './offer.ts';
 import { mayOutlast } from './provoked.ts';
 import {
@@ -67,7 +67,16 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
         affordableTokens(wanted, outcome.affordableMicros),
         coveredTokens,
       );
-      return refusal(wanted, outcome, { amountMicros, affordable, nowMs: selling.nowMs() });
+      return holdRefused(outcome, {
+        amountMicros,
+        nowMs: selling.nowMs(),
+        costPart: searchPart(wanted),
+        fitsPart: fitsPart(wanted, affordable),
+        details: {
+          affordable_output_tokens: affordable,
+          ...(search && { web_searches: search.searchesMax }),
+        },
+      });
     },
     // Only the provider's final count shows what these cost: whole answers, and input of unknown
     // length (a document by address, or what `pass_fields` opens). If they were stopped, a client
@@ -100,4 +109,31 @@ function firstSliceOf(
 
 function reducedFloor(request: ClientRequest): number {
   return reducedOutputTokensMin + request.thinkingBudgetTokens;
+}
+
+function fitsPart(
+  { limitField, request: { choices }, inputTokensUpper, model }: HoldRequest,
+  affordableTokensEach: number,
+): string {
+  if (affordableTokensEach > 0) {
+    const [each, fewer] =
+      choices > 1 ? [` in each of ${choices} answers`, ', or a lower `n`'] : ['', ''];
+    return ` Up to ${affordableTokensEach} output tokens would fit${each}: send \`${limitField}\` of at most that${fewer}.`;
+  }
+  if (inputTokensUpper < model.contextTokens) return ' Not even its input would fit.';
+  return (
+    ' Not even its input would fit. The length of its input is unknown, so the hold covers the whole context of the model: this applies to audio, video and documents by URL. ' +
+    'Send documents as base64, so that their pages can be counted.'
+  );
+}
+
+/** Names the searches: with the text they bring, they are often most of the cost. */
+function searchPart({ search }: HoldRequest): string {
+  if (!search) return '';
+  const count = search.searchesMax === 1 ? 'one web search' : `${search.searchesMax} web searches`;
+  const fewer =
+    search.limitField === null || search.searchesMax === 1
+      ? ''
+      : `; a lower \`${search.limitField}\` allows fewer`;
+  return ` with ${count}, whose results are read as input${fewer}`;
 }
