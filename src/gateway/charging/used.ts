@@ -26,8 +26,9 @@ export function finalUse(
   called: Called,
   { usage: reported, searches, outputBytes }: Report & { readonly outputBytes: number },
 ): Used {
-  const counted = countReported(called, reported, outputBytes);
-  return usedOf(called, { reported, counted, searches });
+  const max = usageMaxOf({ ...called.asked, ...called.terms, ...called.call });
+  const counted = countReported(called, { reported, outputBytes, max });
+  return usedOf(called, { reported, counted, searches, max });
 }
 
 /**
@@ -39,17 +40,14 @@ export function useSoFar(
   { usage: reported, searches, output }: FailedCall['progress'],
 ): Used {
   const { asked, terms, call } = called;
-  const { request } = asked;
-  const { granted } = terms;
   const { unseen } = call;
-  const unseenBytes = unseen.tokens * request.choices * bytesPerToken;
-  const own = Math.min(
-    tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
-    granted.maxOutputTokens * request.choices,
-  );
-  const counted = withResults(called, countReported(called, reported, 0), searches);
-  const usage = counted.outputTokens >= own ? counted : { ...counted, outputTokens: own };
-  return usedOf(called, { reported, counted: usage, searches });
+  const unseenBytes = unseen.tokens * asked.request.choices * bytesPerToken;
+  const max = usageMaxOf({ ...asked, ...terms, ...call });
+  const own = Math.min(tokensFromBytes(output.bytesWithUnseen(unseenBytes)), max.outputTokens);
+  const reportedUse = countReported(called, { reported, outputBytes: 0, max });
+  const withInput = withResults(called, reportedUse, searches);
+  const counted = withInput.outputTokens >= own ? withInput : { ...withInput, outputTokens: own };
+  return usedOf(called, { reported, counted, searches, max });
 }
 
 /**
@@ -107,15 +105,21 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
   };
 }
 
-function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
-  const { gateway, asked, terms, call } = called;
-  const { attempt } = call;
-  const { estimate } = asked;
-  if (reported) gateway.hosts.routing.noteCounts(attempt.route.name, reported);
+type Reported = {
+  readonly reported: Usage | null;
+  readonly outputBytes: number;
+  readonly max: UsageMax;
+};
+
+function countReported(
+  { gateway, asked, call }: Called,
+  { reported, outputBytes, max }: Reported,
+): Usage {
+  if (reported) gateway.hosts.routing.noteCounts(call.attempt.route.name, reported);
   return countUsage(reported, {
-    estimatedInputTokens: estimate.likely,
+    estimatedInputTokens: asked.estimate.likely,
     outputBytes,
-    usageMax: usageMaxOf({ ...asked, ...terms, attempt }),
+    usageMax: max,
   });
 }
 
@@ -123,10 +127,10 @@ function countReported(called: Called, reported: Usage | null, outputBytes: numb
  * Returns the use with all that the provider counts, when that is more than the request could cause,
  * else null.
  */
-function claimOf(called: Called, reported: Usage | null, counted: Usage): Usage | null {
-  const { gateway, caller, asked, terms, call } = called;
-  const { attempt } = call;
-  const max = usageMaxOf({ ...asked, ...terms, attempt });
+function claimOf(
+  { gateway, caller, call: { attempt } }: Called,
+  { reported, counted, max }: Counted,
+): Usage | null {
   const isTooLarge =
     reported !== null &&
     (totalInputTokens(reported) > max.inputTokens || reported.outputTokens > max.outputTokens);
@@ -145,14 +149,16 @@ type Counted = {
   readonly reported: Usage | null;
   readonly counted: Usage;
   readonly searches: number | undefined;
+  readonly max: UsageMax;
 };
 
-function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): Used {
+function usedOf(called: Called, count: Counted): Used {
+  const { reported, counted, searches = 0 } = count;
   return {
     usage: counted,
     source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
-    claimed: claimOf(called, reported, counted),
+    claimed: claimOf(called, count),
   };
 }
 
