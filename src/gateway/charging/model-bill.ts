@@ -44,7 +44,7 @@ export function soldBy(called: Called, ended: Ended) {
   const { terms, call } = called;
   const { plan, granted } = terms;
   // The cache key names the primary route, and a fallback may have left out more of the request.
-  const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.first.route;
+  const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.firstRoute;
   const isWhole =
     ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
   return { kind: 'sold', ...billOf(called, ended), isWhole } as const;

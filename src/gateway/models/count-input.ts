@@ -21,7 +21,7 @@ import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
-import { priceFactorFor } from '../charging/price-factor.ts';
+import { priceFactorFor } from '../routing/price-factor.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';

@@ -1,8 +1,8 @@
 // Decides whether the gateway's own search serves a request, because the provider of a route has none.
 import { searchModelId } from '../../canonical/web-search.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
-import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
+import { priceFactorFor } from './price-factor.ts';
 import { resultTokens, type AskedSearch } from './provider-search.ts';
 import type { ChosenRoute } from './route.ts';
 import type { ModelRequest } from './write-request.ts';
@@ -18,9 +18,7 @@ export function readOwnSearch(query: Query): AskedSearch | null {
   const { config, clock } = gateway;
   const { searchers } = gateway.hosts;
   if (format.name !== 'responses' || route.format === format.name) return null;
-  const { markup } = config.pricing;
-  const factor = { markup, multiplierPpm: multiplierPpmFor(key, searchModelId) };
-  const offer = searchers.offerOwn(key.mode, factor);
+  const offer = searchers.offerOwn(key.mode, priceFactorFor(gateway, key, searchModelId));
   const tool = offer && readHostedSearch(request);
   if (!tool) return null;
   const searchesMax = tool.searchesMax ?? config.limits.default_max_searches;

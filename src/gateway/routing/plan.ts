@@ -62,9 +62,8 @@ export class RoutePlan {
     this.#first = this.#shift() ?? this.#refuse();
   }
 
-  /** The first route, with the request as it is when all of it can be held. */
-  get first(): Attempt {
-    return this.#attemptBy(this.#first, null);
+  get firstRoute(): ChosenRoute {
+    return this.#first.route;
   }
 
   /** True when a route of a better rank is out of use: even the first route is then a fallback. */
@@ -127,9 +126,9 @@ export class RoutePlan {
    * Makes the attempt on a route. The request is written again when the hold covers less than was
    * asked for.
    */
-  #attemptBy(candidate: Candidate, granted: Allowance | null): Attempt {
+  #attemptBy(candidate: Candidate, granted: Allowance): Attempt {
     const search = searchUnder(granted, candidate.search);
-    const outputTokens = granted?.isReduced ? granted.maxOutputTokens : candidate.outputTokens;
+    const outputTokens = granted.isReduced ? granted.maxOutputTokens : candidate.outputTokens;
     const isWhole = search === candidate.search && outputTokens === candidate.outputTokens;
     const written = isWhole
       ? this.#write(candidate)
@@ -163,8 +162,7 @@ function tryToWrite(asked: ModelRequest, candidate: Candidate): WrittenRequest |
 }
 
 /** Returns the search to send: the hold may cover fewer searches than were asked for. */
-function searchUnder(granted: Allowance | null, search: AskedSearch | null): AskedSearch | null {
-  if (!search || !granted?.search || search.searchesMax <= granted.search.searchesMax)
-    return search;
+function searchUnder(granted: Allowance, search: AskedSearch | null): AskedSearch | null {
+  if (!search || !granted.search || search.searchesMax <= granted.search.searchesMax) return search;
   return { ...search, searchesMax: granted.search.searchesMax, mayBeFewer: false };
 }

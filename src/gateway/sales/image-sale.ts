@@ -34,7 +34,7 @@ import {
   type UnitsForSale,
   type SaleSignals,
 } from './units.ts';
-import { priceFactorFor } from '../charging/price-factor.ts';
+import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { promptOnly } from '../models/read-conversation.ts';
 import { modelNotFound } from '../routing/route.ts';

@@ -10,7 +10,7 @@ import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Held as HeldOffer, Offer } from '../charging/offer.ts';
-import { priceFactorFor } from '../charging/price-factor.ts';
+import { priceFactorFor } from '../routing/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
@@ -94,7 +94,7 @@ function offerAnswer(
   const tokenPrice = priceFor(model, { ...factor, nowMs: clock.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
   const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
-  const { route } = plan.first;
+  const { firstRoute } = plan;
   const wanted = {
     model,
     request,
@@ -104,10 +104,10 @@ function offerAnswer(
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
     tokensPerSecond: routing.health.tokensPerSecond(
-      route.name,
+      firstRoute.name,
       request.stream ? 'stream' : 'whole',
     ),
-    totalMs: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }).total_ms,
+    totalMs: timeoutsFor(firstRoute.provider.timeouts, { model, stream: request.stream }).total_ms,
     ...plan.highest,
   };
   const selling = {

@@ -11,7 +11,7 @@ import type { IncomingRequest } from '../request.ts';
 import type { Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { saleOfUnits, type Delivery, type UnitsForSale, type SaleSignals } from './units.ts';
-import { priceFactorFor } from '../charging/price-factor.ts';
+import { priceFactorFor } from '../routing/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
 import { promptOnly } from '../models/read-conversation.ts';

@@ -3,7 +3,7 @@
 import { scaleByFactor } from '../../../src/domain/catalog/price.ts';
 import { toApiError } from '../../../src/gateway/calling/failure-message.ts';
 import { callInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
-import { priceFactorFor } from '../../../src/gateway/charging/price-factor.ts';
+import { priceFactorFor } from '../../../src/gateway/routing/price-factor.ts';
 import { promptOnly } from '../../../src/gateway/models/read-conversation.ts';
 import { saleOfUnits } from '../../../src/gateway/sales/units.ts';
 import type { Endpoint } from '../../../src/gateway/stages.ts';
