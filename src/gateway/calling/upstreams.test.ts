@@ -169,11 +169,6 @@ test('a base URL may have a path, a final slash, or neither', async (t) => {
   assert.deepEqual(await ask('plain', ''), { kind: 'answer', body: 1 });
   assert.deepEqual(await ask('slash', '/'), { kind: 'answer', body: 1 });
   assert.deepEqual(await ask('deep', '/a/b/'), { kind: 'answer', body: 2 });
-  assert.deepEqual(
-    await ask('plain', '/a/b'),
-    { kind: 'answer', body: 2 },
-    'a provider that has moved is found at its new address',
-  );
 });
 
 test('requests in sequence share a connection; concurrent requests and other providers do not', async (t) => {

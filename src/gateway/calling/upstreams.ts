@@ -45,7 +45,10 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
   const destinations = new Map<string, Destination>();
   const open = new ActiveSet<Exchange>();
   const large = new LargeAnswers(largeAnswerBytesMax);
-  const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
+  const stopSweeping = clock.every(sweepMs, () => {
+    const nowMs = clock.elapsedMs();
+    for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
+  });
   return {
     send: (call) => {
       const { pool, prefix } = destinationOf(destinations, call);
@@ -61,7 +64,7 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
   };
 }
 
-/** A provider's origin and path, computed once. */
+/** A provider's connections, and the path before each call's path. */
 type Destination = {
   readonly provider: UpstreamProvider;
   readonly pool: Pool;
@@ -74,36 +77,20 @@ function socketsOf({ provider, pool }: Destination): UpstreamSockets {
 }
 
 /** The connect timeout belongs to the pool: calls with another timeout use another pool. */
-function destinationOf(destinations: Map<string, Destination>, call: UpstreamCall): Destination {
-  const { provider, timeouts, origin: ownOrigin } = call;
-  if (ownOrigin !== undefined) return otherOriginOf(destinations, call, ownOrigin);
-  const key = `${provider.name} ${timeouts.connect_ms}`;
+function destinationOf(
+  destinations: Map<string, Destination>,
+  { provider, timeouts, origin }: UpstreamCall,
+): Destination {
+  const key = `${provider.name} ${timeouts.connect_ms} ${origin ?? ''}`;
   const known = destinations.get(key);
-  if (known && (known.provider === provider || known.provider.baseUrl === provider.baseUrl))
-    return known;
-  // The provider has moved. Calls on the old connections still finish there.
-  void known?.pool.close();
-  const { origin, pathname } = new URL(provider.baseUrl);
+  if (known) return known;
+  const base = new URL(provider.baseUrl);
   const destination = {
     provider,
-    pool: openPool(origin, timeouts),
-    prefix: withoutTrailing(pathname, '/'),
+    pool: openPool(origin ?? base.origin, timeouts),
+    prefix: origin === undefined ? withoutTrailing(base.pathname, '/') : '',
   };
   destinations.set(key, destination);
-  return destination;
-}
-
-/** Returns the destination for another origin of the provider, with a pool of its own. */
-function otherOriginOf(
-  destinations: Map<string, Destination>,
-  { provider, timeouts }: UpstreamCall,
-  origin: string,
-): Destination {
-  const name = `${provider.name} ${timeouts.connect_ms} ${origin}`;
-  const known = destinations.get(name);
-  if (known) return known;
-  const destination = { provider, pool: openPool(origin, timeouts), prefix: '' };
-  destinations.set(name, destination);
   return destination;
 }
 
@@ -147,11 +134,4 @@ function requestOptions(
 
 function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
   return Array.isArray(body);
-}
-
-/**
- * Stops overdue exchanges. All are checked: they are in order of their start, but timeouts differ.
- */
-function stopOverdue(open: ActiveSet<Exchange>, nowMs: number): void {
-  for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
 }
