@@ -13,7 +13,7 @@ import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { callModel, type CallResult } from './model-calls.ts';
 import { failedCall } from '../calling/failed-call.ts';
-import { callUpstream, type CallReply } from './call-upstream.ts';
+import { callUpstream } from './call-upstream.ts';
 import { outcomeOfFailure } from './failed.ts';
 import {
   answerContextOf,
@@ -31,8 +31,10 @@ import { finalUse } from '../charging/used.ts';
 
 export async function sendAnswer(held: Held): Promise<Outcome> {
   const tried = await callModel(held, async (called) => {
-    const call = async (turn: Called, spentMs = 0) =>
-      readReply(turn, await callUpstream(turn, spentMs));
+    const call = async (turn: Called, spentMs = 0) => {
+      const reply = await callUpstream(turn, { stream: false, spentMs });
+      return reply.kind === 'failure' ? reply : readAnswer(turn, reply.body);
+    };
     const own = called.call.attempt.search?.own;
     const read = await (own ? answerWithSearches(called, own, call) : call(called));
     if (read.kind === 'failure') return read;
@@ -72,17 +74,6 @@ function writeUpToCost({ usage, ...body }: JsonObject): string {
     0,
     -'0}}'.length,
   );
-}
-
-function readReply(called: Called, reply: CallReply): CallResult<RelayedAnswer> {
-  switch (reply.kind) {
-    case 'failure':
-      return reply;
-    case 'answer':
-      return readAnswer(called, reply.body);
-    case 'stream':
-      throw new Error('a stream came where an answer was asked for');
-  }
 }
 
 function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {

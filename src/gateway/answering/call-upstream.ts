@@ -6,18 +6,21 @@ import { playExchange } from '../../providers/registry.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { UpstreamReply } from '../calling/upstream-call.ts';
+import type { AnswerTo, UpstreamReply } from '../calling/upstream-call.ts';
 
-export type CallReply =
-  | { readonly kind: 'answer'; readonly body: unknown }
-  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
-  | FailedCall;
+type ToCall<Stream extends boolean> = {
+  readonly stream: Stream;
+  /** The part of the answer's time that earlier calls took; left out: this is the first. */
+  readonly spentMs?: number;
+};
 
-/** `spentMs`: the part of the answer's time that earlier calls took. */
-export async function callUpstream(called: Called, spentMs = 0): Promise<CallReply> {
+export async function callUpstream<Stream extends boolean>(
+  called: Called,
+  toCall: ToCall<Stream>,
+): Promise<AnswerTo<Stream> | FailedCall> {
   const { route } = called.call.attempt;
-  const reply = await (route.isSandbox ? play(called) : send(called, spentMs));
-  if (reply.kind !== 'failure') return reply;
+  const reply = await (route.isSandbox ? play(called, toCall) : send(called, toCall));
+  if (reply.kind !== 'failure') return reply as AnswerTo<Stream>;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
     reply.failure.status === null
@@ -31,12 +34,12 @@ export async function callUpstream(called: Called, spentMs = 0): Promise<CallRep
   return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
 }
 
-function send(called: Called, spentMs: number): Promise<UpstreamReply> {
+function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise<UpstreamReply> {
   const { gateway, asked, running, call } = called;
-  const { model, request } = asked;
+  const { model } = asked;
   const { attempt, trace } = call;
   const { route, written } = attempt;
-  const timeouts = timeoutsFor(route.provider.timeouts, { model, stream: request.stream });
+  const timeouts = timeoutsFor(route.provider.timeouts, { model, stream });
   const { path, headers, body } = written;
   return gateway.hosts.upstreams.send({
     provider: route.provider,
@@ -44,20 +47,23 @@ function send(called: Called, spentMs: number): Promise<UpstreamReply> {
     headers,
     trace,
     body,
-    stream: request.stream,
+    stream,
     timeouts: { ...timeouts, total_ms: Math.max(timeouts.total_ms - spentMs, 1) },
     signal: running.run.waiting,
   });
 }
 
 /** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */
-function play({ gateway, caller, asked, running, call }: Called): Promise<UpstreamReply> {
-  const { model, request } = asked;
+function play(
+  { gateway, caller, asked, running, call }: Called,
+  { stream }: ToCall<boolean>,
+): Promise<UpstreamReply> {
+  const { model } = asked;
   const { route, written } = call.attempt;
   return playExchange({
     format: route.format,
     body: written.body,
-    stream: request.stream,
+    stream,
     requestId: caller.requestId.slice('req_'.length),
     model: route.upstreamModel,
     maxInputTokens: Math.min(model.maxInputTokens, route.contextTokens ?? model.contextTokens),

@@ -32,7 +32,7 @@ const called = {
 } as unknown as Called;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
-  const { frames } = openFrames(called, { kind: 'stream', chunks } as never, context);
+  const { frames } = openFrames(called, chunks, context);
   try {
     await Array.fromAsync(frames);
   } catch (error) {

@@ -4,7 +4,6 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { translateStream } from '../../formats/translate.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { CallReply } from './call-upstream.ts';
 import type { Called } from '../stages.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { makeFailure } from '../calling/failure.ts';
@@ -18,11 +17,15 @@ export type OpenFrames = {
   readonly pipe: Omit<StreamPipe<never>, 'push'>;
 };
 
-export function openFrames(called: Called, reply: CallReply, context: AnswerContext): OpenFrames {
+/** `chunks`: the upstream's stream. */
+export function openFrames(
+  called: Called,
+  chunks: AsyncIterable<Uint8Array>,
+  context: AnswerContext,
+): OpenFrames {
   const { format } = called.asked;
   const { attempt } = called.call;
   const { route, written } = attempt;
-  if (reply.kind !== 'stream') throw new Error(`no stream in a reply of kind ${reply.kind}`);
   const pipe = written.isTranslated
     ? translateStream(
         upstreamFormats[route.format].readStream(),
@@ -30,7 +33,7 @@ export function openFrames(called: Called, reply: CallReply, context: AnswerCont
         written,
       )
     : format.relay.relayStream(context);
-  return { frames: chunkFrames(reply.chunks, pipe, called.gateway.clock), pipe };
+  return { frames: chunkFrames(chunks, pipe, called.gateway.clock), pipe };
 }
 
 /**

@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf } from './head.ts';
-import { callUpstream, type CallReply } from './call-upstream.ts';
+import { callUpstream } from './call-upstream.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { bytesPerToken } from '../charging/used.ts';
 import type { Called } from '../stages.ts';
@@ -24,11 +24,11 @@ import { SearchTurns, searchId } from './hosted-search.ts';
 export function openSearches(
   called: Called,
   own: OwnSearch,
-  reply: CallReply,
+  chunks: AsyncIterable<Uint8Array>,
   context: AnswerContext,
 ): OpenFrames {
   const stream = new SearchStream(called, own, context);
-  return { frames: stream.run(reply), pipe: stream.pipe };
+  return { frames: stream.run(chunks), pipe: stream.pipe };
 }
 
 /** `places`: the client's indices of its items. `items`: those that are complete. */
@@ -73,11 +73,11 @@ class SearchStream {
     };
   }
 
-  async *run(first: CallReply): AsyncGenerator<string> {
+  async *run(first: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     const { unseen } = this.#called.call;
-    for (let reply = first; ;) {
+    for (let chunks = first; ;) {
       const { current } = this.#turns;
-      const opened = openFrames(current, reply, answerContextOf(current));
+      const opened = openFrames(current, chunks, answerContextOf(current));
       const turn: Turn = { pipe: opened.pipe, places: new Map(), items: [] };
       this.#turn = turn;
       for await (const text of opened.frames) {
@@ -106,11 +106,13 @@ class SearchStream {
         Object.assign(this.#progress, { status, stop, failure });
         return;
       }
-      reply = await callUpstream(this.#turns.current, this.#turns.spentMs);
+      const { spentMs } = this.#turns;
+      const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
       if (reply.kind === 'failure') {
         this.#progress.usage = this.#turns.usageAfter(reply);
         throw new UpstreamBroken(this.#turns.failureOf(reply));
       }
+      ({ chunks } = reply);
       unseen.noteOwnWait();
     }
   }

@@ -65,14 +65,14 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
     onRefused: () => called.running.run.stop(),
   });
   try {
-    const reply = await callUpstream(called);
+    const reply = await callUpstream(called, { stream: true });
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
     const own = called.call.attempt.search?.own;
     const context = answerContextOf(called);
     const opened = own
-      ? openSearches(called, own, reply, context)
-      : openFrames(called, reply, context);
+      ? openSearches(called, own, reply.chunks, context)
+      : openFrames(called, reply.chunks, context);
     ({ pipe } = opened);
     return await relay({ ...calling, ...opened });
   } finally {

@@ -27,7 +27,8 @@ export type UpstreamProvider = {
   readonly baseUrl: string;
 };
 
-export type UpstreamCall = {
+/** `Stream`: true when it asks for a stream, false when for a whole answer. */
+export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly provider: UpstreamProvider;
   /** Default: POST. */
   readonly method?: 'GET' | 'POST';
@@ -44,7 +45,7 @@ export type UpstreamCall = {
   /** Default: the answer's body parsed as JSON. `bytes`: the raw body, as a Buffer. */
   readonly answer?: 'json' | 'bytes';
   /** True to ask for server-sent events. */
-  readonly stream: boolean;
+  readonly stream: Stream;
   readonly timeouts: UpstreamTimeouts;
   /**
    * Aborts the request at once. It ends like a failed connection: with a failure, or with
@@ -55,11 +56,18 @@ export type UpstreamCall = {
   readonly answerBytesMax?: number;
 };
 
-export type UpstreamReply =
-  | { readonly kind: 'answer'; readonly body: unknown }
+export type UpstreamReply<Stream extends boolean = boolean> = AnswerTo<Stream> | FailedReply;
+
+/** What answers a call: a stream when it asked for one, else a whole answer. */
+export type AnswerTo<Stream extends boolean> = Stream extends true ? StreamedAnswer : WholeAnswer;
+
+type WholeAnswer = { readonly kind: 'answer'; readonly body: unknown };
+
+type StreamedAnswer = {
+  readonly kind: 'stream';
   /** Throws UpstreamBroken when the stream ends early. Leaving the loop stops the upstream. */
-  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
-  | FailedReply;
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
 
 export type FailedReply = {
   readonly kind: 'failure';

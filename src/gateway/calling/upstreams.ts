@@ -17,7 +17,9 @@ import type {
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 export type Upstreams = {
-  readonly send: (call: UpstreamCall) => Promise<UpstreamReply>;
+  readonly send: <Stream extends boolean>(
+    call: UpstreamCall<Stream>,
+  ) => Promise<UpstreamReply<Stream>>;
   /** Returns how the connections of each provider are used. */
   readonly sockets: () => readonly UpstreamSockets[];
   /** Destroys every connection. Running calls fail. */
@@ -50,11 +52,12 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
     for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
   });
   return {
-    send: (call) => {
+    send: <Stream extends boolean>(call: UpstreamCall<Stream>) => {
       const { pool, prefix } = destinationOf(destinations, call);
       const exchange = new Exchange(call, { open, clock, large });
       if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix), exchange);
-      return exchange.reply;
+      // An exchange answers with a stream only when one was asked for (read-reply.ts).
+      return exchange.reply as Promise<UpstreamReply<Stream>>;
     },
     sockets: () => Array.from(destinations.values(), socketsOf),
     close: async () => {

@@ -92,13 +92,11 @@ async function callOnce(
     const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
     return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };
   }
-  const read = reply.kind === 'answer' ? provider.kind.readSearch(reply.body) : unexpectedStream;
+  const read = provider.kind.readSearch(reply.body);
   return read.kind === 'found'
     ? read
     : { kind: 'failure', failure: makeFailure('unreadable', read.message), lostCalls: 1 };
 }
-
-const unexpectedStream = { kind: 'unreadable', message: 'the answer is a stream' } as const;
 
 function readFailure(provider: SearchProvider, { failure, body }: FailedReply): UpstreamFailure {
   const message = withoutProvider(readErrorMessage(body) ?? failure.message, provider);

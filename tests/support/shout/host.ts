@@ -36,7 +36,6 @@ export async function shout(
     trace: call.trace,
     signal: call.signal,
   });
-  if (reply.kind === 'stream') throw new Error('no stream was asked for');
   if (reply.kind === 'answer')
     return { kind: 'shouted', text: (reply.body as { readonly text: string }).text };
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
