@@ -3,10 +3,10 @@
 // is sent again.
 import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
-import { callRoute, newCall } from '../calling/call-route.ts';
+import { callRoute } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
-import { Retries, type Retry } from '../calling/retries.ts';
+import { Retries, type Retry } from './retries.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
@@ -39,19 +39,10 @@ type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastF
 
 /** Returns the first call that gives an answer, or the last call when all failed. */
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
-  const { gateway } = held;
-  const retries = new Retries<Attempt>({
-    ...gateway,
-    routing: gateway.hosts.routing,
-    limits: gateway.config.retries,
-  });
+  const retries = new Retries(held.gateway);
   try {
     return await tryRoutes<Attempt, LastCall<Answer>>(firstAttempt(held), {
-      async call(attempt, number) {
-        const [called, tried] = await callAttempt({ held, attempt, number }, call, retries);
-        if (tried.kind === 'answered') return { ...tried, called };
-        return { ...tried, called, reported: retries.noteFailure(tried.failure, attempt) };
-      },
+      call: (attempt, number) => callAttempt({ held, attempt, number, retries }, call),
       nextAfter: (failed) => nextAttempt(failed, retries),
     });
   } finally {
@@ -79,16 +70,19 @@ function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
   return route.isSandbox || gateway.hosts.routing.health.isAvailable(route.name);
 }
 
-type ToCall = { readonly held: Held; readonly attempt: Attempt; readonly number: number };
+type ToCall = {
+  readonly held: Held;
+  readonly attempt: Attempt;
+  readonly number: number;
+  readonly retries: Retries;
+};
 
 async function callAttempt<Answer>(
-  { held, attempt, number }: ToCall,
+  { held, attempt, number, retries }: ToCall,
   call: Call<Answer>,
-  retries: Retries<Attempt>,
-): Promise<[Called, CallResult<Answer>]> {
+): Promise<LastCall<Answer>> {
   const { gateway, caller, asked, running } = held;
   const { request } = asked;
-  const { record } = caller;
   const { route } = attempt;
   const { clock, hosts } = gateway;
   const { health } = hosts.routing;
@@ -99,19 +93,19 @@ async function callAttempt<Answer>(
     tokensPerSecond: health.tokensPerSecond(route.name, kind),
   });
   running.run.follow(unseen);
+  const calling = { record: caller.record, clock, signal: running.run.waiting };
   const baseUrl = route.isSandbox ? null : route.provider.baseUrl;
   const facts = { route: route.name, baseUrl, isStream: request.stream, number };
-  const begun = newCall({ record, clock }, facts);
-  const called: Called = { ...held, call: { attempt, number, unseen, trace: begun.trace } };
-  const isStopped = () => running.run.waiting.aborted;
   try {
-    const tried = await callRoute({ record, clock, call: begun, isStopped }, (noteFirstByte) =>
-      call(called, () => {
+    return await callRoute(calling, facts, async ({ trace }, noteFirstByte) => {
+      const called: Called = { ...held, call: { attempt, number, unseen, trace } };
+      const result = await call(called, () => {
         noteFirstByte();
         retries.giveBack();
-      }),
-    );
-    return [called, tried];
+      });
+      if (result.kind === 'answered') return { ...result, called };
+      return { ...result, called, reported: retries.noteFailure(result.failure, attempt) };
+    });
   } finally {
     const { written } = unseen;
     if (written && !route.isSandbox) health.noteWriting(route.name, kind, written);
@@ -129,17 +123,14 @@ function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
 }
 
 /** Returns the next call after its wait; null when none is made and the failure is reported. */
-async function nextAttempt(
-  failed: LastFailedCall,
-  retries: Retries<Attempt>,
-): Promise<Attempt | null> {
+async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<Attempt | null> {
   const { called } = failed;
   const { gateway, running, terms } = called;
   const { attempt, number } = called.call;
   if (failed.begun || isGivenUp(called) || attempt.route.isSandbox) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
   const lighter = lighten(gateway.hosts.routing, attempt, failed);
-  const next = lighter ? { route: lighter, waitMs: 0 } : chooseNext(failed, retries);
+  const next = lighter ? { attempt: lighter, waitMs: 0 } : chooseNext(failed, retries);
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
@@ -148,7 +139,7 @@ async function nextAttempt(
     callNumber: number,
     isProvoked: isProvoked(terms, failed),
   });
-  return next.route;
+  return next.attempt;
 }
 
 /**
@@ -156,15 +147,12 @@ async function nextAttempt(
  * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
  * when the failure to report cannot pass.
  */
-function chooseNext(
-  { called, failure, reported }: LastFailedCall,
-  retries: Retries<Attempt>,
-): Retry<Attempt> | null {
+function chooseNext({ called, failure, reported }: LastFailedCall, retries: Retries): Retry | null {
   if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
   const invited = failure.retryAfterSeconds ? retries.take(called.call.attempt) : null;
   if (invited) return invited;
   const next = nextAvailable(called);
-  return next ? { route: next, waitMs: 0 } : retries.take(null);
+  return next ? { attempt: next, waitMs: 0 } : retries.take(null);
 }
 
 /** True when nobody waits for the answer any more, or the program ends. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
 import type { RouteHealth, RouteName } from './health.ts';
-import { availableFirst, tryRoutes } from './try-routes.ts';
+import { tryRoutes } from './try-routes.ts';
 import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 
 export type RouteCall = {
@@ -18,26 +18,6 @@ export type RouteCall = {
   readonly number: number | null;
 };
 
-/** The request that calls are made for. */
-type Calling = {
-  readonly record: RequestRecord;
-  readonly clock: Pick<Clock, 'elapsedMs'>;
-};
-
-/** Returns a call that begins now. */
-export function newCall(
-  { record: { spans, trace }, clock }: Calling,
-  { route, ...facts }: RouteCall,
-): ProviderCall {
-  return {
-    ...route,
-    ...facts,
-    trace: spans ? spans.traceOfStep() : trace,
-    startMs: clock.elapsedMs(),
-    firstByteMs: null,
-  };
-}
-
 /** The result of a call. A failure has `failure`; an answer can have any other form. */
 type Result = {
   readonly kind: string;
@@ -46,47 +26,62 @@ type Result = {
   readonly stop?: Stop['reason'] | null;
 };
 
-type ToCall = Calling & {
-  readonly call: ProviderCall;
-  /** True when the call was stopped, so that its failure says nothing about the route. */
-  readonly isStopped: () => boolean;
+/** The request that calls are made for. */
+type Calling = {
+  readonly record: RequestRecord;
+  readonly clock: Pick<Clock, 'elapsedMs'>;
+  /** When it is aborted, the call was stopped, and its failure says nothing about the route. */
+  readonly signal: AbortSignal;
 };
 
-/** `send`: makes the call. It calls `noteFirstByte` as soon as a piece of a stream can be sent. */
+/**
+ * `send`: makes the call. It calls `noteFirstByte` as soon as a piece of a stream can be sent.
+ */
 export async function callRoute<R extends Result>(
-  { record, clock, call, isStopped }: ToCall,
-  send: (noteFirstByte: () => void) => Promise<R>,
+  { record, clock, signal }: Calling,
+  { route, ...facts }: RouteCall,
+  send: (call: ProviderCall, noteFirstByte: () => void) => Promise<R>,
 ): Promise<R> {
+  const call: ProviderCall = {
+    ...route,
+    ...facts,
+    trace: record.spans ? record.spans.traceOfStep() : record.trace,
+    startMs: clock.elapsedMs(),
+    firstByteMs: null,
+  };
   let result: R | null = null;
   record.tell({ type: 'call-begun', call });
   try {
-    result = await send(() => {
+    result = await send(call, () => {
       call.firstByteMs ??= clock.elapsedMs();
       record.tell({ type: 'first-byte', call });
     });
     return result;
   } finally {
     const { failure = null, stop = null } = result ?? {};
-    const ending = result ? endingOf(failure, isStopped) : 'unknown';
+    const ending = result ? endingOf(failure, signal) : 'unknown';
     record.tell({ type: 'call-ended', call, ending, failure, stop, endMs: clock.elapsedMs() });
   }
 }
 
-function endingOf(failure: UpstreamFailure | null, isStopped: () => boolean): CallEnding {
+function endingOf(failure: UpstreamFailure | null, signal: AbortSignal): CallEnding {
   if (!failure) return 'good';
-  if (isStopped()) return 'unknown';
+  if (signal.aborted) return 'unknown';
   if (isCredentialRefused(failure.status)) return 'refused';
   return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
 }
 
 export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
 
-type ToTry<Route> = Calling & {
+/** `running`: ends a call at once. Once `waiting` is aborted, no further route is tried. */
+export type StopSignals = Pick<Run, 'waiting' | 'running'>;
+
+type ToTry<Route> = Omit<Calling, 'signal'> & {
   /** At least one, in the order of preference. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
   readonly isSearch: boolean;
-  readonly signals: Pick<Run, 'waiting' | 'running'>;
+  readonly signals: StopSignals;
 };
 
 /**
@@ -94,21 +89,28 @@ type ToTry<Route> = Calling & {
  * come after it.
  */
 export function callInOrder<Route extends Callable, R extends Result>(
-  { routes, health, isSearch, signals, ...calling }: ToTry<Route>,
+  { routes, health, isSearch, signals, record, clock }: ToTry<Route>,
   send: (route: Route, call: ProviderCall, left: number) => Promise<R>,
 ): Promise<R> {
-  const isStopped = () => signals.running.aborted;
-  const waiting = availableFirst(
-    routes,
-    ({ route, baseUrl }) => baseUrl === null || health.isAvailable(route),
-  );
+  const calling = { record, clock, signal: signals.running };
+  const waiting = availableFirst(routes, health);
   return tryRoutes<Route, R>(waiting.shift()!, {
-    call(callable, tried) {
+    call(callable, count) {
       const { route, baseUrl } = callable;
-      const number = isSearch ? null : tried;
-      const call = newCall(calling, { route, baseUrl, isStream: false, number });
-      return callRoute({ ...calling, call, isStopped }, () => send(callable, call, waiting.length));
+      const facts = { route, baseUrl, isStream: false, number: isSearch ? null : count };
+      return callRoute(calling, facts, (call) => send(callable, call, waiting.length));
     },
     nextAfter: () => (signals.waiting.aborted ? null : (waiting.shift() ?? null)),
   });
+}
+
+/** Returns the routes in their order, those that are out of use last. The sandbox is always in use. */
+export function availableFirst<Route extends Callable>(
+  routes: readonly Route[],
+  health: RouteHealth,
+): Route[] {
+  const available = new Set(
+    routes.filter(({ route, baseUrl }) => baseUrl === null || health.isAvailable(route)),
+  );
+  return [...available, ...routes.filter((route) => !available.has(route))];
 }

@@ -3,28 +3,31 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
 import type { Mode } from '../../canonical/mode.ts';
-import type { ProviderCall } from '../../canonical/request-events.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
-  ImageConnection,
+  ImageHttp,
   ImageJob,
   ImageJobFailed,
   ImageJobResult,
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { RequestRecord } from '../request-record.ts';
-import type { Run } from '../active-runs.ts';
-import { imageHttpOver } from './image-http.ts';
-import type { ConnectedImageProvider } from '../routing/providers.ts';
-import type { Hosts } from '../routing/routing.ts';
-import { nextStepAfter } from '../calling/retry-policy.ts';
-import { callRoute, newCall } from '../calling/call-route.ts';
-import type { RouteName } from '../calling/health.ts';
-import { modelNotFound } from '../routing/route.ts';
-import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
+import {
+  availableFirst,
+  callRoute,
+  type Callable,
+  type StopSignals,
+} from '../calling/call-route.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
+import { tryRoutes } from '../calling/try-routes.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+import type { RequestRecord } from '../request-record.ts';
+import type { ConnectedImageProvider } from '../routing/providers.ts';
+import { modelNotFound } from '../routing/route.ts';
+import type { Hosts } from '../routing/routing.ts';
 
 /** What making images needs of the program. */
 type Maker = { readonly hosts: Hosts; readonly clock: Clock };
@@ -58,55 +61,46 @@ type ImagesToMake = {
   readonly request: ImageRequest;
   readonly inputs: readonly ImageBytes[];
   readonly record: RequestRecord;
-  readonly signals: Pick<Run, 'waiting' | 'running'>;
+  readonly signals: StopSignals;
 };
 
-/**
- * `lost`: images that may have been made and never arrived. `spoiled`: those of them that the account
- * could cause. `calls`: of all routes.
- */
-export type ImagesMade =
-  /**
-   * At least one image, perhaps fewer than asked for. `unread`: what came with them and is no image.
-   * `usage`: the provider's count for all of them; null: none.
-   */
+export type ImagesMade = {
+  readonly provider: string;
+  /** Images that may have been made and never arrived. */
+  readonly lost: number;
+  /** Those of them that the account could cause. */
+  readonly spoiled: number;
+  /** Calls of all routes. */
+  readonly calls: number;
+} & (
   | {
       readonly kind: 'made';
-      readonly provider: string;
+      /** At least one, perhaps fewer than asked for. */
       readonly images: readonly ImageBytes[];
+      /** How many came with them that are no images. */
       readonly unread: number;
+      /** The provider's count for all of them; null: none. */
       readonly usage: ImageUsage | null;
-      readonly lost: number;
-      readonly spoiled: number;
-      readonly calls: number;
     }
-  | {
-      readonly kind: 'failed';
-      readonly failure: UpstreamFailure;
-      readonly provider: string;
-      readonly lost: number;
-      readonly spoiled: number;
-      readonly calls: number;
-    };
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+);
 
 /**
  * Makes images on the first route that delivers any. Routes that are out of use come last. When a
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
-  const { routing } = gateway.hosts;
+  const { health } = gateway.hosts.routing;
   const { request, signals } = asked;
-  const [first, ...others] = availableFirst(
-    asked.routes,
-    (route) => !route.connected || routing.health.isAvailable(nameOf(route, asked)),
-  );
+  const routes = asked.routes.map((route) => callableOf(route, request));
+  const [first, ...others] = availableFirst(routes, health);
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
-  const tried = await tryRoutes<ImageRouteChosen, Tried>(first!, {
+  const tried = await tryRoutes<ImageRoute, Tried>(first!, {
     async call(route) {
-      const counts = countsOf(route, asked);
-      const results = await callRouteFor(gateway, { route, counts, before: calls }, asked);
+      const counts = countsOf(route, request);
+      const results = await callAtOnce(gateway, { route, counts, before: calls }, asked);
       calls += counts.length;
       const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
       const lostCalls = failures.filter(mayHaveDrawn);
@@ -136,10 +130,19 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
   };
 }
 
-type Tried = { readonly route: ImageRouteChosen } & (
+type ImageRoute = ImageRouteChosen & Callable;
+
+type Tried = { readonly route: ImageRoute } & (
   | { readonly kind: 'made'; readonly results: readonly ImageJobResult[] }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
 );
+
+function callableOf(route: ImageRouteChosen, { quality, resolution }: ImageRequest): ImageRoute {
+  const { provider, upstreamModels, connected } = route;
+  const tier = quality ?? resolution;
+  const upstreamModel = (tier && upstreamModels[tier]) ?? '';
+  return { ...route, route: { provider, upstreamModel }, baseUrl: connected?.baseUrl ?? null };
+}
 
 /** Returns the provider's usage. Providers that need several calls report none. */
 function usageOf([first, ...others]: readonly ImageJobResult[]): ImageUsage | null {
@@ -154,17 +157,14 @@ function mayHaveDrawn({ failure, requestSent, isTaken = false }: ImageJobFailed)
   return isTaken || (requestSent && failure.kind !== 'status');
 }
 
-/** Number of images for each call. */
-function countsOf(
-  { connected }: ImageRouteChosen,
-  { request: { count } }: ImagesToMake,
-): readonly number[] {
+/** Returns the number of images for each call. */
+function countsOf({ connected }: ImageRoute, { count }: ImageRequest): readonly number[] {
   const { imagesPerCall } = connected?.kind ?? sandboxImages;
   return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
 }
 
-type RouteImages = {
-  readonly route: ImageRouteChosen;
+type RouteCalls = {
+  readonly route: ImageRoute;
   /** Images of each call. */
   readonly counts: readonly number[];
   /** How many calls other routes have had. */
@@ -172,74 +172,56 @@ type RouteImages = {
 };
 
 /** Makes all calls of one route at once. */
-async function callRouteFor(
-  gateway: Maker,
-  { route, counts, before }: RouteImages,
-  asked: ImagesToMake,
+async function callAtOnce(
+  { hosts, clock }: Maker,
+  { route: { route, baseUrl, connected }, counts, before }: RouteCalls,
+  { mode, request, inputs, record, signals }: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
-  const { mode, request, inputs, record, signals } = asked;
-  const { connected } = route;
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
-  const name = nameOf(route, asked);
+  const { upstreamModel } = route;
   const shape = { size, quality, aspectRatio, resolution, outputFormat };
   const job = {
-    upstreamModel: name.upstreamModel,
+    upstreamModel,
     mode,
     prompt,
     images: inputs,
     ...shape,
     signal: signals.running,
-    clock: gateway.clock,
+    clock,
   };
-  const { clock } = gateway;
-  const baseUrl = connected?.baseUrl ?? null;
-  const isStopped = () => signals.running.aborted;
+  const calling = { record, clock, signal: job.signal };
   const draw = (count: number, index: number) => {
-    const facts = { route: name, baseUrl, isStream: false, number: before + index + 1 };
-    const call = newCall({ record, clock }, facts);
-    return callRoute({ record, clock, call, isStopped }, () =>
-      generate(gateway, { connected, trace: call.trace }, { ...job, count }),
+    const facts = { route, baseUrl, isStream: false, number: before + index + 1 };
+    return callRoute(calling, facts, ({ trace }) =>
+      generate(connected, { ...job, count }, imageHttpOver(hosts.upstreams, trace)),
     );
   };
   return Promise.all(counts.map(draw));
 }
 
-type Caller = Pick<ImageRouteChosen, 'connected'> & Pick<ProviderCall, 'trace'>;
-
 async function generate(
-  gateway: Maker,
-  { connected, trace }: Caller,
+  provider: ConnectedImageProvider | null,
   job: ImageJob,
+  http: ImageHttp,
 ): Promise<ImageJobResult> {
-  if (!connected) return sandboxImages.generate(job, noConnection);
-  const http = imageHttpOver(gateway.hosts.upstreams, trace);
-  const result = await connected.kind.generate(job, { provider: connected, http });
-  return result.kind === 'images' ? result : withoutNames(result, connected);
-}
-
-function withoutNames(failed: ImageJobFailed, provider: ConnectedImageProvider): ImageJobFailed {
-  const { failure } = failed;
+  if (!provider) return sandboxImages.generate(job);
+  const result = await provider.kind.generate(job, { provider, http });
+  if (result.kind === 'images') return result;
+  const { failure } = result;
   return {
-    ...failed,
+    ...result,
     failure: { ...failure, message: withoutProvider(failure.message, provider) },
   };
 }
 
-function nameOf(
-  { provider, upstreamModels }: ImageRouteChosen,
-  { request }: Pick<ImagesToMake, 'request'>,
-): RouteName {
-  const tier = request.quality ?? request.resolution;
-  return { provider, upstreamModel: (tier && upstreamModels[tier]) ?? '' };
+/** Returns HTTP for image providers, over the same connection pools as all calls. */
+export function imageHttpOver(upstreams: Upstreams, trace: TraceContext | null): ImageHttp {
+  return {
+    async send(call) {
+      const { timeouts } = call.provider;
+      const reply = await upstreams.send({ ...call, trace, timeouts, stream: false });
+      if (reply.kind === 'failure' || call.answer === 'json') return reply;
+      return { kind: 'bytes', bytes: reply.body as Buffer };
+    },
+  };
 }
-
-/** The sandbox sends nothing. */
-const noConnection: ImageConnection = {
-  provider: {
-    name: 'sandbox',
-    baseUrl: 'http://sandbox',
-    apiKey: null,
-    timeouts: { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 },
-  },
-  http: { send: () => Promise.reject(new Error('the sandbox was asked to send')) },
-};

@@ -6,7 +6,7 @@ import { searchModelId } from '../../canonical/web-search.ts';
 import { toSearchResults, type SearchResult } from '../../domain/search/search-result.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
-import { callInOrder } from '../calling/call-route.ts';
+import { callInOrder, type StopSignals } from '../calling/call-route.ts';
 import type { RouteHealth } from '../calling/health.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
@@ -28,15 +28,9 @@ export type WebSearch = PageSearch & {
 };
 
 export type WebSearcher = {
-  /** Never throws because of a source. */
-  readonly search: (asked: WebSearch, signals: SearchSignals) => Promise<SearchAnswer>;
+  /** Never throws because of a source. `running` ends it with a failure. */
+  readonly search: (asked: WebSearch, signals: StopSignals) => Promise<SearchAnswer>;
 };
-
-/**
- * `running` ends the search at once, with a failure. After `waiting` is aborted, no further source
- * is tried.
- */
-type SearchSignals = { readonly running: AbortSignal; readonly waiting: AbortSignal };
 
 type WebSearcherOptions = {
   /** In the order of preference; at least one. */

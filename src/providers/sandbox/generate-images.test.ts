@@ -2,22 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readImage } from '../../lib/image.ts';
 import { jobFor } from '../../../tests/support/images/local-image-provider.ts';
-import type { ImageConnection, ImageJob, ImageJobResult } from '../image-provider.ts';
+import type { ImageJob, ImageJobResult } from '../image-provider.ts';
 import { sandboxImages } from './generate-images.ts';
-
-const connection: ImageConnection = {
-  provider: {
-    name: 'sandbox',
-    baseUrl: '',
-    apiKey: null,
-    timeouts: { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 },
-  },
-  http: { send: () => assert.fail('the sandbox is offline') },
-};
 
 function generate(job: Partial<ImageJob>): Promise<ImageJobResult> {
   const whole = jobFor({ prompt: 'A fox', size: { width: 96, height: 64 }, ...job });
-  return sandboxImages.generate(whole, connection);
+  return sandboxImages.generate(whole);
 }
 
 async function imagesOf(job: Partial<ImageJob>) {

@@ -9,7 +9,7 @@ import { failureWithStatus, refusal } from './failures.ts';
 import { readImageDirectives } from './image-directives.ts';
 
 /** Needs no connection, because it sends nothing. */
-export const sandboxImages: ImageProviderKind = { imagesPerCall: 'many', generate };
+export const sandboxImages = { imagesPerCall: 'many', generate } satisfies ImageProviderKind;
 
 async function generate(job: ImageJob): Promise<ImageJobResult> {
   try {

@@ -2,7 +2,7 @@
 // small images.
 import type { TestContext } from 'node:test';
 import { startUpstream, type LocalUpstream, type Script } from '../upstream.ts';
-import { imageHttpOver } from '../../../src/gateway/images/image-http.ts';
+import { imageHttpOver } from '../../../src/gateway/images/image-maker.ts';
 import { createUpstreams } from '../../../src/gateway/calling/upstreams.ts';
 import { readImage, type ImageBytes } from '../../../src/lib/image.ts';
 import type {
