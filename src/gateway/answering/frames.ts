@@ -14,7 +14,7 @@ import { makeFailure } from '../calling/failure.ts';
  */
 export type OpenFrames = {
   readonly frames: AsyncIterable<string>;
-  readonly pipe: Omit<StreamPipe<never>, 'push'>;
+  readonly pipe: Omit<StreamPipe<never>, 'push' | 'end'>;
 };
 
 /** `chunks`: the upstream's stream. */

@@ -79,11 +79,6 @@ export function chargeHeaders(
   return { [cost]: String(costMicros), [balance]: String(balanceCents) };
 }
 
-/** Headers that are known before the upstream has finished its answer. */
-export function headHeaders(called: Called): Record<string, string> {
-  return { ...requestHeaders(called), ...answerHeaders(called), ...routeHeaders(called) };
-}
-
 /** Headers that name the route and count the calls: they change with each call. */
 export function routeHeaders({ gateway, call }: Called): Record<string, string> {
   return {

@@ -1,5 +1,6 @@
 // The stream of an answer whose web searches the gateway runs: the events of all turns as those of
 // one response, with OpenAI's events for each search between them.
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -27,8 +28,8 @@ export function openSearches(
   chunks: AsyncIterable<Uint8Array>,
   context: AnswerContext,
 ): OpenFrames {
-  const stream = new SearchStream(called, own, context);
-  return { frames: stream.run(chunks), pipe: stream.pipe };
+  const pipe = new SearchStream(called, own, context);
+  return { frames: pipe.run(chunks), pipe };
 }
 
 /** `places`: the client's indices of its items. `items`: those that are complete. */
@@ -39,11 +40,16 @@ type Turn = {
 };
 
 class SearchStream {
-  readonly pipe: OpenFrames['pipe'];
+  readonly progress: StreamProgress = {
+    status: 'running',
+    usage: null,
+    stop: null,
+    output: new OutputMeter(),
+    failure: null,
+  };
   readonly #called: Called;
   readonly #context: AnswerContext;
   readonly #turns: SearchTurns;
-  readonly #progress: StreamProgress;
   #sequence = 0;
   #hasStarted = false;
   #items = 0;
@@ -58,19 +64,6 @@ class SearchStream {
     this.#called = called;
     this.#context = context;
     this.#turns = new SearchTurns(called, own);
-    const output = new OutputMeter();
-    this.#progress = { status: 'running', usage: null, stop: null, output, failure: null };
-    this.pipe = {
-      progress: this.#progress,
-      end: () => '',
-      limit: () => this.#limit(),
-      close: (costUsd) => this.#close(costUsd),
-      fail: (error, asked) => {
-        const begin = this.#start();
-        const response = writeResponse(context, { ...inProgress, output: this.#turns.shown });
-        return begin + writeFailure({ error, context: asked, response, sequence: this.#sequence });
-      },
-    };
   }
 
   async *run(first: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -92,29 +85,57 @@ class SearchStream {
           : [];
       // Tokens of this turn that nobody saw stay counted when the next turn adds its output.
       const writtenBytes = (this.#turns.usage?.outputTokens ?? 0) * bytesPerToken;
-      this.#progress.output.addBytes(Math.max(writtenBytes - this.#progress.output.bytes, 0));
-      const searched = [];
+      this.progress.output.addBytes(Math.max(writtenBytes - this.progress.output.bytes, 0));
       for (const call of calls) {
         yield this.#beginSearch(call);
         const id = searchId(this.#called, this.#items - 1);
-        const done = await this.#turns.search(call, id).finally(() => unseen.noteOwnWait());
-        this.#progress.searches = this.#turns.searches;
-        searched.push(done);
-        yield this.#finishSearch(done.item);
+        const item = await this.#turns.search(call, id).finally(() => unseen.noteOwnWait());
+        this.progress.searches = this.#turns.searches;
+        yield this.#finishSearch(item);
       }
-      if (calls.length === 0 || !this.#turns.next(turn.items, searched)) {
-        Object.assign(this.#progress, { status, stop, failure });
+      if (calls.length === 0 || !this.#turns.next()) {
+        Object.assign(this.progress, { status, stop, failure });
         return;
       }
       const { spentMs } = this.#turns;
       const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
       if (reply.kind === 'failure') {
-        this.#progress.usage = this.#turns.usageAfter(reply);
+        this.progress.usage = this.#turns.usageAfter(reply);
         throw new UpstreamBroken(this.#turns.failureOf(reply));
       }
       ({ chunks } = reply);
       unseen.noteOwnWait();
     }
+  }
+
+  limit(): string {
+    const turn = this.#turn!;
+    const isWriting = turn.pipe.progress.status === 'running';
+    const frames = isWriting ? this.#show(turn, turn.pipe.limit()) : (this.#endSearch?.() ?? '');
+    this.progress.status = 'finished';
+    this.progress.stop = { reason: 'length', sequence: null };
+    return frames;
+  }
+
+  close(costUsd: number): string {
+    const { stop, usage, output } = this.progress;
+    const { shown } = this.#turns;
+    const hasRefusal = JSON.stringify(shown).includes('"type":"refusal"');
+    const end = writeStop(stop ?? { reason: 'end', sequence: null }, hasRefusal);
+    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const response = writeResponse(this.#context, {
+      ...end,
+      output: shown,
+      usage: withCost(writeUsage(counted), costUsd),
+    });
+    // Does not advance the sequence: `fail` may send another event instead.
+    return writeEvent(`response.${end.status}`, this.#sequence, { response });
+  }
+
+  fail(error: ApiError, context: ErrorContext): string {
+    const begin = this.#start();
+    const response = writeResponse(this.#context, { ...inProgress, output: this.#turns.shown });
+    return begin + writeFailure({ error, context, response, sequence: this.#sequence });
   }
 
   /** Returns the events of the turn as the client sees them. */
@@ -130,11 +151,11 @@ class SearchStream {
   /** Counts what has come, over all turns. */
   #note({ pipe: { progress } }: Turn): void {
     const { status, usage, output, isOpening } = progress;
-    this.#progress.isOpening = isOpening ?? false;
-    this.#progress.output.addBytes(output.bytes - this.#countedBytes);
+    this.progress.isOpening = isOpening ?? false;
+    this.progress.output.addBytes(output.bytes - this.#countedBytes);
     this.#countedBytes = status === 'running' ? output.bytes : 0;
     const outputBytes = status === 'finished' ? output.bytes : 0;
-    this.#progress.usage = this.#turns.usageWith(usage, outputBytes);
+    this.progress.usage = this.#turns.usageWith(usage, outputBytes);
   }
 
   #showEvent(turn: Turn, type: string, payload: JsonObject): string {
@@ -184,30 +205,6 @@ class SearchStream {
     const completed =
       item.status === 'completed' ? this.#event('response.web_search_call.completed', about) : '';
     return completed + this.#event('response.output_item.done', { output_index: place, item });
-  }
-
-  #limit(): string {
-    const turn = this.#turn!;
-    const isWriting = turn.pipe.progress.status === 'running';
-    const frames = isWriting ? this.#show(turn, turn.pipe.limit()) : (this.#endSearch?.() ?? '');
-    this.#progress.status = 'finished';
-    this.#progress.stop = { reason: 'length', sequence: null };
-    return frames;
-  }
-
-  #close(costUsd: number): string {
-    const { stop, usage, output } = this.#progress;
-    const { shown } = this.#turns;
-    const hasRefusal = JSON.stringify(shown).includes('"type":"refusal"');
-    const end = writeStop(stop ?? { reason: 'end', sequence: null }, hasRefusal);
-    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
-    const response = writeResponse(this.#context, {
-      ...end,
-      output: shown,
-      usage: withCost(writeUsage(counted), costUsd),
-    });
-    // Does not advance the sequence: `fail` may send another event instead.
-    return writeEvent(`response.${end.status}`, this.#sequence, { response });
   }
 
   #event(type: string, fields: JsonObject): string {

@@ -20,12 +20,12 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
-import { usageMaxOf } from '../charging/used.ts';
 import { lighten } from '../routing/lighten.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
+import { answerContextOf } from './head.ts';
 import type { CallResult } from './model-calls.ts';
 
 /** A turn of the model that has ended. */
@@ -34,8 +34,6 @@ type Turn = {
   readonly usage: Usage | null;
   readonly outputBytes: number;
 };
-
-type Searched = { readonly item: JsonObject; readonly output: JsonObject };
 
 /** The turns of one answer. */
 export class SearchTurns {
@@ -49,6 +47,9 @@ export class SearchTurns {
   readonly #startedAtMs: number;
   #asked = 0;
   #turns = 0;
+  /** The items of the turn that has ended, and the outputs of its searches: the model reads both. */
+  #items: readonly JsonObject[] = [];
+  #outputs: JsonObject[] = [];
   /** The usage of all turns that have ended; null: none has. */
   usage: Usage | null = null;
 
@@ -70,10 +71,13 @@ export class SearchTurns {
     return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
   }
 
-  /** A refusal behind billed turns counts against the account, which may be able to repeat it. */
+  /**
+   * Returns the failure of a call after billed turns. A refusal counts against the account, which may
+   * be able to repeat it.
+   */
   failureOf({ failure }: FailedCall): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
-    return this.usage && isRefusal ? { ...failure, isProvoked: true } : failure;
+    return isRefusal ? { ...failure, isProvoked: true } : failure;
   }
 
   /** Returns the usage after a failed call, which counts when its host had probably begun. */
@@ -87,25 +91,25 @@ export class SearchTurns {
    * searched, it has called functions of the client too, or it may not be asked again.
    */
   end({ items, usage, outputBytes }: Turn): readonly JsonObject[] {
-    const { asked, terms, call } = this.#first;
-    const { model } = asked;
-    const { granted } = terms;
-    const { attempt } = call;
-    const estimatedInputTokens = this.current.asked.estimate.likely;
+    const { terms, call } = this.#first;
+    const { model, estimate } = this.current.asked;
+    const estimatedInputTokens = estimate.likely;
     const counted = countUsage(usage, { estimatedInputTokens, outputBytes });
-    const calls = items.filter(isSearchCall);
     const total = this.usage ? add(this.usage, counted) : counted;
-    const { searchesMax } = attempt.search!;
+    const calls = items.filter(isSearchCall);
+    const { searchesMax } = call.attempt.search!;
     const found = Math.min(calls.length, searchesMax);
     const isLast =
       calls.length === 0 ||
       items.some(isClientCall) ||
       this.#isLeft ||
       this.#turns >= searchesMax ||
-      total.outputTokens >= granted.maxOutputTokens ||
-      this.current.asked.estimate.upper + found * resultTokensMax > model.contextTokens;
+      total.outputTokens >= terms.granted.maxOutputTokens ||
+      estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
+    this.#items = items;
+    this.#outputs = [];
     return calls;
   }
 
@@ -115,15 +119,16 @@ export class SearchTurns {
     return running.client.isGone() && !names.request && !names.cache;
   }
 
-  /** Searches, whatever the outcome: the model reads why it failed. Never charged then. */
-  async search(call: JsonObject, id: string): Promise<Searched> {
+  /**
+   * Searches, and returns the item that the client sees. The model reads what was found, or why the
+   * search failed, which is never charged.
+   */
+  async search(call: JsonObject, id: string): Promise<JsonObject> {
     const query = readQuery(call)?.slice(0, queryCharactersMax) ?? null;
-    const text = query === null ? 'The call needs a query.' : await this.#find(query);
-    const status = typeof text === 'string' ? 'failed' : 'completed';
-    return {
-      item: searchItem(id, { query, status }),
-      output: callOutput(call, typeof text === 'string' ? text : writeResults(text)),
-    };
+    const found = query === null ? 'The call needs a query.' : await this.#find(query);
+    const hasFailed = typeof found === 'string';
+    this.#outputs.push(callOutput(call, hasFailed ? found : writeResults(found)));
+    return searchItem(id, { query, status: hasFailed ? 'failed' : 'completed' });
   }
 
   async #find(query: string): Promise<readonly SearchResult[] | string> {
@@ -148,10 +153,10 @@ export class SearchTurns {
    * Goes to the next turn. Its output limit is what the others have left. Returns false when its
    * request is beyond a limit, or its client has left: then the answer is complete.
    */
-  next(items: readonly JsonObject[], searched: readonly Searched[]): boolean {
+  next(): boolean {
     if (this.#isLeft) return false;
     try {
-      this.current = this.#write(items, searched);
+      this.current = this.#writeNext();
       return true;
     } catch (error) {
       if (error instanceof ApiError) return false;
@@ -159,12 +164,11 @@ export class SearchTurns {
     }
   }
 
-  #write(items: readonly JsonObject[], searched: readonly Searched[]): Called {
+  #writeNext(): Called {
     this.#turns += 1;
     const { current } = this;
     const { route, search } = current.call.attempt;
-    const outputs = searched.map(({ output }) => output);
-    const request = continueWith(current.asked.request, items, outputs);
+    const request = continueWith(current.asked.request, this.#items, this.#outputs);
     const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
     const asked = { ...current.asked, request, estimate: estimateInputTokens(request.body) };
     const written = writeUpstreamRequest(asked, { route, search, outputTokens });
@@ -197,23 +201,16 @@ export async function answerWithSearches(
     const calls = turns.end({ items, usage: answer.usage, outputBytes: answer.outputBytes });
     outputBytes += answer.outputBytes;
     turns.shown.push(...items.filter((item) => !isSearchCall(item)));
-    const searched: Searched[] = [];
-    for (const call of calls) {
-      const done = await turns.search(call, searchId(called, turns.shown.length));
-      turns.shown.push(done.item);
-      searched.push(done);
-    }
-    if (calls.length === 0 || !turns.next(items, searched))
+    for (const call of calls)
+      turns.shown.push(await turns.search(call, searchId(called, turns.shown.length)));
+    if (calls.length === 0 || !turns.next())
       return { kind: 'answered', answer: whole(turns, { ...answer, usage: all, outputBytes }) };
   }
 
   function whole({ shown, searches }: SearchTurns, answer: RelayedAnswer): RelayedAnswer {
-    const usage = countUsage(answer.usage, {
-      estimatedInputTokens: called.asked.estimate.likely,
-      outputBytes: answer.outputBytes,
-      usageMax: usageMaxOf({ ...called.asked, ...called.terms, ...called.call }),
-    });
-    const id = `resp_${called.caller.requestId.slice('req_'.length)}`;
+    const context = answerContextOf(called);
+    const usage = countUsage(answer.usage, { ...context, outputBytes: answer.outputBytes });
+    const id = `resp_${context.requestId}`;
     return {
       ...answer,
       body: { ...answer.body, id, output: shown, usage: writeUsage(usage) },

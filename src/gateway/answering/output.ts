@@ -7,19 +7,20 @@ import { requestHeaders } from '../headers.ts';
 import { elapsedMs } from '../request.ts';
 import type { Called, Held } from '../stages.ts';
 import { retentionHeaders } from '../replaying/answer-storage.ts';
-import { answerHeaders, headHeaders, routeHeaders } from './head.ts';
+import { answerHeaders, routeHeaders } from './head.ts';
 
 export class Output implements KeptStream {
   lastWriteMs: number;
+  /** The call that is under way, or whose answer the stream carries. Set before anything is written. */
+  called!: Called;
+  /** True when more than keep-alives was sent. */
+  hasFrames = false;
   /** Milliseconds from the request's arrival to the first piece of an answer; null: none yet. */
   firstByteMs: number | null = null;
   /** Stops writing, whether the stream is complete or not. */
   readonly close: () => void;
   readonly #held: Held;
-  /** The call that is under way, or whose answer the stream carries. */
-  #called: Called | null = null;
   #stream: ClientStream | null = null;
-  #hasFrames = false;
   /** True when a keep-alive has sent the head, before it was known which route serves. */
   #isEarly = false;
   /** Records what the client is sent, for repeats of the request; null: nothing is stored. */
@@ -37,16 +38,6 @@ export class Output implements KeptStream {
     return this.#stream !== null;
   }
 
-  /** True when more than keep-alives was sent. */
-  get hasFrames(): boolean {
-    return this.#hasFrames;
-  }
-
-  /** Called when a call begins: from then on the headers describe it. */
-  serve(called: Called): void {
-    this.#called = called;
-  }
-
   /** Called when the first piece of an answer has come. */
   noteFirstByte(): void {
     this.firstByteMs = elapsedMs(this.#held.gateway.clock, this.#held.caller);
@@ -61,7 +52,7 @@ export class Output implements KeptStream {
 
   /** Sends whole frames while the client is connected. Resolves when it has room for more. */
   write(frames: string): Promise<void> | void {
-    this.#hasFrames = true;
+    this.hasFrames = true;
     this.#recording?.add(frames);
     if (this.#held.running.client.isGone()) return;
     this.#touch();
@@ -78,27 +69,18 @@ export class Output implements KeptStream {
     if (client.isGone()) return;
     this.#touch();
     this.#isEarly ||= !this.#stream;
-    this.#open().keepAlive(this.#hasFrames ? asked.format.keepAlive : emptyComment);
+    this.#open().keepAlive(this.hasFrames ? asked.format.keepAlive : emptyComment);
   }
 
   /** Sends the last frames. */
   end(frames: string, trailers: Headers): void {
     const stream = this.#open();
     // Another route than the first may have served, and have left out more.
-    const late = this.#isEarly && {
-      ...answerHeaders(this.#serving),
-      ...routeHeaders(this.#serving),
-    };
+    const late = this.#isEarly && { ...answerHeaders(this.called), ...routeHeaders(this.called) };
     const { gateway, running } = this.#held;
     const retention = retentionHeaders(gateway.headers, running.storage);
     stream.end(frames, { ...trailers, ...late, ...retention });
     this.close();
-  }
-
-  /** The first call begins before anything can be written. */
-  get #serving(): Called {
-    if (!this.#called) throw new Error('a stream was opened before any call');
-    return this.#called;
   }
 
   #touch(): void {
@@ -115,13 +97,14 @@ export class Output implements KeptStream {
     const late = this.#isEarly ? [route, attempts, ignored, emulated] : [];
     const retention = retentionHeaders(gateway.headers, storage);
     if (names.request) late.push(idempotency);
-    const head = this.#isEarly
-      ? { ...requestHeaders(this.#held), ...answerHeaders(this.#serving) }
-      : headHeaders(this.#serving);
-    this.#stream = client.startStream(
-      { ...head, ...retention, [reserved]: String(terms.granted.amountMicros) },
-      [cost, balance, ...late],
-    );
+    const head = {
+      ...requestHeaders(this.#held),
+      ...answerHeaders(this.called),
+      ...(!this.#isEarly && routeHeaders(this.called)),
+      ...retention,
+      [reserved]: String(terms.granted.amountMicros),
+    };
+    this.#stream = client.startStream(head, [cost, balance, ...late]);
     return this.#stream;
   }
 }

@@ -58,7 +58,7 @@ type Relay = OpenFrames & {
 async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<CallResult<Outcome>> {
   const { called, output, growth } = calling;
   let pipe: OpenFrames['pipe'] | null = null;
-  output.serve(called);
+  output.called = called;
   const stopWatching = called.gateway.books.growths.watch(growth, {
     outputBytes: () => pipe?.progress.output.bytes ?? 0,
     unseen: called.call.unseen,
