@@ -9,14 +9,12 @@ import type { RouteHealth, RouteName } from './health.ts';
 import { tryRoutes } from './try-routes.ts';
 import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 
-export type RouteCall = {
+type RouteCall = Pick<ProviderCall, 'baseUrl' | 'isStream' | 'number'> & {
   readonly route: RouteName;
-  /** null: the sandbox answers, and nothing is sent. */
-  readonly baseUrl: string | null;
-  readonly isStream: boolean;
-  /** 1 for the request's first call; null: a search. */
-  readonly number: number | null;
 };
+
+/** A route that can be called. */
+export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
 
 /** The result of a call. A failure has `failure`; an answer can have any other form. */
 type Result = {
@@ -70,8 +68,6 @@ function endingOf(failure: UpstreamFailure | null, signal: AbortSignal): CallEnd
   if (isCredentialRefused(failure.status)) return 'refused';
   return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
 }
-
-export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
 
 /** `running`: ends a call at once. Once `waiting` is aborted, no further route is tried. */
 export type StopSignals = Pick<Run, 'waiting' | 'running'>;

@@ -30,9 +30,10 @@ export class ChunkQueue implements AsyncIterableIterator<Uint8Array, undefined> 
 
   /** Returns false when the source should pause until `resume`. */
   push(chunk: Uint8Array): boolean {
-    if (this.#hasEnded) return true;
-    if (this.#reader) {
-      this.#settle({ done: false, value: chunk });
+    const reader = this.#reader;
+    if (reader) {
+      this.#reader = null;
+      reader.resolve({ done: false, value: chunk });
       return true;
     }
     this.#chunks.push(chunk);
@@ -90,12 +91,6 @@ export class ChunkQueue implements AsyncIterableIterator<Uint8Array, undefined> 
   #discard(): void {
     this.#chunks = [];
     this.#bytes = 0;
-  }
-
-  #settle(result: IteratorResult<Uint8Array, undefined>): void {
-    const reader = this.#reader;
-    this.#reader = null;
-    reader?.resolve(result);
   }
 
   /** The error is thrown once; later calls find the end. */

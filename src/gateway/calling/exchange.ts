@@ -42,8 +42,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #body: Buffer[] = [];
   #bytes = 0;
   #bytesMax = 0;
-  /** Its entry among the large answers; null: it is small. */
-  #place: LargeAnswer | null = null;
+  /** Its share of the memory for large answers; null: it is small. */
+  #largeAnswer: LargeAnswer | null = null;
 
   /** `open`: holds the exchange while it runs. */
   constructor(
@@ -65,10 +65,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#leave = open.add(this);
     if (signal.aborted) this.#stop(stopped);
     else signal.addEventListener('abort', this);
-  }
-
-  get isRunning(): boolean {
-    return this.#isRunning;
   }
 
   /**
@@ -132,14 +128,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  /**
-   * Ends the exchange with a failure of the upstream. A stream's earlier bytes are still delivered,
-   * and an error's status is still reported.
-   */
+  /** Ends the exchange with a failure of the upstream. A stream's earlier bytes are still delivered. */
   #break(failure: UpstreamFailure, cause?: Error): void {
     this.#finish();
     if (this.#chunks) this.#chunks.end(new UpstreamBroken(failure, { cause }));
-    else if (this.#isErrorAnswer()) this.#replyWithBody();
     else this.#replyWithFailure(failure);
   }
 
@@ -175,27 +167,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#bytesMax)
       return this.#bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
-    this.#endTooLong();
+    // Of an error, the beginning is enough.
+    this.#stop({
+      ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
+      isBilled: true,
+      isProvoked: true,
+    });
     return true;
   }
 
   #takeRoom(bytes: number): boolean {
-    if (this.#place) return this.#place.take(bytes);
-    this.#place = this.#large.open(() => this.#resume());
-    return this.#place.take(this.#bytes);
-  }
-
-  #endTooLong(): void {
-    if (!this.#isErrorAnswer())
-      return this.#stop({
-        ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
-        isBilled: true,
-        isProvoked: true,
-      });
-    // The beginning of an error is enough.
-    this.#finish();
-    this.#replyWithBody();
-    this.#destroy();
+    if (this.#largeAnswer) return this.#largeAnswer.take(bytes);
+    this.#largeAnswer = this.#large.open(() => this.#resume());
+    return this.#largeAnswer.take(this.#bytes);
   }
 
   #isErrorAnswer(): boolean {
@@ -216,7 +200,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(read.kind === 'answer' ? read : { ...read, requestSent: true });
   }
 
+  /** An error's status is reported instead, however little of its body has arrived. */
   #replyWithFailure(failure: UpstreamFailure): void {
+    if (this.#isErrorAnswer()) return this.#replyWithBody();
     this.#resolve({ kind: 'failure', failure, body: null, requestSent: this.#controller !== null });
   }
 
@@ -225,8 +211,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isRunning) return;
     this.#finish();
     if (this.#chunks) this.#chunks.drop(new UpstreamBroken(failure));
-    // An error's status is reported, however little of its body has arrived.
-    else if (this.#isErrorAnswer()) this.#replyWithBody();
     else this.#replyWithFailure(failure);
     this.#destroy();
   }
@@ -239,6 +223,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isRunning = false;
     this.#leave();
     this.#signal.removeEventListener('abort', this);
-    this.#place?.close();
+    this.#largeAnswer?.close();
   }
 }

@@ -20,9 +20,7 @@ export function toApiError(failure: UpstreamFailure): ApiError {
       return new ApiError(
         'upstream_unavailable',
         'The provider cannot be reached at the moment. Nothing was charged; retry later.',
-        {
-          retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds,
-        },
+        { retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds },
       );
     case 'timeout':
       return new ApiError(
@@ -58,9 +56,7 @@ function statusError(failure: UpstreamFailure): ApiError {
       return new ApiError(
         'upstream_unavailable',
         'The provider is overloaded at the moment. Nothing was charged; retry later.',
-        {
-          retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds,
-        },
+        { retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds },
       );
     case 408:
     case 504:

@@ -22,13 +22,10 @@ export class LargeAnswers {
     return answer;
   }
 
-  add(bytes: number): void {
+  /** Counts bytes of an answer. Returns false when it must wait. */
+  take(answer: LargeAnswer, bytes: number): boolean {
     this.#bytes += bytes;
-  }
-
-  mayGoOn(answer: LargeAnswer): boolean {
-    const [oldest] = this.#answers;
-    return this.#bytes <= this.#bytesMax || answer === oldest;
+    return this.#mayGoOn(answer);
   }
 
   remove(answer: LargeAnswer, bytes: number): void {
@@ -40,7 +37,12 @@ export class LargeAnswers {
   }
 
   #resumeWaiting(): void {
-    for (const answer of this.#answers) if (this.mayGoOn(answer)) answer.goOn();
+    for (const answer of this.#answers) if (this.#mayGoOn(answer)) answer.goOn();
+  }
+
+  #mayGoOn(answer: LargeAnswer): boolean {
+    const [oldest] = this.#answers;
+    return this.#bytes <= this.#bytesMax || answer === oldest;
   }
 }
 
@@ -58,8 +60,7 @@ export class LargeAnswer {
   /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
   take(bytes: number): boolean {
     this.#bytes += bytes;
-    this.#all.add(bytes);
-    this.#isWaiting = !this.#all.mayGoOn(this);
+    this.#isWaiting = !this.#all.take(this, bytes);
     return !this.#isWaiting;
   }
 

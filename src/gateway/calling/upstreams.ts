@@ -55,7 +55,8 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
     send: <Stream extends boolean>(call: UpstreamCall<Stream>) => {
       const { pool, prefix } = destinationOf(destinations, call);
       const exchange = new Exchange(call, { open, clock, large });
-      if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix), exchange);
+      // An aborted call has its reply already.
+      if (!call.signal.aborted) pool.dispatch(requestOptions(call, prefix), exchange);
       // An exchange answers with a stream only when one was asked for (read-reply.ts).
       return exchange.reply as Promise<UpstreamReply<Stream>>;
     },

@@ -2,7 +2,6 @@
 // these, test keys through the sandbox.
 import type { Config } from '../../config/schema.ts';
 import { isSearchKind } from '../../canonical/provider-kind.ts';
-import type { SearchSource } from '../../canonical/search-source.ts';
 import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';
 import type { Mode } from '../../canonical/mode.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
@@ -12,6 +11,8 @@ import { roundUpToMicro, type Micros } from '../../lib/money.ts';
 import { searchPriceOf, shownSearchPrices } from './search-prices.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
 import { createWebSearcher, type LostCalls, type WebSearcher } from './web-searcher.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { RouteHealth } from '../calling/health.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 /** The gateway's own search, for a model whose provider has none. */
@@ -32,26 +33,22 @@ export type WebSearchers = {
   ) => (OwnSearch & { readonly price: SearchPrice }) | null;
 };
 
-type SearchParts = Pick<Parameters<typeof createWebSearcher>[0], 'health' | 'clock'> & {
+type SearchParts = {
   readonly config: Config;
   readonly upstreams: Upstreams;
+  readonly health: RouteHealth;
+  readonly clock: Clock;
 };
 
-export function connectSearch(parts: SearchParts): WebSearchers {
-  const { config, upstreams, health, clock } = parts;
+export function connectSearch({ config, upstreams, health, clock }: SearchParts): WebSearchers {
+  const timeoutMs = config.search.timeout_ms;
   const sources = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
   );
-  const searcherOf = (found: readonly SearchSource[]) =>
-    createWebSearcher({
-      sources: found,
-      health,
-      timeoutMs: config.search.timeout_ms,
-      clock,
-    });
+  const common = { health, timeoutMs, clock };
   const searchers = {
-    live: sources.length > 0 ? searcherOf(sources) : null,
-    test: searcherOf([searchSandbox(clock)]),
+    live: sources.length > 0 ? createWebSearcher({ ...common, sources }) : null,
+    test: createWebSearcher({ ...common, sources: [searchSandbox(clock)] }),
   };
   return {
     ...searchers,
