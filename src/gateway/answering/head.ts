@@ -24,9 +24,9 @@ type Answering = Failing & {
     readonly estimate: Pick<InputEstimate, 'likely'>;
   };
   /** Absent before the hold. */
-  readonly terms?: Pick<ModelTerms, 'granted'>;
+  readonly terms?: ModelTerms;
   /** Absent before the first call. */
-  readonly call?: Pick<ModelCall, 'attempt'>;
+  readonly call?: ModelCall;
 };
 
 export function answerContextOf(answering: Answering): AnswerContext {
@@ -54,23 +54,20 @@ export function errorContextOf({ gateway, caller }: Failing): ErrorContext {
   return { requestId: caller.requestId, publicUrl: gateway.config.server.public_url };
 }
 
+type Sold = Sender & { readonly running: Running };
+
 type Whole = { readonly charge: Charge; readonly headers: Headers };
 
 /** Sends a whole answer. `headers`: those about the answer and its route. */
-export function sendWhole(answered: Answered, body: string, { charge, headers }: Whole): void {
-  const { running, gateway } = answered;
+export function sendWhole(sold: Sold, body: string, { charge, headers }: Whole): void {
+  const { running, gateway } = sold;
   running.client.sendAnswer(body, {
-    ...requestHeaders(answered),
+    ...requestHeaders(sold),
     ...headers,
     ...retentionHeaders(gateway.headers, running.storage),
     ...chargeHeaders(gateway.headers, charge),
   });
 }
-
-type Answered = Sender & {
-  readonly gateway: { readonly headers: HeaderNames };
-  readonly running: Pick<Running, 'client' | 'storage'>;
-};
 
 export function chargeHeaders(
   { cost, balance }: HeaderNames,

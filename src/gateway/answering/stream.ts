@@ -81,17 +81,16 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
 }
 
 async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
-  const { called, pipe, output, growth } = relayed;
+  const { called, pipe, growth } = relayed;
   const copied = await copyFrames(relayed);
   const { failure } = copied;
   const { status, stop, isCut = false } = pipe.progress;
   if (status === 'running' && growth.isRefused && !called.call.unseen.hasBegun)
-    return brokenOff(pipe, unaffordable, { hasBegun: false });
+    return brokenOff(relayed, unaffordable);
   if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
     return { kind: 'answered', ...(await endEarly(relayed)) };
-  if (failure !== null || status !== 'finished') {
-    return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
-  }
+  if (failure !== null || status !== 'finished')
+    return brokenOff(relayed, failure ?? failureOf(pipe.progress));
   const answer = await finish(relayed, { used: usedIn(called, pipe.progress) });
   return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
@@ -123,18 +122,14 @@ function isOwnEnd({ called, pipe }: Relay, { failure, clientWaitMs }: Copied): b
   return (failure?.isOverdue && unseen.silentMs < writingMs) || clientWaitMs >= slowReadMs;
 }
 
-function brokenOff(
-  pipe: OpenFrames['pipe'],
-  failure: UpstreamFailure,
-  { hasBegun }: { readonly hasBegun: boolean },
-): FailedCall {
+function brokenOff({ pipe, output }: Relay, failure: UpstreamFailure): FailedCall {
   return {
     kind: 'failure',
     failure,
     requestSent: true,
     hasStreamed: true,
     progress: pipe.progress,
-    begun: hasBegun ? pipe : null,
+    begun: output.hasFrames ? pipe : null,
   };
 }
 
