@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { chat } from '../../formats/chat/index.ts';
-import type { AnswerContext } from '../../formats/format.ts';
 import { openFrames } from './frames.ts';
 import type { Called } from '../stages.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -17,22 +16,16 @@ const request = {
   choices: 1,
   thinkingBudgetTokens: 0,
 };
-const context: AnswerContext = {
-  requestId: '1',
-  model: 'm',
-  createdAtSeconds: 1,
-  request,
-  estimatedInputTokens: 1,
-};
 const clock = new TestClock();
 const called = {
   gateway: { clock },
+  caller: { requestId: 'req_1' },
   call: { attempt: { route: { format: 'chat' }, written: { isTranslated: false } } },
-  asked: { format: chat },
+  asked: { format: chat, model: { id: 'm' }, request, estimate: { likely: 1 } },
 } as unknown as Called;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
-  const { frames } = openFrames(called, chunks, context);
+  const { frames } = openFrames(called, chunks);
   try {
     await Array.fromAsync(frames);
   } catch (error) {

@@ -1,5 +1,5 @@
 // Turns an upstream's stream into the client's frames: on the straight path, or translated.
-import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../formats/format.ts';
+import { UnreadableAnswer, type StreamPipe } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { translateStream } from '../../formats/translate.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,6 +7,7 @@ import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { Called } from '../stages.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { makeFailure } from '../calling/failure.ts';
+import { answerContextOf } from './head.ts';
 
 /**
  * The client's side of a stream. `frames` yields the frames for each piece of the upstream's
@@ -18,14 +19,11 @@ export type OpenFrames = {
 };
 
 /** `chunks`: the upstream's stream. */
-export function openFrames(
-  called: Called,
-  chunks: AsyncIterable<Uint8Array>,
-  context: AnswerContext,
-): OpenFrames {
+export function openFrames(called: Called, chunks: AsyncIterable<Uint8Array>): OpenFrames {
   const { format } = called.asked;
   const { attempt } = called.call;
   const { route, written } = attempt;
+  const context = answerContextOf(called);
   const pipe = written.isTranslated
     ? translateStream(
         upstreamFormats[route.format].readStream(),

@@ -26,9 +26,8 @@ export function openSearches(
   called: Called,
   own: OwnSearch,
   chunks: AsyncIterable<Uint8Array>,
-  context: AnswerContext,
 ): OpenFrames {
-  const pipe = new SearchStream(called, own, context);
+  const pipe = new SearchStream(called, own);
   return { frames: pipe.run(chunks), pipe };
 }
 
@@ -60,9 +59,9 @@ class SearchStream {
   /** Ends the item of the search that runs. */
   #endSearch: (() => string) | null = null;
 
-  constructor(called: Called, own: OwnSearch, context: AnswerContext) {
+  constructor(called: Called, own: OwnSearch) {
     this.#called = called;
-    this.#context = context;
+    this.#context = answerContextOf(called);
     this.#turns = new SearchTurns(called, own);
   }
 
@@ -70,7 +69,7 @@ class SearchStream {
     const { unseen } = this.#called.call;
     for (let chunks = first; ;) {
       const { current } = this.#turns;
-      const opened = openFrames(current, chunks, answerContextOf(current));
+      const opened = openFrames(current, chunks);
       const turn: Turn = { pipe: opened.pipe, places: new Map(), items: [] };
       this.#turn = turn;
       for await (const text of opened.frames) {

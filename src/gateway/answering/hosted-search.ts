@@ -41,11 +41,13 @@ export class SearchTurns {
   current: Called;
   /** The answer's items so far, as the client sees them. */
   readonly shown: JsonObject[] = [];
+  /** Searches that found something, which are charged. */
   searches = 0;
   readonly #first: Called;
   readonly #own: OwnSearch;
   readonly #startedAtMs: number;
-  #asked = 0;
+  /** Searches that were sent to a provider, whatever came of them. */
+  #searchesSent = 0;
   #turns = 0;
   /** The items of the turn that has ended, and the outputs of its searches: the model reads both. */
   #items: readonly JsonObject[] = [];
@@ -66,9 +68,13 @@ export class SearchTurns {
 
   /** Returns the usage of all turns. `reported`: the provider's count of the current one. */
   usageWith(reported: Usage | null, outputBytes = 0): Usage | null {
-    if (!this.usage) return reported;
+    return this.usage ? this.#totalWith(reported, outputBytes) : reported;
+  }
+
+  #totalWith(reported: Usage | null, outputBytes: number): Usage {
     const estimatedInputTokens = this.current.asked.estimate.likely;
-    return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
+    const counted = countUsage(reported, { estimatedInputTokens, outputBytes });
+    return this.usage ? add(this.usage, counted) : counted;
   }
 
   /**
@@ -93,9 +99,7 @@ export class SearchTurns {
   end({ items, usage, outputBytes }: Turn): readonly JsonObject[] {
     const { terms, call } = this.#first;
     const { model, estimate } = this.current.asked;
-    const estimatedInputTokens = estimate.likely;
-    const counted = countUsage(usage, { estimatedInputTokens, outputBytes });
-    const total = this.usage ? add(this.usage, counted) : counted;
+    const total = this.#totalWith(usage, outputBytes);
     const calls = items.filter(isSearchCall);
     const { searchesMax } = call.attempt.search!;
     const found = Math.min(calls.length, searchesMax);
@@ -136,13 +140,13 @@ export class SearchTurns {
     const { record } = caller;
     const { run, hold } = running;
     const { attempt, number } = call;
-    if (this.#asked >= attempt.search!.searchesMax || this.#isLeft)
+    if (this.#searchesSent >= attempt.search!.searchesMax || this.#isLeft)
       return 'The request allows no more searches. Answer with what was found.';
-    this.#asked += 1;
+    this.#searchesSent += 1;
     const asked = { query, num: resultsByDefault, record };
     const found = await this.#own.searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
-    const callNumber = 1_000 * number + this.#asked;
+    const callNumber = 1_000 * number + this.#searchesSent;
     await hold.bookLossBeside({ lossMicros: this.#own.lossOf(found.lost), callNumber });
     if (found.kind === 'failure') return 'The search failed. Answer without it.';
     this.searches += 1;

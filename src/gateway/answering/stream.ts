@@ -69,10 +69,7 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
     const own = called.call.attempt.search?.own;
-    const context = answerContextOf(called);
-    const opened = own
-      ? openSearches(called, own, reply.chunks, context)
-      : openFrames(called, reply.chunks, context);
+    const opened = own ? openSearches(called, own, reply.chunks) : openFrames(called, reply.chunks);
     ({ pipe } = opened);
     return await relay({ ...calling, ...opened });
   } finally {

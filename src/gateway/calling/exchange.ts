@@ -191,13 +191,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#body = [];
     if (this.#wantsBytes && !this.#isErrorAnswer())
       return this.#resolve({ kind: 'answer', body: bytes });
-    const read = readBody(
-      this.#head!,
-      bytes.subarray(0, this.#bytesMax),
-      this.#wantsStream,
-      this.#clock.nowMs(),
-    );
-    this.#resolve(read.kind === 'answer' ? read : { ...read, requestSent: true });
+    const body = bytes.subarray(0, this.#bytesMax);
+    this.#resolve(readBody(this.#head!, body, this.#wantsStream, this.#clock.nowMs()));
   }
 
   /** An error's status is reported instead, however little of its body has arrived. */

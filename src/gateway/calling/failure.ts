@@ -9,10 +9,7 @@ export function makeFailure(
   return { kind, status: null, message, retryAfterSeconds: null };
 }
 
-export const stopped: UpstreamFailure = makeFailure(
-  'connection',
-  'the gateway stopped the request',
-);
+export const stopped = makeFailure('connection', 'the gateway stopped the request');
 export const overdue: UpstreamFailure = {
   ...makeFailure('timeout', 'the answer took longer than `total_ms` allows'),
   isOverdue: true,
@@ -21,11 +18,8 @@ export const unaffordable: UpstreamFailure = {
   ...makeFailure('timeout', 'nothing came of the answer, and no more could be held for it'),
   isUnaffordable: true,
 };
-export const unanswered: UpstreamFailure = makeFailure(
-  'timeout',
-  'no answer came within `first_byte_ms`',
-);
-export const silent: UpstreamFailure = makeFailure(
+export const unanswered = makeFailure('timeout', 'no answer came within `first_byte_ms`');
+export const silent = makeFailure(
   'timeout',
   'the answer fell silent for longer than its timeouts allow',
 );

@@ -2,6 +2,7 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
+import type { UpstreamReply } from './upstream-call.ts';
 
 export type AnswerHead = {
   readonly status: number;
@@ -47,10 +48,6 @@ export function planBody(
   return { kind: 'collect', bytesMax: answerBytesMax };
 }
 
-type ReadBody =
-  | { readonly kind: 'answer'; readonly body: unknown }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly body: unknown };
-
 /** Some hosts begin JSON with a byte order mark. */
 const bom = Buffer.from('\uFEFF');
 
@@ -60,38 +57,37 @@ export function readBody(
   raw: Buffer,
   wantsStream: boolean,
   nowMs: number,
-): ReadBody {
+): UpstreamReply<false> {
   const bytes = raw.subarray(0, bom.length).equals(bom) ? raw.subarray(bom.length) : raw;
   const parsed = parseJson(bytes, { depthMax: answerDepthMax });
-  const body: unknown = parsed.ok
-    ? parsed.value
-    : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
-  if (head.status >= 400) return { kind: 'failure', failure: statusFailure(head, nowMs), body };
-  const message = parsed.ok
-    ? errorMessage(parsed.value)
-    : `the answer is no JSON: ${parsed.message}`;
-  if (message !== null) {
-    // An object that is too deep, ends too early or is spoiled was an answer; a page of HTML is a
-    // proxy's. Some hosts send empty lines while the model works.
-    const wasAnswer = !parsed.ok && bytes.find((byte) => byte > 0x20) === 0x7b;
-    // It may be too deep, or too long, to be read for its cost.
-    const isTooDeep = wasAnswer && parsed.isTooDeep === true;
-    const hasBroken = wasAnswer && !isTooDeep;
-    return {
-      kind: 'failure',
-      failure: {
-        ...makeFailure(hasBroken ? 'broken-stream' : 'unreadable', message),
-        ...(isTooDeep && { isBilled: true, isProvoked: true }),
-      },
-      body,
-    };
+  const body = parsed.ok ? parsed.value : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
+  let failure: UpstreamFailure | null = null;
+  if (head.status >= 400) failure = statusFailure(head, nowMs);
+  else if (!parsed.ok) failure = noJson(bytes, parsed);
+  else {
+    const noStream = wantsStream ? `${describeType(head)} came where a stream was asked for` : null;
+    const message = errorMessage(body) ?? noStream;
+    if (message !== null) failure = makeFailure('unreadable', message);
   }
-  if (!wantsStream) return { kind: 'answer', body };
-  return {
-    kind: 'failure',
-    failure: makeFailure('unreadable', `${describeType(head)} came where a stream was asked for`),
-    body,
-  };
+  return failure ? { kind: 'failure', failure, body, requestSent: true } : { kind: 'answer', body };
+}
+
+/**
+ * An object that is too deep, ends too early or is spoiled was an answer; a page of HTML is a
+ * proxy's.
+ */
+function noJson(
+  bytes: Buffer,
+  { message, isTooDeep = false }: { readonly message: string; readonly isTooDeep?: boolean },
+): UpstreamFailure {
+  // Some hosts send empty lines while the model works.
+  const wasAnswer = bytes.find((byte) => byte > 0x20) === 0x7b;
+  const failure = makeFailure(
+    wasAnswer && !isTooDeep ? 'broken-stream' : 'unreadable',
+    `the answer is no JSON: ${message}`,
+  );
+  // It may be too deep, or too long, to be read for its cost.
+  return wasAnswer && isTooDeep ? { ...failure, isBilled: true, isProvoked: true } : failure;
 }
 
 /** An answer that is nested too deep to be passed on still shows its cost. */
