@@ -5,7 +5,7 @@ import type { Headers } from '../domain/telemetry/accounts/headers.ts';
 import { readResults } from '../domain/telemetry/accounts/results.ts';
 import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { changeAccountTelemetry } from '../operations/account-telemetry.ts';
+import { changeAccountTelemetry } from '../office/changes/account-telemetry.ts';
 import { requireAccount } from './accounts.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';

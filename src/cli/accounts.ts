@@ -14,8 +14,8 @@ import {
   forgiveLosses,
   purgeAccount,
   updateAccount,
-} from '../operations/accounts.ts';
-import { type Adjustment, adjustBalance, balanceTooLarge } from '../operations/balances.ts';
+} from '../office/changes/accounts.ts';
+import { type Adjustment, adjustBalance, balanceTooLarge } from '../office/changes/balances.ts';
 import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';

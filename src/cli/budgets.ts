@@ -7,7 +7,7 @@ import { listMembers } from '../domain/users/members.ts';
 import { normalizeEmail } from '../domain/users/user-records.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
-import { setBudget } from '../operations/members.ts';
+import { setBudget } from '../office/changes/members.ts';
 import { requireAccount } from './accounts.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';

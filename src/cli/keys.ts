@@ -8,7 +8,13 @@ import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-
 import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { assignKey, bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
+import {
+  assignKey,
+  bodyDaysProblem,
+  changeKey,
+  createKey,
+  rotateKey,
+} from '../office/changes/keys.ts';
 import { noAccount, requireAccount } from './accounts.ts';
 import { findMember, noMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';

@@ -1,25 +1,25 @@
 // Describes the admin API from its contract, which also validates its requests and types its
 // answers.
 import { Type, type TSchema } from 'typebox';
-import { adminContract } from '../admin-contract/contract.ts';
-import type { AdminEndpoint } from '../admin-contract/endpoint.ts';
-import { PricedModel } from '../admin-contract/prices.ts';
+import { adminContract } from '../office/contract/admin/contract.ts';
+import type { AdminEndpoint } from '../office/contract/admin/endpoint.ts';
+import { PricedModel } from '../office/contract/admin/prices.ts';
 import { adminScopes } from '../canonical/admin-scope.ts';
 import type { ErrorCode } from '../canonical/errors.ts';
-import { StatementLine } from '../dashboard-contract/billing.ts';
-import { Done } from '../dashboard-contract/common.ts';
+import { StatementLine } from '../office/contract/billing.ts';
+import { Done } from '../office/contract/common.ts';
 import {
   ImageParameters,
   ImagePrices,
   ModelPrice,
   TokenPrices,
-} from '../dashboard-contract/models.ts';
-import { AuditEntry } from '../dashboard-contract/operator.ts';
-import { AccountDetail, AccountRow } from '../dashboard-contract/operator-accounts.ts';
-import { OperatorKey } from '../dashboard-contract/operator-keys.ts';
-import { OperatorUser } from '../dashboard-contract/operator-users.ts';
-import { AccountMember, NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
-import { UsageRecord } from '../dashboard-contract/usage.ts';
+} from '../office/contract/models.ts';
+import { AuditEntry } from '../office/contract/operator.ts';
+import { AccountDetail, AccountRow } from '../office/contract/operator-accounts.ts';
+import { OperatorKey } from '../office/contract/operator-keys.ts';
+import { OperatorUser } from '../office/contract/operator-users.ts';
+import { AccountMember, NewInvitation, PendingInvitation } from '../office/contract/settings.ts';
+import { UsageRecord } from '../office/contract/usage.ts';
 import { idOf, pathParameters, queryParameters } from './contract-parts.ts';
 import type { Operation, Parameter } from './operation.ts';
 

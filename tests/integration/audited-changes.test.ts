@@ -2,8 +2,8 @@
 // the dashboard's API and no command changes anything. Endpoints come from the contract and commands
 // from the program, so a new one without an entry here fails.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/dashboard-contract/contract.ts';
-import type { Endpoint } from '../../src/dashboard-contract/endpoint.ts';
+import { contract } from '../../src/office/contract/contract.ts';
+import type { Endpoint } from '../../src/office/contract/endpoint.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';

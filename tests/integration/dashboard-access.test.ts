@@ -2,12 +2,12 @@
 // only permitted callers get in, and nobody sees another account's data. Endpoints come from the
 // contract and the table of streams, so new ones are covered at once.
 import assert from 'node:assert/strict';
-import { openAccount } from '../../src/operations/accounts.ts';
+import { openAccount } from '../../src/office/changes/accounts.ts';
 import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
-import { contract } from '../../src/dashboard-contract/contract.ts';
-import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
+import { contract } from '../../src/office/contract/contract.ts';
+import type { Access, Endpoint } from '../../src/office/contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
-import { streams } from '../../src/dashboard-api/streams.ts';
+import { streams } from '../../src/office/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 // Calls that give a way in which outlives the session ask for a fresh confirmation. Whoever has only
 // the session, in an unattended browser or stolen, gets none of them.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/dashboard-contract/contract.ts';
-import type { Endpoint } from '../../src/dashboard-contract/endpoint.ts';
+import { contract } from '../../src/office/contract/contract.ts';
+import type { Endpoint } from '../../src/office/contract/endpoint.ts';
 import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';

@@ -2,9 +2,9 @@
 // would store it. The endpoints come from the dashboard's contract and the stream table, so a new
 // one is tested at once.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/dashboard-contract/contract.ts';
-import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
-import { streams } from '../../src/dashboard-api/streams.ts';
+import { contract } from '../../src/office/contract/contract.ts';
+import type { Access, Endpoint } from '../../src/office/contract/endpoint.ts';
+import { streams } from '../../src/office/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';

@@ -2,9 +2,9 @@
 // the dashboard's API and the admin API is counted in the database's answers.
 import assert from 'node:assert/strict';
 import { DefaultQueryExecutor } from 'kysely';
-import { adminContract } from '../../src/admin-contract/contract.ts';
-import { contract } from '../../src/dashboard-contract/contract.ts';
-import type { Analytics } from '../../src/dashboard-contract/analytics.ts';
+import { adminContract } from '../../src/office/contract/admin/contract.ts';
+import { contract } from '../../src/office/contract/contract.ts';
+import type { Analytics } from '../../src/office/contract/analytics.ts';
 import { micros } from '../../src/lib/money.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';

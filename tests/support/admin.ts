@@ -3,8 +3,8 @@
 //   const admin = await adminOf(gateway);
 //   const { id } = await admin.ok('POST', '/accounts', { body: { name: 'Acme' } });
 import assert from 'node:assert/strict';
-import { adminContract } from '../../src/admin-contract/contract.ts';
-import type { AdminEndpoint } from '../../src/admin-contract/endpoint.ts';
+import { adminContract } from '../../src/office/contract/admin/contract.ts';
+import type { AdminEndpoint } from '../../src/office/contract/admin/endpoint.ts';
 import type { AdminKeyOrder } from '../../src/domain/keys/admin-keys.ts';
 import { compileSchema } from '../../src/lib/schema.ts';
 import type { TestGateway } from './gateway.ts';

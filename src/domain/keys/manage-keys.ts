@@ -1,4 +1,4 @@
-// Inserts and changes the rows of API keys. src/operations/keys.ts also writes the audit rows.
+// Inserts and changes the rows of API keys. src/office/changes/keys.ts also writes the audit rows.
 import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Mode } from '../../canonical/mode.ts';

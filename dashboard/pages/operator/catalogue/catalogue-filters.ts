@@ -2,7 +2,7 @@
 import type {
   CatalogueModel,
   CatalogueProblem,
-} from '../../../../src/dashboard-contract/operator-service.ts';
+} from '../../../../src/office/contract/operator-service.ts';
 
 export const views = { all: 'All models', problems: 'Needs attention', live: 'Live' } as const;
 export type View = keyof typeof views;

@@ -1,0 +1,37 @@
+// Creates and revokes keys of the admin API. Each change and its audit row are one transaction.
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import {
+  type AdminKeyListing,
+  type AdminKeyOrder,
+  insertAdminKey,
+  type NewAdminKey,
+  revokeAdminKey as revokeIn,
+} from '../../domain/keys/admin-keys.ts';
+
+export function createAdminKey(
+  changes: AuditedChanges,
+  order: AdminKeyOrder,
+): Promise<NewAdminKey> {
+  return changes.commit(async (database) => {
+    const made = await insertAdminKey(database, order, changes.clock.nowMs());
+    const { id: subject } = made.listing;
+    return {
+      result: made,
+      change: { action: 'admin-key.create', subject, before: null, after: made.listing },
+    };
+  });
+}
+
+/** Revokes a key for good, at once in every gateway. Returns null when it does not exist. */
+export function revokeAdminKey(
+  changes: AuditedChanges,
+  id: string,
+): Promise<AdminKeyListing | null> {
+  return changes.commit(async (database) => {
+    const outcome = await revokeIn(database, id, changes.clock.nowMs());
+    if (!outcome?.isChanged) return { result: outcome && outcome.listing, change: null };
+    const { listing } = outcome;
+    const fields = { before: { revoked_at: null }, after: { revoked_at: listing.revoked_at } };
+    return { result: listing, change: { action: 'admin-key.revoke', subject: id, ...fields } };
+  });
+}

@@ -1,0 +1,153 @@
+// Creates and changes API keys. Each change and its audit row are one transaction.
+import type { Config } from '../../config/schema.ts';
+import type { Database } from '../../db/database.ts';
+import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { changedFields } from '../../domain/audit/changed-fields.ts';
+import { digestKeyFrom } from '../../domain/keys/key-text.ts';
+import { readKeyOwners, writeKeyOwner } from '../../domain/keys/key-owners.ts';
+import { type KeyListing, type KeyLocator, toListing } from '../../domain/keys/list-keys.ts';
+import {
+  alterKey,
+  insertKey,
+  lockKey,
+  type KeyChange,
+  type KeyOrder,
+  type KeyOutcome,
+  type NewKey,
+  replaceKeyText,
+  type Rotation,
+} from '../../domain/keys/manage-keys.ts';
+import { lockMembers } from '../../domain/users/members.ts';
+import type { Secret } from '../../lib/secrets.ts';
+
+export type Creation =
+  | { readonly kind: 'created'; readonly made: NewKey }
+  | { readonly kind: 'unknown-account' }
+  /** The owner is no member of the account. */
+  | { readonly kind: 'no-such-member' };
+
+/** Creates a key. `secret`: the installation's current secret. */
+export function createKey(
+  changes: AuditedChanges,
+  secret: Secret,
+  order: KeyOrder,
+): Promise<Creation> {
+  return changes.commit<Creation>(async (database) => {
+    const { accountId, ownerId } = order;
+    if (ownerId !== undefined && !(await isMember(database, { accountId, userId: ownerId }))) {
+      const isUnknown = (await findAccounts(database, [accountId])).length === 0;
+      return { result: { kind: isUnknown ? 'unknown-account' : 'no-such-member' }, change: null };
+    }
+    const made = await insertKey(database, digestKeyFrom(secret), order, changes.clock.nowMs());
+    if (!made) return { result: { kind: 'unknown-account' }, change: null };
+    const { id: subject, listing } = made;
+    const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
+    return {
+      result: { kind: 'created', made },
+      change: { action: 'key.create', subject, accountId, before: null, after },
+    };
+  });
+}
+
+/** Locks the members, so that who is one stays one until the key is theirs. */
+async function isMember(
+  { write }: Pick<Database, 'write'>,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<boolean> {
+  const members = await lockMembers(write, accountId);
+  return members.some((member) => member.user_id === userId);
+}
+
+/**
+ * Gives a key a new text, which is returned once. The one before works for `overlapMs` more.
+ * Running gateways follow within seconds.
+ */
+export function rotateKey(
+  changes: AuditedChanges,
+  secret: Secret,
+  rotation: KeyLocator & { readonly overlapMs: number },
+): Promise<Rotation> {
+  return changes.commit<Rotation>(async (database) => {
+    const nowMs = changes.clock.nowMs();
+    const outcome = await replaceKeyText(database, digestKeyFrom(secret), rotation, nowMs);
+    if (outcome.kind !== 'rotated') return { result: outcome, change: null };
+    const { before, made } = outcome;
+    const overlapEndsAt = new Date(nowMs + rotation.overlapMs).toISOString();
+    return {
+      result: outcome,
+      change: {
+        action: 'key.rotate',
+        subject: made.id,
+        accountId: before.account_id,
+        before: { hint: before.hint },
+        after: { hint: made.listing.hint, earlier_key_works_until: overlapEndsAt },
+      },
+    };
+  });
+}
+
+export type Assignment =
+  | { readonly kind: 'assigned'; readonly key: KeyListing }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'no-such-member' };
+
+/**
+ * Gives a key to a member of its account, or to nobody. What it has spent in this day and month
+ * counts in the budget of its new owner at once. Running gateways follow within seconds.
+ */
+export function assignKey(
+  changes: AuditedChanges,
+  { userId, ...locator }: KeyLocator & { readonly userId: string | null },
+): Promise<Assignment> {
+  return changes.commit<Assignment>(async (database) => {
+    const row = await lockKey(database.write, locator);
+    if (!row) return { result: { kind: 'unknown' }, change: null };
+    const { id: keyId, account_id: accountId } = row;
+    if (userId !== null && !(await isMember(database, { accountId, userId })))
+      return { result: { kind: 'no-such-member' }, change: null };
+    const owners = await readKeyOwners({ read: database.write }, [keyId]);
+    const before = { owner: owners.get(keyId)?.userId ?? null };
+    await writeKeyOwner(database.write, { keyId, accountId, mode: row.mode, userId });
+    const fields = changedFields(before, { owner: userId });
+    const about = { action: 'key.assign', subject: keyId, accountId } as const;
+    return {
+      result: { kind: 'assigned', key: toListing(row) },
+      change: fields && { ...about, ...fields },
+    };
+  });
+}
+
+/**
+ * Returns null, or a clause that says why a key cannot keep bodies for so many days. `days`: null
+ * switches it off.
+ */
+export function bodyDaysProblem(
+  { bodies }: Pick<Config, 'bodies'>,
+  days: number | null,
+): string | null {
+  if (days === null) return null;
+  if (!bodies.enabled) return 'must be left out: no bodies are kept here (`bodies.enabled`).';
+  if (Number.isInteger(days) && days >= 1 && days <= bodies.days_max) return null;
+  return `must be a whole number of days from 1 to ${bodies.days_max} (\`bodies.days_max\`).`;
+}
+
+/** Changes a key. Running gateways follow within seconds. */
+export function changeKey(
+  changes: AuditedChanges,
+  locator: KeyLocator,
+  change: KeyChange,
+): Promise<KeyOutcome> {
+  return changes.commit<KeyOutcome>(async (database) => {
+    const outcome = await alterKey(database, locator, change, changes.clock.nowMs());
+    if (outcome.kind !== 'changed') return { result: outcome, change: null };
+    const { before, after } = outcome;
+    const fields = changedFields(before, after);
+    const about = {
+      action: `key.${change.action}` as const,
+      subject: after.id,
+      accountId: after.account_id,
+    };
+    return { result: outcome, change: fields && { ...about, ...fields } };
+  });
+}

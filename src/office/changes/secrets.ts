@@ -1,0 +1,59 @@
+// Replaces the installation's secret and removes old ones.
+import { addSecret, newSecretText, removeSecrets } from '../../config/secret.ts';
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { forgetOtherSecrets, registerSecrets } from '../../domain/keys/needed-secrets.ts';
+import { transact } from '../../db/transact.ts';
+import { createSecret, type Secrets } from '../../lib/secrets.ts';
+
+/** Adds a new secret to the file as the current one. Returns its key id. */
+export async function rotateSecret(
+  changes: AuditedChanges,
+  { secrets, file }: { readonly secrets: Secrets; readonly file: string },
+): Promise<string> {
+  const { database, clock } = changes;
+  // A database that no gateway of this version has served does not yet list the secrets it needs.
+  await registerSecrets(database, secrets, clock.nowMs());
+  const made = newSecretText();
+  const { id } = createSecret(made);
+  await transact(database, async (write) => {
+    await changes.note({ write }, changeOf('secret.rotate', secrets[0].id, id));
+    // Last, because it cannot be undone.
+    addSecret(file, made);
+  });
+  return id;
+}
+
+type Retirement = {
+  /** Key ids of the secrets to remove. */
+  readonly ending: readonly string[];
+  readonly current: string;
+  /** null: the environment provides the secrets. */
+  readonly file: string | null;
+};
+
+/**
+ * Removes all secrets but the current one, first from the list that the database needs, then from
+ * the file.
+ */
+export async function retireSecrets(
+  changes: AuditedChanges,
+  { ending, current, file }: Retirement,
+): Promise<void> {
+  await changes.commit(async ({ write }) => {
+    await forgetOtherSecrets(write, current);
+    return { result: null, change: changeOf('secret.retire', ending.join(', '), current) };
+  });
+  // Last, because no gateway serves a database without the secrets it needs. In a transaction,
+  // because a rotation may write the file at the same time.
+  if (file !== null) await transact(changes.database, async () => removeSecrets(file, ending));
+}
+
+function changeOf(action: `secret.${string}`, before: string, after: string) {
+  return {
+    action,
+    subject: 'secret',
+    accountId: null,
+    before: { key_id: before },
+    after: { key_id: after },
+  };
+}

@@ -1,0 +1,133 @@
+// What is missing or doubtful in the set-up of an installation, and how to mend it. `tollgate doctor`
+// and the operator's home show it.
+import type { Config } from '../../config/schema.ts';
+import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
+import { dayMs } from '../../lib/utc-time.ts';
+
+export type Finding = {
+  readonly area:
+    | 'versions'
+    | 'configuration'
+    | 'database'
+    | 'disk'
+    | 'clock'
+    | 'providers'
+    | 'mail'
+    | 'backup';
+  readonly level: 'ok' | 'warning' | 'error';
+  readonly what: string;
+  /** null: nothing to do. */
+  readonly remedy: string | null;
+};
+
+const pricesOldDays = 30;
+const backupOldDays = 7;
+
+/** Returns warnings about the configuration. */
+export function examineConfig(config: Config, nowMs: number): readonly Finding[] {
+  const { server, metrics, signup, smtp, stripe, test_mode: testMode } = config;
+  const gaps: readonly (readonly [isFound: boolean, what: string, remedy: string])[] = [
+    [
+      server.public_url === null && (stripe !== null || smtp !== null),
+      'Links in mails and payments need the address of this gateway, and it is not set.',
+      'Set server.public_url.',
+    ],
+    [
+      metrics.token === undefined,
+      'There is no metrics token, so nothing can watch this gateway.',
+      'Set metrics.token.',
+    ],
+    [
+      signup.open && smtp === null,
+      'Anybody can sign up, and no address is confirmed, because there is no mail server.',
+      'Set smtp, or signup.open to false.',
+    ],
+    [
+      signup.open && !testMode.enabled && stripe === null,
+      'New accounts can neither test nor pay.',
+      'Set stripe, or test_mode.enabled.',
+    ],
+  ];
+  return [
+    ...config.warnings.map((what) => warning('configuration', what, null)),
+    ...gaps
+      .filter(([isFound]) => isFound)
+      .map(([, what, remedy]) => warning('configuration', what, remedy)),
+    ...examinePrices(nowMs),
+  ];
+}
+
+/** Returns a warning, or which providers are switched on. */
+export function examineSwitchedOn({ providers }: Pick<Config, 'providers'>): Finding {
+  const on = Object.entries(providers).filter(([, { enabled }]) => enabled);
+  return on.length === 0
+    ? warning(
+        'providers',
+        'No provider is switched on.',
+        'Set a key such as OPENAI_API_KEY; live keys have no models until then.',
+      )
+    : {
+        area: 'providers',
+        level: 'ok',
+        what: `Switched on: ${on.map(([name]) => name).join(', ')}.`,
+        remedy: null,
+      };
+}
+
+type NextSteps = {
+  readonly config: Config;
+  readonly nowMs: number;
+  /** null: no backup was recorded. */
+  readonly lastBackupMs: number | null;
+  readonly isPostgres: boolean;
+};
+
+/** Returns what an operator should do next, the most pressing first. */
+export function nextSteps({ config, ...backup }: NextSteps): readonly Finding[] {
+  const found = [
+    examineSwitchedOn(config),
+    ...examineBackup(backup),
+    ...(config.smtp === null ? [noMail] : []),
+    ...examineConfig(config, backup.nowMs),
+  ];
+  return found.filter(({ level }) => level !== 'ok');
+}
+
+const noMail = warning(
+  'mail',
+  'There is no mail server, so nobody gets invitations, links for a new password or low-balance warnings by e-mail.',
+  'Set smtp.',
+);
+
+function examineBackup({
+  nowMs,
+  lastBackupMs,
+  isPostgres,
+}: Omit<NextSteps, 'config'>): readonly Finding[] {
+  const remedy = isPostgres
+    ? 'Run pg_dump, then "tollgate backup --done" to record it.'
+    : 'Run "tollgate backup FILE" every day, and keep the file on another machine.';
+  if (lastBackupMs === null) return [warning('backup', 'No backup was made yet.', remedy)];
+  const days = Math.floor((nowMs - lastBackupMs) / dayMs);
+  return days > backupOldDays
+    ? [warning('backup', `The last backup is ${days} days old.`, remedy)]
+    : [];
+}
+
+function examinePrices(nowMs: number): readonly Finding[] {
+  const pricesOf = readBuiltInCatalog().as_of;
+  const days = Math.floor((nowMs - Date.parse(pricesOf)) / dayMs);
+  return days > pricesOldDays
+    ? [
+        warning(
+          'configuration',
+          `The built-in prices are ${days} days old (${pricesOf}).`,
+          'Upgrade Tollgate, or compare them with "tollgate models update".',
+        ),
+      ]
+    : [];
+}
+
+function warning(area: Finding['area'], what: string, remedy: string | null): Finding {
+  return { area, level: 'warning', what, remedy };
+}

@@ -1,0 +1,72 @@
+// Creates links that let people in, and removes what strangers could use. Each change and its audit
+// row are one transaction.
+import type { Change } from '../../domain/audit/audit-log.ts';
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { createFirstRunLink as firstRunLink } from '../../domain/users/first-run.ts';
+import { removePasskeys as removeAll } from '../../domain/users/passkeys/records.ts';
+import { createResetLink as resetLink } from '../../domain/users/password-reset.ts';
+import { findUser, removeSecondFactor, type UserRecord } from '../../domain/users/user-records.ts';
+
+type ResetLink = {
+  readonly user: UserRecord;
+  readonly token: string;
+  readonly passkeysRemoved: number;
+};
+
+/**
+ * Creates a link to choose a new password, for an operator to hand over. `withoutSecondFactor`: the
+ * user has lost the devices, so the second factor and the passkeys are removed. Returns null when
+ * the user does not exist.
+ */
+export function createResetLink(
+  changes: AuditedChanges,
+  who: { readonly id: string } | { readonly email: string },
+  { withoutSecondFactor = false } = {},
+): Promise<ResetLink | null> {
+  return changes.commit(async (database) => {
+    const user = await findUser(database, who);
+    if (!user) return { result: null, change: null };
+    if (withoutSecondFactor) await removeSecondFactor(database.write, user.id);
+    const passkeysRemoved = withoutSecondFactor ? await removeAll(database.write, user.id) : 0;
+    const token = await resetLink(database, { user, mailed: false }, changes.clock.nowMs());
+    const removed = { second_factor: false, passkeys_removed: passkeysRemoved };
+    const after = { email: user.email, ...(withoutSecondFactor && removed) };
+    return {
+      result: { user, token, passkeysRemoved },
+      change: { action: 'user.reset-link', subject: user.id, before: null, after },
+    };
+  });
+}
+
+/** Removes all passkeys of a user. Returns null when the user does not exist. */
+export function removePasskeys(
+  changes: AuditedChanges,
+  who: { readonly id: string } | { readonly email: string },
+): Promise<{ readonly user: UserRecord; readonly count: number } | null> {
+  return changes.commit(async (database) => {
+    const user = await findUser(database, who);
+    if (!user) return { result: null, change: null };
+    const count = await removeAll(database.write, user.id);
+    const change: Change = {
+      action: 'user.passkeys-remove',
+      subject: user.id,
+      before: { count },
+      after: { count: 0 },
+    };
+    return { result: { user, count }, change: count === 0 ? null : change };
+  });
+}
+
+/** Creates a link for the first user. Returns null when there are users already. */
+export function createFirstRunLink(changes: AuditedChanges): Promise<string | null> {
+  return changes.commit(async (database) => {
+    const token = await firstRunLink(database, changes.clock.nowMs());
+    const change: Change = {
+      action: 'user.first-run-link',
+      subject: 'first user',
+      before: null,
+      after: null,
+    };
+    return { result: token, change: token === null ? null : change };
+  });
+}

@@ -1,0 +1,206 @@
+// An account's API keys.
+import { Type } from 'typebox';
+import { keyScopes } from '../../canonical/key-scope.ts';
+import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+
+/** The first that applies: revoked, disabled, expired. */
+export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
+export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+const KeyScope = Type.Enum([...keyScopes]);
+
+/** Spend of a UTC day or month. */
+export const KeySpend = closed({
+  spent_micros: Type.Integer(),
+  held_micros: Type.Integer({
+    description: 'By requests that run; it counts against the cap as well.',
+  }),
+  resets_at: Type.String(),
+  forecast_micros: orNull(
+    Type.Integer(),
+    'The spend at the reset: what is spent, plus the average since the start of the window (or the creation of the key) for the rest of it. null: nothing is spent, or less than an eighth of the window is over.',
+  ),
+});
+
+export const Key = closed({
+  id: Type.String(),
+  mode: Mode,
+  name: Type.String(),
+  hint: Type.String({
+    description:
+      'Its recognizable form, `tg_live_…x4Qz`; the key itself is shown only when it is created.',
+  }),
+  state: KeyState,
+  daily_cap_micros: orNull(Type.Integer(), 'null: no cap; 0: nothing is allowed.'),
+  monthly_cap_micros: orNull(Type.Integer()),
+  today: KeySpend,
+  this_month: KeySpend,
+  models: orNull(Type.Array(Type.String()), 'Ids of the catalogue; null: all models.'),
+  scopes: orNull(
+    Type.Array(KeyScope),
+    '`run`: models and searches; `images`: images; `usage`: the balance and usage; null: all.',
+  ),
+  requests_per_minute: orNull(
+    Type.Integer(),
+    'null: the default of `GET …/key-defaults`; 0: nothing is allowed.',
+  ),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+  allowed_addresses: orNull(
+    Type.Array(Type.String()),
+    'Addresses and CIDR ranges; null: from anywhere.',
+  ),
+  expires_at: orNull(Type.String()),
+  body_days: orNull(
+    Type.Integer(),
+    'For how many days the bodies of its requests and their answers are kept; null: they are not.',
+  ),
+  owner: orNull(
+    closed({ user_id: Type.String(), name: Type.String() }),
+    'The user in whose budget it counts; null: nobody.',
+  ),
+  created_at: Type.String(),
+  last_used_at: orNull(
+    Type.String(),
+    'The time of its last request, to within seconds; null when it was never used.',
+  ),
+  disabled_at: orNull(Type.String()),
+  revoked_at: orNull(Type.String()),
+});
+export type Key = Output<typeof Key>;
+
+export const NewKey = closed({
+  key: Key,
+  secret: Type.String({ description: "The key's own text: it is shown this once." }),
+});
+export type NewKey = Output<typeof NewKey>;
+
+/** The defaults of a key that sets none of its own; null: no limit. */
+const KeyDefaults = closed({
+  requests_per_minute: orNull(Type.Integer()),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+  bodies: orNull(
+    closed({
+      days_max: Type.Integer(),
+      body_limit_bytes: Type.Integer({ description: 'How much of each body is kept.' }),
+      retained: Type.Boolean({
+        description: 'false: none are kept, because the account stores nothing.',
+      }),
+    }),
+    'What keys that keep bodies are limited to; null: none are kept here.',
+  ),
+});
+
+const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** At most a billion dollars. */
+const Cap = nullable(Type.Integer({ minimum: 0, maximum: 1e15 }));
+const Limit = nullable(Type.Integer({ minimum: 0, maximum: 9_999_999_999 }));
+export const Name = Type.String({ minLength: 1, maxLength: 200 });
+
+/** In a change, a field that is left out stays as it is, and null clears it. */
+export const keyControls = {
+  daily_cap_micros: Cap,
+  monthly_cap_micros: Cap,
+  /** By any of their names; `web-search` for searches of the web. */
+  models: nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500 }),
+  ),
+  /** What it may do. */
+  scopes: nullable(Type.Array(KeyScope, { minItems: 1, maxItems: keyScopes.length })),
+  requests_per_minute: Limit,
+  tokens_per_minute: Limit,
+  concurrent_requests: Limit,
+  allowed_addresses: nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 100 }),
+  ),
+  /** A moment to come, as ISO 8601 with its zone. */
+  expires_at: nullable(Type.String({ maxLength: 40 })),
+  /** Keeps the bodies of its requests for so many days. */
+  body_days: nullable(Type.Integer({ minimum: 1, maximum: 30 })),
+};
+
+/** How long the text before works beside the new one; 0: it ends now. */
+export const keyOverlap = {
+  overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
+};
+
+/** Highest spend, or newest use, first. */
+const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
+
+export const keysEndpoints = {
+  'GET /accounts/:account/keys': endpoint({
+    access: 'viewer',
+    summary: 'List keys',
+    note: 'Newest first, or in another order: the first hundred then. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
+    query: Type.Object({
+      ...PageQuery,
+      mode: Mode,
+      sort: Type.Optional(KeySort),
+      search: Type.Optional(Type.String({ maxLength: 200 })),
+      state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
+    }),
+    output: page(Key),
+  }),
+  'GET /accounts/:account/keys/:key': endpoint({
+    access: 'viewer',
+    summary: 'Get a key',
+    output: Key,
+  }),
+  'GET /accounts/:account/key-last-used': endpoint({
+    access: 'member',
+    summary: 'Get the active key that was used last',
+    note: 'To within seconds. The newest active key if none was used.',
+    query: Type.Object({ mode: Mode }),
+    output: closed({ key: orNull(Key, 'null: no key is active.') }),
+  }),
+  'GET /accounts/:account/key-defaults': endpoint({
+    access: 'viewer',
+    summary: 'Get the default limits of keys',
+    note: 'And what keys that keep bodies are limited to.',
+    output: KeyDefaults,
+  }),
+  'POST /accounts/:account/keys': endpoint({
+    access: 'admin',
+    summary: 'Create a key',
+    note: 'Only an owner may set `body_days`, the days for which the bodies of its requests are kept.',
+    body: Type.Object({ mode: Mode, name: Name, ...keyControls }, { additionalProperties: false }),
+    output: NewKey,
+  }),
+  'PATCH /accounts/:account/keys/:key': endpoint({
+    access: 'admin',
+    summary: 'Change a key',
+    note: '409 once it is revoked, here and below. Only an owner may set `body_days`; an admin may set it to null.',
+    body: Type.Object(
+      { name: Type.Optional(Name), ...keyControls },
+      { additionalProperties: false },
+    ),
+    output: Key,
+  }),
+  'POST /accounts/:account/keys/:key/rotate': endpoint({
+    access: 'admin',
+    summary: 'Rotate a key',
+    note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits.',
+    body: Type.Object(keyOverlap, { additionalProperties: false }),
+    output: NewKey,
+  }),
+  'POST /accounts/:account/keys/:key/disable': endpoint({
+    access: 'admin',
+    summary: 'Disable a key',
+    output: Key,
+  }),
+  'POST /accounts/:account/keys/:key/enable': endpoint({
+    access: 'admin',
+    summary: 'Enable a key',
+    output: Key,
+  }),
+  'POST /accounts/:account/keys/:key/revoke': endpoint({
+    access: 'admin',
+    summary: 'Revoke a key',
+    note: 'For good. A second time changes nothing.',
+    output: Key,
+  }),
+};

@@ -1,0 +1,190 @@
+// The history of requests: charged, repeated, refused and failed ones in one list.
+import { Type } from 'typebox';
+import { endpointNames } from '../../canonical/charged-endpoints.ts';
+import { closed, Mode, orNull, page, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+import { Day, SharedFilters, UsageDetail } from './usage.ts';
+
+export const requestOutcomes = ['complete', 'cut-off', 'cached', 'replayed', 'failed'] as const;
+
+/** A field that is left out does not filter. Days are UTC; both are inclusive. */
+const RequestFilters = {
+  mode: Mode,
+  key: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An id of the catalogue. */
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  endpoint: Type.Optional(Type.Enum([...endpointNames])),
+  outcome: Type.Optional(Type.Enum([...requestOutcomes])),
+  ...SharedFilters,
+  /** An error code. */
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+};
+
+export const RequestRecord = closed({
+  request_id: Type.String(),
+  created_at: Type.String(),
+  key: closed({ id: Type.String(), name: Type.String() }),
+  model: orNull(
+    closed({ id: Type.String(), name: Type.String() }),
+    'null: it failed before its model was known.',
+  ),
+  endpoint: Type.String({ description: 'One of `endpointNames`, or the path of another route.' }),
+  outcome: Type.Enum([...requestOutcomes], {
+    description:
+      '`cut-off`: the client left, and pays for what had come. `cached`: answered from the cache. `replayed`: answered again under its Idempotency-Key. Only `complete` and `cut-off` are charged.',
+  }),
+  code: orNull(Type.String(), 'The error code; null: it did not fail.'),
+  status: Type.Integer({ description: 'The HTTP status that the code has; 200: it did not fail.' }),
+  streamed: Type.Boolean(),
+  input_tokens: Type.Integer({ description: 'All of the input, cached or not.' }),
+  output_tokens: Type.Integer(),
+  images: Type.Integer(),
+  web_searches: Type.Integer(),
+  cost_micros: Type.Integer(),
+  saved_micros: Type.Integer({ description: 'What the repeated answer had cost, if known.' }),
+  duration_ms: orNull(Type.Integer()),
+  first_token_ms: orNull(Type.Integer(), 'null: it did not stream, or it is not known.'),
+  finish: orNull(Type.String(), 'Why the model stopped; null: not known.'),
+  tags: Type.Array(Type.String()),
+});
+export type RequestRecord = Output<typeof RequestRecord>;
+
+const RequestError = closed({
+  code: Type.String(),
+  meaning: Type.String(),
+  remedy: Type.String(),
+  message: orNull(
+    Type.String(),
+    'As it was sent; null: the provider worded it, or it was not kept.',
+  ),
+  param: orNull(Type.String(), 'The field at fault.'),
+  documentation_url: Type.String(),
+});
+
+const RequestTry = closed({
+  provider: Type.String(),
+  model: Type.String({ description: "The provider's name of the model." }),
+  ending: Type.Enum(['answered', 'failed']),
+  failure: orNull(Type.String(), '`status`, `timeout`, `connection`, `broken-stream` …'),
+  status: orNull(Type.Integer(), 'The HTTP status of a failure.'),
+  ms: Type.Integer({
+    description:
+      'Milliseconds to the first piece of a stream, or to the end of a whole answer or a failure.',
+  }),
+});
+
+export const RequestDetail = closed({
+  ...RequestRecord.properties,
+  mode: Mode,
+  charge: orNull(UsageDetail, 'null: it was not charged.'),
+  error: orNull(RequestError, 'null: it did not fail.'),
+  history: orNull(
+    closed({
+      asked_model: orNull(Type.String(), 'The model’s name as it was sent.'),
+      address: orNull(Type.String(), "The client's address."),
+      trace_id: orNull(Type.String(), 'From the `traceparent` that the client sent.'),
+      client_gone: Type.Boolean({
+        description: 'The client disconnected before it had the whole answer.',
+      }),
+      tries: Type.Array(RequestTry, {
+        description: 'The calls to providers, in order. Empty for images and searches.',
+      }),
+    }),
+    'null: it was removed after `history.days`, or the gateway was killed before it wrote this.',
+  ),
+});
+export type RequestDetail = Output<typeof RequestDetail>;
+
+const KeptBody = closed({
+  text: Type.String({ description: 'The body as it was sent, or its start.' }),
+  bytes: Type.Integer({ description: 'Its whole length.' }),
+  cut: Type.Boolean({ description: 'Only its start is kept: `bodies.body_limit_bytes`.' }),
+});
+export type KeptBody = Output<typeof KeptBody>;
+
+export const noBodiesReasons = [
+  'disabled',
+  'account-off',
+  'key-off',
+  'expired',
+  'erased',
+  'unreadable',
+  'not-kept',
+] as const;
+
+export const RequestBodies = closed({
+  kept: orNull(
+    closed({
+      request: orNull(
+        KeptBody,
+        'null: it was refused before its body was read. Of a form, the names and texts.',
+      ),
+      answer: orNull(KeptBody, 'null: the client left before.'),
+      streamed: Type.Boolean({ description: 'The answer is the text of an event stream.' }),
+      expires_at: Type.String(),
+    }),
+    'null: there are none; `reason` says why.',
+  ),
+  reason: orNull(
+    Type.Enum([...noBodiesReasons]),
+    '`disabled`: the operator keeps none. `account-off`: the account stores nothing. `key-off`: the key does not keep them. `expired`. `erased`: with the stored answers of the account. `unreadable`: encrypted under a secret that is no longer accepted. `not-kept`: none of these; they are stored some seconds after the answer, from when the key keeps them, and dropped when there is no room.',
+  ),
+});
+export type RequestBodies = Output<typeof RequestBodies>;
+
+export const RequestTotals = closed({
+  charged: orNull(
+    closed({
+      requests: Type.Integer(),
+      input_tokens: Type.Integer(),
+      output_tokens: Type.Integer(),
+      cost_micros: Type.Integer(),
+    }),
+    'null: the filter has no charged requests, or is finer than the sums by day.',
+  ),
+  uncharged: orNull(
+    closed({
+      cached: Type.Integer(),
+      replayed: Type.Integer(),
+      failed: Type.Integer(),
+      saved_micros: Type.Integer(),
+    }),
+    'null: the filter has none, or is finer than the sums by day.',
+  ),
+});
+export type RequestTotals = Output<typeof RequestTotals>;
+
+export const requestEndpoints = {
+  'GET /accounts/:account/requests': endpoint({
+    access: 'viewer',
+    summary: 'List requests',
+    note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
+    query: Type.Object({
+      ...PageQuery,
+      ...RequestFilters,
+      sort: Type.Optional(Type.Enum(['cost', 'duration', 'first-token'])),
+    }),
+    output: page(RequestRecord),
+  }),
+  'GET /accounts/:account/requests/totals': endpoint({
+    access: 'viewer',
+    summary: 'Sum the requests that match a filter',
+    note: 'At most 366 days; without days, the last 30.',
+    query: Type.Object(RequestFilters),
+    output: RequestTotals,
+  }),
+  'GET /accounts/:account/requests/:request': endpoint({
+    access: 'viewer',
+    summary: 'Get a request',
+    note: 'Finds a request of either mode.',
+    output: RequestDetail,
+  }),
+  'GET /accounts/:account/requests/:request/bodies': endpoint({
+    access: 'admin',
+    summary: 'Get the kept bodies of a request',
+    note: 'Of a key that keeps them (`body_days`).',
+    output: RequestBodies,
+  }),
+};

@@ -1,0 +1,138 @@
+// Charged requests and their costs.
+import { Type, type Static } from 'typebox';
+import { endpointNames } from '../../canonical/charged-endpoints.ts';
+import { closed, orNull, Mode } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+
+/** A UTC day, such as `2026-11-21`. */
+export const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+
+/** Filters that the list of requests and its export share. */
+export const SharedFilters = {
+  /** A whole tag: `project=alpha`. */
+  tag: Type.Optional(Type.String({ maxLength: 193 })),
+  /** Charged requests only, because the history does not have it. */
+  provider: Type.Optional(Type.String({ maxLength: 64 })),
+  /** The user who created the key. */
+  member: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
+  hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 167 })),
+};
+
+/** A field that is left out does not filter. Days are UTC; both are inclusive. */
+export const UsageFilters = {
+  mode: Mode,
+  key: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An id of the catalogue. */
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  endpoint: Type.Optional(Type.Enum([...endpointNames])),
+  outcome: Type.Optional(Type.Enum(['complete', 'cut-off'])),
+  ...SharedFilters,
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+};
+
+/**
+ * The query of `GET /accounts/:account/usage.csv`, which is a stream and so not among the endpoints
+ * below.
+ */
+export const UsageExportQuery = Type.Object(UsageFilters);
+export type UsageExportQuery = Static<typeof UsageExportQuery>;
+
+export const UsageRecord = closed({
+  request_id: Type.String(),
+  created_at: Type.String(),
+  mode: Mode,
+  key: closed({
+    id: Type.String(),
+    name: Type.String(),
+  }),
+  model: closed({
+    id: Type.String(),
+    name: Type.String(),
+  }),
+  endpoint: Type.String({ description: 'One of `endpointNames`.' }),
+  outcome: Type.Enum(['complete', 'cut-off'], {
+    description: '`cut-off`: the client left, and pays for what had come.',
+  }),
+  streamed: Type.Boolean(),
+  input_tokens: Type.Integer({ description: 'All of the input, cached or not.' }),
+  output_tokens: Type.Integer(),
+  images: Type.Integer(),
+  web_searches: Type.Integer(),
+  cost_micros: Type.Integer(),
+  duration_ms: orNull(Type.Integer(), "From the request's arrival to its charge; null: not known."),
+});
+export type UsageRecord = Output<typeof UsageRecord>;
+
+/** The prices of a charge, as the account pays them. */
+export const UsagePrice = closed({
+  input_micros: Type.Integer({ description: 'Microdollars for a million tokens.' }),
+  cache_read_micros: Type.Integer(),
+  cache_write_micros: Type.Integer(),
+  cache_write_1h_micros: Type.Integer(),
+  output_micros: Type.Integer(),
+  web_search_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
+  image_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
+  request_micros: Type.Number({
+    description:
+      'Microdollars for the request beside what is counted: images that their provider bills by tokens. May have a fraction.',
+  }),
+});
+export type UsagePrice = Output<typeof UsagePrice>;
+
+export const UsageDetail = closed({
+  ...UsageRecord.properties /** Each token of the input is in one of the first four. */,
+  tokens: closed({
+    input: Type.Integer(),
+    cache_read: Type.Integer(),
+    cache_write: Type.Integer(),
+    cache_write_1h: Type.Integer(),
+    output: Type.Integer(),
+    reasoning: Type.Integer({ description: 'The part of the output that is reasoning.' }),
+  }),
+  usage_source: Type.Enum(['upstream', 'estimate'], {
+    description:
+      'Who counted the tokens: the provider, or the gateway where the provider did not say.',
+  }),
+  price_version: Type.String(),
+  price: orNull(UsagePrice, 'null: it was made before prices were kept.'),
+  hold_micros: Type.Integer({ description: 'Reserved before it ran.' }),
+  loss_micros: Type.Integer({
+    description: "The part of the cost that exceeded balance and caps: the operator's loss.",
+  }),
+  provider: Type.String({ description: 'Who served it.' }),
+  attempts: Type.Integer({ description: 'Calls to providers that it took.' }),
+  first_byte_ms: orNull(
+    Type.Integer(),
+    'To the first piece of a stream; null: it came whole, or it is not known.',
+  ),
+});
+export type UsageDetail = Output<typeof UsageDetail>;
+
+/** Answers that repeated an earlier answer, free of charge, in one UTC day. */
+export const CacheDay = closed({
+  day: Type.String(),
+  hits: Type.Integer({ description: 'From the cache.' }),
+  replays: Type.Integer({
+    description: 'Requests that were answered again under their Idempotency-Key.',
+  }),
+  saved_micros: Type.Integer({
+    description: 'The original cost of the answers, as far as it is known.',
+  }),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+});
+export type CacheDay = Output<typeof CacheDay>;
+
+export const usageEndpoints = {
+  'GET /accounts/:account/cache-days': endpoint({
+    access: 'viewer',
+    summary: 'List the days with repeated answers',
+    note: 'Newest first; days without any are left out. At most 366 days.',
+    query: Type.Object({ mode: Mode, from: Day, to: Day }),
+    output: closed({
+      data: Type.Array(CacheDay),
+    }),
+  }),
+};

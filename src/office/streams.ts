@@ -1,0 +1,146 @@
+// Dashboard endpoints whose body or answer is not JSON of the contract. Origin, session and access
+// are checked as for the others. The playground's endpoints are the public ones with a key of the
+// account: the path names the key instead of a header.
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../canonical/errors.ts';
+import type { KeyScope } from '../canonical/key-scope.ts';
+import type { Access, EndpointName } from './contract/endpoint.ts';
+import { ReceiptQuery, StatementFileQuery } from './contract/billing.ts';
+import { UsageExportQuery } from './contract/usage.ts';
+import { findAccount } from '../domain/accounts/search-accounts.ts';
+import { clientFormats } from '../formats/registry.ts';
+import { imageEndpoint } from '../gateway/sales/image-sale.ts';
+import { modelEndpoint } from '../gateway/sales/model-sale.ts';
+import type { Endpoint } from '../gateway/stages.ts';
+import { chargedHandler } from '../server/charged.ts';
+import { dashboardApiPath, type Handler } from '../server/context.ts';
+import type { DashboardContext } from './context.ts';
+import { checkScope, useKey } from '../server/middleware/authenticate.ts';
+import { checkContentType } from '../server/middleware/body.ts';
+import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
+import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
+import { finishProvider } from './auth.ts';
+import { noSuchAccount } from './operator-accounts.ts';
+import { queryReader } from './read-input.ts';
+import { sendReceipt } from './receipt-file.ts';
+import { sendStatementFile } from './statement-file.ts';
+import { sendUsageFile } from './usage-file.ts';
+
+type Stream = {
+  readonly access: Access;
+  readonly handler: (context: DashboardContext) => Handler;
+  /** Runs when the caller may call, before the body is read. */
+  readonly prepare?: (context: DashboardContext) => (request: FastifyRequest) => Promise<void>;
+  readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl'>;
+  /** Like a public route's: large bodies wait for memory before they are read. */
+  readonly heavy?: boolean;
+};
+
+export const streams: Readonly<Record<EndpointName, Stream>> = {
+  ...playground('/v1/responses', modelEndpoint(clientFormats.responses)),
+  ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
+  ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
+  ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
+  'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
+  /** All records of `GET /accounts/:account/usage` that match its filters. */
+  'GET /accounts/:account/usage.csv': { access: 'viewer', handler: usageFile },
+  'GET /accounts/:account/statement.csv': { access: 'viewer', handler: statementFile },
+  'GET /operator/accounts/:account/statement.csv': { access: 'operator', handler: statementFile },
+  'GET /accounts/:account/receipt.pdf': { access: 'viewer', handler: receiptFile },
+};
+
+export function addStreams(
+  app: FastifyInstance,
+  context: DashboardContext,
+  memoryWait: MemoryWait,
+): void {
+  for (const [name, { access, handler, prepare, config, heavy = false }] of Object.entries(
+    streams,
+  )) {
+    const [method, path] = name.split(' ') as ['GET' | 'POST', string];
+    app.route({
+      method,
+      url: dashboardApiPath + path,
+      config: { auth: 'none', ...config },
+      onRequest: [
+        ...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]),
+        admitCaller(context, access),
+        ...(prepare ? [prepare(context)] : []),
+      ],
+      ...(heavy ? memoryWait.around(handler(context)) : { handler: handler(context) }),
+    });
+  }
+}
+
+function usageFile(context: DashboardContext): Handler {
+  const readQuery = queryReader(UsageExportQuery);
+  return async (request, reply) => {
+    const { accountId } = request.caller!.account!;
+    return sendUsageFile(context, reply, {
+      accountId,
+      query: readQuery(request) as UsageExportQuery,
+    });
+  };
+}
+
+function statementFile(context: DashboardContext): Handler {
+  const readQuery = queryReader(StatementFileQuery);
+  return async (request, reply) => {
+    const { account: accountId } = request.params as { readonly account: string };
+    // An operator's path may name an account that does not exist.
+    if (!(await findAccount(context.database, accountId))) throw noSuchAccount();
+    const query = readQuery(request) as StatementFileQuery;
+    return sendStatementFile(context, reply, { accountId, query });
+  };
+}
+
+function receiptFile(context: DashboardContext): Handler {
+  const readQuery = queryReader(ReceiptQuery);
+  return async (request, reply) => {
+    const { accountId } = request.caller!.account!;
+    const { entry: entryId } = readQuery(request) as ReceiptQuery;
+    return sendReceipt(context, reply, { accountId, entryId });
+  };
+}
+
+/**
+ * Returns a handler that runs and charges exactly like the public endpoint. Ignores a key in the
+ * request's headers.
+ */
+function playground(
+  url: `/v1/${string}`,
+  endpoint: Endpoint,
+  { scope = 'run', heavy = false }: { readonly scope?: KeyScope; readonly heavy?: boolean } = {},
+): Readonly<Record<EndpointName, Stream>> {
+  const name: EndpointName = `POST /accounts/:account/keys/:key${url}`;
+  const stream: Stream = {
+    access: 'member',
+    handler: (context) => chargedHandler(context, endpoint),
+    prepare: (context) => useKeyOfPath(context, scope),
+    config: { refusedUnderLoad: true, publicUrl: url },
+    heavy,
+  };
+  return { [name]: stream };
+}
+
+/**
+ * Throws ApiError: 404 when the account has no such key, and the same errors as a request with the
+ * key itself.
+ */
+function useKeyOfPath(context: DashboardContext, scope: KeyScope) {
+  const { gateway, keys } = context;
+  return async (request: FastifyRequest): Promise<void> => {
+    const { account, key: keyId } = request.params as {
+      readonly account: string;
+      readonly key: string;
+    };
+    const key = await keys.findById(account, keyId);
+    if (!key) throw new ApiError('not_found', 'There is no such key in this account.');
+    if (key === 'revoked')
+      throw new ApiError('invalid_api_key', 'This API key was revoked. Use another.');
+    useKey(gateway, key, request);
+    const { session, account: membership } = request.caller!;
+    await requireWithinBudget(context, membership!, { userId: session!.userId, keyId });
+    checkScope(key, scope);
+  };
+}
