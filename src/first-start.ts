@@ -1,5 +1,4 @@
 // Prepares a new installation at its first start: a test key to paste, and a link to the dashboard.
-import assert from 'node:assert/strict';
 import { findFirstAccount } from './domain/accounts/manage-accounts.ts';
 import { AuditedChanges } from './domain/audit/audited-changes.ts';
 import type { Database } from './db/database.ts';
@@ -46,12 +45,7 @@ async function ensureAccount(
   if (first !== null) return { id: first, testKey: null };
   return new AuditedChanges({ database, actorOf: () => actor, clock }).together(async (changes) => {
     const { id } = await createAccount(changes, { name: 'Default' });
-    const outcome = await createKey(changes, secrets[0], {
-      accountId: id,
-      mode: 'test',
-      name: 'first test key',
-    });
-    assert(outcome.kind === 'created');
-    return { id, testKey: outcome.made.key };
+    const order = { accountId: id, mode: 'test', name: 'first test key' } as const;
+    return { id, testKey: (await createKey(changes, secrets[0], order)).key };
   });
 }

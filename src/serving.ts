@@ -39,9 +39,9 @@ import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
-import { addAdminApi } from './office/admin/dispatch.ts';
-import { addDashboardApi } from './office/dispatch.ts';
-import { openUsers } from './office/users.ts';
+
+import { addOffice } from './office/dispatch.ts';
+import { openUsers } from './office/user-services.ts';
 import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
@@ -125,8 +125,7 @@ export async function startServing(
     metrics,
   };
   const server = createServer(parts, (app, memoryWait) => {
-    addDashboardApi(app, { ...parts, users }, memoryWait);
-    addAdminApi(app, { ...parts, users });
+    addOffice(app, { ...parts, users }, memoryWait);
   });
   const { host, port } = config.server;
   // Node takes `reusePort`, which Fastify's types do not know yet.

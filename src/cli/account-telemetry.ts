@@ -6,7 +6,7 @@ import { readResults } from '../domain/telemetry/accounts/results.ts';
 import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { changeAccountTelemetry } from '../office/changes/account-telemetry.ts';
-import { requireAccount } from './accounts.ts';
+import { requireAccount } from '../office/changes/accounts.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
@@ -36,18 +36,12 @@ export async function accountTelemetryCommand(
     if (Object.values(change).some((value) => value !== undefined)) {
       const hosts = receiverHosts(config.telemetry.allowed_hosts);
       const order = { accountId, change, secrets, hosts, isOwner: false };
-      const outcome = await changeAccountTelemetry(changes, order);
-      if (outcome.kind === 'invalid')
-        throw new CommandFailed(`the ${nameOf(outcome.field)} ${outcome.problem}`);
+      await changeAccountTelemetry(changes, order);
     }
     const settings = await readExportSettings(database.read, accountId);
     const shown = { ...settings, ...(await readResults(database.read, accountId)) };
     printResult(options, shown, describe(shown));
   });
-}
-
-function nameOf(field: string): string {
-  return field === 'endpoint' ? 'address' : field;
 }
 
 function readHeaders(file: string): Headers {

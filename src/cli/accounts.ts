@@ -1,9 +1,8 @@
 // `tollgate accounts …`
-import { type AccountChange, findAccounts } from '../domain/accounts/manage-accounts.ts';
+import type { AccountChange } from '../domain/accounts/manage-accounts.ts';
 import { listAccounts } from '../domain/accounts/search-accounts.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
@@ -15,7 +14,7 @@ import {
   purgeAccount,
   updateAccount,
 } from '../office/changes/accounts.ts';
-import { type Adjustment, adjustBalance, balanceTooLarge } from '../office/changes/balances.ts';
+import { type Adjustment, adjustBalance } from '../office/changes/balances.ts';
 import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
@@ -94,18 +93,16 @@ export async function updateAccountCommand(
   options: AccountOptions,
 ): Promise<void> {
   await withInstallation('accounts update', async ({ config, changes }) => {
-    const updated = await updateAccount(changes, accountId, changeOf(config, options));
-    if (!updated) throw noAccount(accountId);
+    const erased = await updateAccount(changes, accountId, changeOf(config, options));
     const forgiven = options.forgiveLosses ? await forgiveLosses(changes, accountId) : {};
     const done = `Account ${accountId} was changed. Running gateways apply the change within seconds.`;
-    printResult(options, { id: accountId, ...updated.erased, ...forgiven }, done);
+    printResult(options, { id: accountId, ...erased, ...forgiven }, done);
   });
 }
 
 export async function purgeAccountCommand(accountId: string, options: JsonOption): Promise<void> {
   await withInstallation('accounts purge', async ({ changes }) => {
     const erased = await purgeAccount(changes, accountId);
-    if (!erased) throw noAccount(accountId);
     const done =
       `Erased ${erased.cached_responses_erased} cached answers, ${erased.replayed_responses_erased} answers kept for replay and the kept bodies of ${erased.kept_bodies_erased} requests. ` +
       'Running gateways stop serving them within seconds.';
@@ -192,21 +189,9 @@ async function adjustAccount(
 async function adjust({ database, changes }: Installation, adjustment: Adjustment) {
   const ledger = await openLedgerInProcess(database.url);
   try {
-    const outcome = await adjustBalance(changes, ledger, adjustment);
-    if (outcome.kind === 'balance-too-large')
-      throw new CommandFailed(balanceTooLarge(adjustment.kind, outcome.leftMicros));
-    if (outcome.kind !== 'booked') throw noAccount(adjustment.accountId);
-    return outcome;
+    // Its entry has a new id, so there is no earlier one.
+    return (await adjustBalance(changes, ledger, adjustment))!;
   } finally {
     await ledger.close();
   }
-}
-
-/** Throws CommandFailed. */
-export async function requireAccount(database: Database, accountId: string): Promise<void> {
-  if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
-}
-
-export function noAccount(accountId: string): CommandFailed {
-  return new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
 }

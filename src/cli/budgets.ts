@@ -7,8 +7,8 @@ import { listMembers } from '../domain/users/members.ts';
 import { normalizeEmail } from '../domain/users/user-records.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
-import { setBudget } from '../office/changes/members.ts';
-import { requireAccount } from './accounts.ts';
+import { requireAccount } from '../office/changes/accounts.ts';
+import { noSuchMember, setBudget } from '../office/changes/members.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';
@@ -102,8 +102,7 @@ async function change(
 ): Promise<void> {
   await requireAccount(database, accountId);
   const userId = await findMember(database, accountId, member);
-  const isSet = await setBudget(changes, { accountId, userId }, terms);
-  if (!isSet) throw noMember(accountId, member);
+  await setBudget(changes, { accountId, userId }, terms);
   const { daily_micros, monthly_micros } = (await readBudgets(database, accountId)).get(userId) ?? {
     daily_micros: null,
     monthly_micros: null,
@@ -125,14 +124,8 @@ export async function findMember(
   const email = normalizeEmail(text);
   const members = await listMembers(database, accountId);
   const found = members.find((member) => member.email === email);
-  if (!found) throw noMember(accountId, text);
+  if (!found) throw noSuchMember();
   return found.userId;
-}
-
-export function noMember(accountId: string, text: string): CommandFailed {
-  return new CommandFailed(
-    `${text} is not a member of account ${accountId}; "tollgate users list" shows the members`,
-  );
 }
 
 function budgetText(amount: Micros | null): string {

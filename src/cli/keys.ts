@@ -1,22 +1,22 @@
 // `tollgate keys …`
-import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import type { Mode } from '../canonical/mode.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
 import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
-import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
+import type { KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
 import {
   assignKey,
   bodyDaysProblem,
   changeKey,
   createKey,
+  noSuchKey,
   rotateKey,
 } from '../office/changes/keys.ts';
-import { noAccount, requireAccount } from './accounts.ts';
-import { findMember, noMember } from './budgets.ts';
+import { requireAccount } from '../office/changes/accounts.ts';
+import { findMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
@@ -38,15 +38,12 @@ export async function createKeyCommand(
 ): Promise<void> {
   await withInstallation('keys create', async ({ config, database, changes, secrets }) => {
     const { account: accountId, mode, owner = none } = options;
-    const outcome = await createKey(changes, secrets[0], {
+    const { id, key } = await createKey(changes, secrets[0], {
       accountId,
       mode,
       ownerId: owner === none ? undefined : await findMember(database, accountId, owner),
       ...controlsOf(config, options),
     });
-    if (outcome.kind === 'unknown-account') throw noAccount(accountId);
-    if (outcome.kind === 'no-such-member') throw noMember(accountId, String(owner));
-    const { id, key } = outcome.made;
     printResult(options, { id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`);
   });
 }
@@ -87,10 +84,8 @@ export async function listKeysCommand({
 
 export async function updateKeyCommand(keyId: string, options: LimitOptions): Promise<void> {
   await withInstallation('keys update', async ({ config, changes }) => {
-    const key = await changeKeyOrFail(changes, keyId, {
-      action: 'update',
-      controls: controlsOf(config, options),
-    });
+    const controls = controlsOf(config, options);
+    const key = await changeKey(changes, { keyId }, { action: 'update', controls });
     printResult(
       options,
       key,
@@ -106,15 +101,13 @@ export async function assignKeyCommand(
 ): Promise<void> {
   await withInstallation('keys assign', async ({ database, changes }) => {
     const key = await findKey(database, { keyId });
-    if (!key) throw unknownKey(keyId);
+    if (!key) throw noSuchKey();
     const { account_id: accountId } = key;
     const userId = owner === none ? null : await findMember(database, accountId, owner);
-    const outcome = await assignKey(changes, { keyId, userId });
-    if (outcome.kind === 'unknown') throw unknownKey(keyId);
-    if (outcome.kind === 'no-such-member') throw noMember(accountId, String(owner));
+    const assigned = await assignKey(changes, { keyId, userId });
     printResult(
       options,
-      { ...outcome.key, owner: ownerOf((await readKeyOwners(database, [keyId])).get(keyId)) },
+      { ...assigned, owner: ownerOf((await readKeyOwners(database, [keyId])).get(keyId)) },
       `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
     );
   });
@@ -126,10 +119,7 @@ export async function rotateKeyCommand(
 ): Promise<void> {
   await withInstallation('keys rotate', async ({ changes, secrets }) => {
     const overlapMs = options.overlap * 3_600_000;
-    const outcome = await rotateKey(changes, secrets[0], { keyId, overlapMs });
-    if (outcome.kind === 'unknown') throw unknownKey(keyId);
-    if (outcome.kind === 'revoked') throw revokedKey(keyId);
-    const { id, key } = outcome.made;
+    const { id, key } = await rotateKey(changes, secrets[0], { keyId, overlapMs });
     const rest =
       overlapMs === 0
         ? 'The key before no longer works.'
@@ -150,29 +140,9 @@ export async function switchKeyCommand(
   options: JsonOption,
 ): Promise<void> {
   await withInstallation(`keys ${action}`, async ({ changes }) => {
-    const key = await changeKeyOrFail(changes, keyId, { action });
+    const key = await changeKey(changes, { keyId }, { action });
     printResult(options, key, `Key ${keyId} is ${outcomes[action]} within seconds.`);
   });
-}
-
-/** Returns the key after the change. */
-async function changeKeyOrFail(
-  changes: AuditedChanges,
-  keyId: string,
-  change: KeyChange,
-): Promise<KeyListing> {
-  const outcome = await changeKey(changes, { keyId }, change);
-  if (outcome.kind === 'unknown') throw unknownKey(keyId);
-  if (outcome.kind === 'revoked') throw revokedKey(keyId);
-  return outcome.after;
-}
-
-function unknownKey(keyId: string): CommandFailed {
-  return new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
-}
-
-function revokedKey(keyId: string): CommandFailed {
-  return new CommandFailed(`key ${keyId} is revoked for good; create another key`);
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {

@@ -2,6 +2,7 @@
 // contract (docs/command-line.md).
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { ApiError } from '../canonical/errors.ts';
 import { keyScopes } from '../canonical/key-scope.ts';
 import { modes } from '../canonical/mode.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -54,6 +55,7 @@ function printFailure(error: unknown): void {
 function isForPeople(error: unknown): error is Error {
   return (
     error instanceof CommandFailed ||
+    error instanceof ApiError ||
     error instanceof ConfigError ||
     error instanceof DatabaseUnusable ||
     error instanceof MigrationFailed ||

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { Role } from '../db/schema.ts';
 import { type Mail, sendMail } from '../domain/users/mail.ts';
 import { passkeyMail, secondFactorMail } from '../domain/users/messages.ts';
-import { listUsers, normalizeEmail, readEmail } from '../domain/users/user-records.ts';
+import { listUsers, readEmail } from '../domain/users/user-records.ts';
 import { createAccount } from '../office/changes/accounts.ts';
 import { inviteMember } from '../office/changes/members.ts';
 import { createFirstRunLink, createResetLink, removePasskeys } from '../office/changes/users.ts';
@@ -42,21 +42,9 @@ export async function createLinkCommand(
     if (email === null) throw noAddress(address);
     const invited = await changes.together(async (grouped) => {
       const accountId = account ?? (await createAccount(grouped, { name: email })).id;
-      const outcome = await inviteMember(grouped, {
-        accountId,
-        email,
-        role,
-        invitedBy: null,
-        mailed: false,
-      });
-      return { ...outcome, accountId };
+      const invitation = { accountId, email, role, invitedBy: null, mailed: false };
+      return { ...(await inviteMember(grouped, invitation)), accountId };
     });
-    if (invited.kind === 'is-member')
-      throw new CommandFailed(`${email} is already a member of account ${invited.accountId}`);
-    if (invited.kind !== 'invited')
-      throw new CommandFailed(
-        `there is no account ${invited.accountId}; "tollgate accounts list" shows them`,
-      );
     const { accountId, accountName, token } = invited;
     const link = linkTo(config, `/invitation?token=${token}`);
     printResult(
@@ -72,8 +60,8 @@ type ResetOptions = JsonOption & { readonly removeSecondFactor?: true };
 export async function resetPasswordCommand(address: string, options: ResetOptions): Promise<void> {
   await withInstallation('users reset-password', async ({ config, changes }) => {
     const { removeSecondFactor: withoutSecondFactor } = options;
+    if (readEmail(address) === null) throw noAddress(address);
     const reset = await createResetLink(changes, { email: address }, { withoutSecondFactor });
-    if (!reset) throw readEmail(address) === null ? noAddress(address) : noUser(address);
     const { user, token, passkeysRemoved } = reset;
     const { email } = user;
     if (withoutSecondFactor && user.hasSecondFactor)
@@ -91,9 +79,8 @@ export async function resetPasswordCommand(address: string, options: ResetOption
 
 export async function removePasskeysCommand(address: string, options: JsonOption): Promise<void> {
   await withInstallation('users remove-passkeys', async ({ config, changes }) => {
-    const removed = await removePasskeys(changes, { email: address });
-    if (!removed) throw readEmail(address) === null ? noAddress(address) : noUser(address);
-    const { user, count } = removed;
+    if (readEmail(address) === null) throw noAddress(address);
+    const { user, count } = await removePasskeys(changes, { email: address });
     const { email } = user;
     if (count > 0)
       await mailIfPossible(config, { to: email, ...passkeyMail({ kind: 'removed-all' }) });
@@ -125,12 +112,6 @@ export async function firstRunLinkCommand(options: JsonOption): Promise<void> {
 
 function noAddress(text: string): CommandFailed {
   return new CommandFailed(`${text} is not an e-mail address`);
-}
-
-function noUser(address: string): CommandFailed {
-  return new CommandFailed(
-    `there is no user ${normalizeEmail(address)}; "tollgate users list" shows them`,
-  );
 }
 
 /** A failed e-mail does not undo the change. */

@@ -7,7 +7,7 @@ import type { Role } from '../db/schema.ts';
 import { readKeyOwners } from '../domain/keys/key-owners.ts';
 import { readBudgets } from '../domain/users/budgets.ts';
 import type { Membership, Session } from '../domain/users/session.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { clientOf, setCookies } from './client.ts';
 
 export type Caller = {
@@ -24,7 +24,7 @@ declare module 'fastify' {
 }
 
 /** Runs before the body is read: a stranger cannot make the gateway read one. */
-export function admitCaller(context: DashboardContext, access: Access) {
+export function admitCaller(context: OfficeContext, access: Access) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.caller = await callerOf(context, { request, reply, access });
   };
@@ -35,7 +35,7 @@ export function admitCaller(context: DashboardContext, access: Access) {
  * caller lacks the role.
  */
 async function callerOf(
-  context: DashboardContext,
+  context: OfficeContext,
   {
     request,
     reply,
@@ -88,7 +88,7 @@ function membershipOf(session: Session, request: FastifyRequest, least: Role): M
  * key or member created before would spend that money. Throws ApiError 403.
  */
 export async function requireProof(
-  { database, users }: DashboardContext,
+  { database, users }: OfficeContext,
   { userId, accountId }: { readonly userId: string; readonly accountId: string },
 ): Promise<void> {
   if (!users.mailer) return;
@@ -111,7 +111,7 @@ export async function requireProof(
  * ApiError 403.
  */
 export async function requireWithinBudget(
-  { database }: Pick<DashboardContext, 'database'>,
+  { database }: Pick<OfficeContext, 'database'>,
   { accountId, role }: Membership,
   { userId, keyId }: { readonly userId: string; readonly keyId: string | null },
 ): Promise<void> {
@@ -134,7 +134,7 @@ export async function requireWithinBudget(
  * comes from. A request without that is not from a browser, so it has our cookie only if someone
  * gave it one. Throws ApiError 403.
  */
-export function checkOrigin({ gateway }: DashboardContext) {
+export function checkOrigin({ gateway }: OfficeContext) {
   const publicUrl = gateway.config.server.public_url;
   const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
   return (request: FastifyRequest, _reply: unknown, next: () => void): void => {

@@ -33,7 +33,7 @@ import {
   toFigures,
   toSeries,
 } from './analytics-sums.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { readMemberNames } from './key-members.ts';
 import { namesOfModels } from './model-names.ts';
@@ -41,7 +41,7 @@ import { checkDays } from './usage-pages.ts';
 
 type Group = (typeof analyticsGroups)[number];
 type Names = ReadonlyMap<string, string>;
-type Db = DashboardContext['database']['read'];
+type Db = OfficeContext['database']['read'];
 
 const rowsMax = 200;
 const hoursOfWeek = 168;
@@ -240,7 +240,7 @@ function toRow(
 
 /** Providers and tags are their own names. */
 async function readNames(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   accountId: string,
   { by, ids }: Groups,
 ): Promise<Names> {

@@ -22,7 +22,7 @@ import { newBrowserName } from '../domain/users/passkeys/passkeys.ts';
 import { createResetLink, resetPassword } from '../domain/users/password-reset.ts';
 import { findUser, insertUser, normalizeEmail } from '../domain/users/user-records.ts';
 import type { Handler } from '../server/context.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import {
   clientOf,
   cookieLine,
@@ -32,7 +32,7 @@ import {
   setCookies,
 } from './client.ts';
 import { finishProviderProof, startProviderProof } from './confirmation.ts';
-import { audited, type Handlers, unchanged } from './handlers.ts';
+import type { Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { placeOf, userOfPasskey } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
@@ -60,7 +60,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     setCookies(reply, cookies);
     const user = result === 'done' ? await findUser(database, { email }) : null;
     if (user) await rememberDevice(context, user.id, { request, reply });
-    return unchanged({ next: result });
+    return { next: result };
   },
 
   'POST /auth/second-factor': async ({
@@ -88,7 +88,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       });
     await users.attempts.forget(attempts);
     await rememberDevice(context, userId, { request, reply });
-    return unchanged(done);
+    return done;
   },
 
   'POST /auth/passkey/start': async ({ context, request, reply }) => {
@@ -97,19 +97,19 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const browser = known ?? newBrowserName();
     if (known === null)
       setCookies(reply, [cookieLine(context, { name: 'passkey', value: browser }, request)]);
-    return unchanged(context.users.passkeys.startSignIn(place, browser));
+    return context.users.passkeys.startSignIn(place, browser);
   },
 
   'POST /auth/passkey': async ({ context, body: { credential }, request, reply }) => {
     const answer = await userOfPasskey(context, credential, request);
     if ('refusal' in answer) throw new ApiError('sign_in_failed', answer.refusal);
     await startSession(context, answer.userId, { request, reply });
-    return unchanged(done);
+    return done;
   },
 
   'POST /auth/sign-out': async ({ context: { users }, request, reply }) => {
     setCookies(reply, await users.authentication.signOut(clientOf(request)));
-    return unchanged(done);
+    return done;
   },
 
   'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
@@ -152,14 +152,14 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
               ),
             );
       users.mailer.sendLater({ to: email, ...mail });
-      return audited({ next: 'check-email' });
+      return { next: 'check-email' };
     }
     if (userId === null)
       throw new ApiError('conflict', 'A user with this e-mail address already exists.', {
         param: 'email',
       });
     await startSession(context, userId, { request, reply });
-    return audited({ next: 'done' });
+    return { next: 'done' };
   },
 
   'POST /auth/link': async ({ context, body: { token }, request }) => {
@@ -167,7 +167,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (!link) throw deadLink();
-    return unchanged({ kind: link.kind, email: link.email });
+    return { kind: link.kind, email: link.email };
   },
 
   'POST /auth/first-run': async ({
@@ -207,7 +207,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       return { result: id, change, by: { userId: id, email } };
     });
     await startSession(context, userId, { request, reply });
-    return audited(done);
+    return done;
   },
 
   'POST /auth/password-reset': async ({ context, body, request }) => {
@@ -216,7 +216,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
     // The link is created while the answer is sent, so that the response time reveals nothing.
     if (users.mailer) void sendResetLink(context, email);
-    return unchanged(done);
+    return done;
   },
 
   'POST /auth/password-reset/complete': async ({
@@ -246,7 +246,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     await users.attempts.forget({ kind: 'sign-in', of: email });
     await rememberDevice(context, userId, { request, reply });
-    return audited(done);
+    return done;
   },
 
   'POST /auth/verify-email': async ({
@@ -281,7 +281,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     });
     if (before !== email)
       for (const to of [before, email]) users.mailer?.sendLater({ to, ...emailChangedMail(email) });
-    return audited({ email });
+    return { email };
   },
 
   'POST /auth/verify-email/send': async ({ context, session, request }) => {
@@ -298,7 +298,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       to: session.email,
       ...verifyMail(linkTo(context, '/verify-email', token)),
     });
-    return unchanged(done);
+    return done;
   },
 
   'POST /auth/invitation': async ({ context, body: { token }, request }) => {
@@ -308,14 +308,14 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (!invitation) throw deadLink();
     const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
     const expires_at = new Date(expiresAtMs).toISOString();
-    return unchanged({
+    return {
       account_name: accountName,
       role,
       email,
       invited_by: invitedBy,
       is_user: isUser,
       expires_at,
-    });
+    };
   },
 
   'POST /auth/invitation/accept': async ({
@@ -357,7 +357,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       return { result, change, by: { userId: result.userId, email } };
     });
     if (!session) await startSession(context, userId, { request, reply });
-    return audited({ account_id: accountId });
+    return { account_id: accountId };
   },
 
   'POST /auth/oidc': async ({
@@ -374,12 +374,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     );
     setCookies(reply, cookies);
     if (isFresh) startProviderProof(context, { request, reply });
-    return unchanged({ url });
+    return { url };
   },
 };
 
 /** Handles the browser's return from the provider. Redirects to the dashboard, signed in or not. */
-export function finishProvider(context: DashboardContext): Handler {
+export function finishProvider(context: OfficeContext): Handler {
   const { users, gateway } = context;
   return async (request, reply) => {
     if (!gateway.config.oidc) throw noProvider();
@@ -397,7 +397,7 @@ export function finishProvider(context: DashboardContext): Handler {
 
 /** Signs in a new user, or one who proved their identity in another way. */
 async function startSession(
-  context: DashboardContext,
+  context: OfficeContext,
   userId: string,
   { request, reply }: RequestAndReply,
 ): Promise<void> {
@@ -405,7 +405,7 @@ async function startSession(
   await rememberDevice(context, userId, { request, reply });
 }
 
-async function sendResetLink(context: DashboardContext, email: string): Promise<void> {
+async function sendResetLink(context: OfficeContext, email: string): Promise<void> {
   const { users, database, gateway } = context;
   try {
     const user = await findUser(database, { email });

@@ -1,25 +1,27 @@
-// An account's balance, top-ups and low-balance warning.
+// An account's balance: its statement, credits, debits, top-ups and low-balance warning.
 import type { Change } from '../domain/audit/audit-log.ts';
 import { type CardFee, cardFeeMicros, partsPerMillion } from '../domain/billing/card-fee.ts';
 import { readThreshold } from '../domain/billing/low-balance.ts';
 import { type Checkout, isAway } from '../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../domain/billing/top-ups.ts';
-import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { ApiError, idempotencyConflict, invalidRequest } from '../canonical/errors.ts';
+import type { Mode } from '../canonical/mode.ts';
 import type { billingEndpoints } from './contract/billing.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readBalance } from '../domain/ledger/reports/queries.ts';
 import { daysLeft, readPace } from '../domain/ledger/reports/runway.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../lib/money.ts';
 import { baseUrlOf } from '../server/server-url.ts';
-import { setLowBalanceThreshold } from './changes/accounts.ts';
-import type { DashboardContext } from './context.ts';
-import { audited, type Handlers, unchanged } from './handlers.ts';
+import { forgiveLosses, requireAccount, setLowBalanceThreshold } from './changes/accounts.ts';
+import { type Adjustment, adjustBalance } from './changes/balances.ts';
+import type { OfficeContext } from './context.ts';
+import type { Handlers } from './handlers.ts';
 import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
-  'GET /accounts/:account/billing': async ({ context, account, query }) => {
+  'GET /accounts/:account/billing': async ({ context, params, query }) => {
     const { database, gateway, billing } = context;
-    const ledgerId = ledgerIdOf(account.accountId, query.mode);
+    const ledgerId = ledgerIdOf(params.account, query.mode);
     const balance = (await readBalance(database.read, ledgerId))!;
     const pace = await readPace(database.read, ledgerId, gateway.clock.nowMs());
     return {
@@ -34,33 +36,63 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
         days: pace.days,
       },
       low_balance: {
-        threshold_micros: await readThreshold(database.read, account.accountId),
+        threshold_micros: await readThreshold(database.read, params.account),
         can_mail: billing.canWarn,
       },
     };
   },
 
-  'GET /accounts/:account/statement': ({ context, account, query }) =>
-    readStatement(context, account.accountId, query),
+  'GET /accounts/:account/statement': async ({ context, params, query, page }) => {
+    // An operator's path may name an account that does not exist.
+    await requireAccount(context.database, params.account);
+    return readStatement(context, ledgerIdOf(params.account, query.mode), page);
+  },
 
-  'POST /accounts/:account/top-ups': async ({
-    context,
-    account,
-    session,
-    body,
-    changes,
-    request,
-  }) => {
+  'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) =>
+    readStatement(context, ledgerIdOf(params.account, query.mode ?? 'live'), page),
+
+  'POST /operator/accounts/:account/adjustments': async ({ context, params, body, changes }) => {
+    const ledgerId = ledgerIdOf(params.account, body.mode);
+    const adjustment = adjustmentOf(params.account, body, `adjust:${ledgerId}:${body.request_id}`);
+    const booked = await adjustBalance(changes, context.gateway.books.ledger, adjustment);
+    // The first adjustment under this id counts; a different one is refused.
+    if (!booked)
+      throw new ApiError(
+        'conflict',
+        'This request id was used before with another amount or note. Nothing was booked.',
+      );
+    return { entry_id: booked.entryId, available_micros: booked.availableMicros };
+  },
+
+  'POST /admin/v1/accounts/:account/adjustments': async ({ context, params, body, ...call }) => {
+    const { account: account_id } = params;
+    await requireAccount(context.database, account_id);
+    return call.once.withLedger(async (entryKey) => {
+      const entryId = `admin:${ledgerIdOf(account_id, body.mode)}:${entryKey}`;
+      const adjustment = adjustmentOf(account_id, body, entryId);
+      const booked = await adjustBalance(call.changes, context.gateway.books.ledger, adjustment);
+      // The key was used more than a day ago: its claim is gone, but the entry is not.
+      if (!booked) throw idempotencyConflict();
+      const { kind, mode, amount_micros, note } = body;
+      const { availableMicros: available_micros } = booked;
+      return { entry_id: entryId, account_id, kind, mode, amount_micros, note, available_micros };
+    });
+  },
+
+  'POST /admin/v1/accounts/:account/forgive-losses': ({ params, once }) =>
+    once.inTransaction(({ changes }) => forgiveLosses(changes, params.account)),
+
+  'POST /accounts/:account/top-ups': async ({ context, params, session, body, ...call }) => {
     const amountMicros = checkAmount(context, body.amount_micros);
     const feeMicros = cardFeeMicros(amountMicros, feeOf(context.gateway.config.stripe!));
     const order = {
-      accountId: account.accountId,
+      accountId: params.account,
       userId: session.userId,
       requestId: body.request_id,
       amountMicros,
       feeMicros,
     };
-    const topUp = await changes.commit(async (database) => {
+    const topUp = await call.changes.commit(async (database) => {
       const opened = await openTopUp(database, order, context.gateway.clock.nowMs());
       if (!opened)
         throw new ApiError('conflict', 'This request id was used before for another amount.');
@@ -73,38 +105,45 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
       return { result, change: isNew ? change : null };
     });
     const output = (checkout_url: string) => ({ id: topUp.id, checkout_url });
-    if (topUp.checkout_url !== null) return unchanged(output(topUp.checkout_url));
+    if (topUp.checkout_url !== null) return output(topUp.checkout_url);
     const checkout = await createCheckout(context, {
       topUp,
       email: session.email,
-      base: baseUrlOf(context.gateway.config.server.public_url, request),
+      base: baseUrlOf(context.gateway.config.server.public_url, call.request),
     });
     await setCheckout(context.database, topUp.id, checkout);
-    return audited(output(checkout.url));
+    return output(checkout.url);
   },
 
-  'GET /accounts/:account/top-ups/:topUp': async ({ context, account, params }) => {
-    const topUp = await findTopUp(context.database.read, account.accountId, params.topUp);
+  'GET /accounts/:account/top-ups/:topUp': async ({ context, params }) => {
+    const topUp = await findTopUp(context.database.read, params.account, params.topUp);
     if (!topUp) throw new ApiError('not_found', 'There is no such top-up in this account.');
     const { id, amount_micros, state, created_at_ms } = topUp;
     return { id, amount_micros, state, created_at: new Date(created_at_ms).toISOString() };
   },
 
-  'PATCH /accounts/:account/low-balance': async ({
-    context: { billing },
-    account: { accountId },
-    body,
-    changes,
-  }) => {
+  'PATCH /accounts/:account/low-balance': async ({ context, params, body, changes }) => {
     const threshold = body.threshold_micros === null ? null : micros(body.threshold_micros);
-    const isChanged = await setLowBalanceThreshold(changes, accountId, threshold);
+    const isChanged = await setLowBalanceThreshold(changes, params.account, threshold);
     // Warns at once when the balance is below the threshold already.
-    if (isChanged) void billing.check();
-    return audited({ threshold_micros: threshold });
+    if (isChanged) void context.billing.check();
+    return { threshold_micros: threshold };
   },
 };
 
-function topUpBounds({ gateway }: DashboardContext) {
+type AdjustmentFields = {
+  readonly kind: 'credit' | 'debit';
+  readonly mode: Mode;
+  readonly amount_micros: number;
+  readonly note: string;
+};
+
+function adjustmentOf(accountId: string, fields: AdjustmentFields, entryId: string): Adjustment {
+  const { kind, mode, note, amount_micros } = fields;
+  return { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
+}
+
+function topUpBounds({ gateway }: OfficeContext) {
   const { stripe } = gateway.config;
   if (!stripe) return null;
   const { min, max, choices } = stripe.top_up_usd;
@@ -121,9 +160,9 @@ function feeOf({ fee_percent: percent, fee_fixed_cents: fixedCents }: StripeSett
   return { percent, fixedCents };
 }
 
-type StripeSettings = NonNullable<DashboardContext['gateway']['config']['stripe']>;
+type StripeSettings = NonNullable<OfficeContext['gateway']['config']['stripe']>;
 
-function checkAmount(context: DashboardContext, amount: number): Micros {
+function checkAmount(context: OfficeContext, amount: number): Micros {
   const bounds = topUpBounds(context);
   if (!bounds)
     throw new ApiError(
@@ -144,7 +183,7 @@ function checkAmount(context: DashboardContext, amount: number): Micros {
 type NewCheckout = { readonly topUp: TopUp; readonly email: string; readonly base: string };
 
 async function createCheckout(
-  { billing, gateway }: DashboardContext,
+  { billing, gateway }: OfficeContext,
   { topUp, email, base }: NewCheckout,
 ): Promise<Checkout> {
   const back = `${base}/billing?account=${topUp.account_id}`;

@@ -1,7 +1,7 @@
 // Connects Fastify requests with sessions: reads the client, sets the cookies.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Client } from '../domain/users/authentication.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 
 export function clientOf(request: FastifyRequest): Client {
   return {
@@ -21,7 +21,7 @@ export type RequestAndReply = { readonly request: FastifyRequest; readonly reply
 
 /** Called after the user has signed in with this browser, or chosen a password in it. */
 export async function rememberDevice(
-  { users }: DashboardContext,
+  { users }: OfficeContext,
   userId: string,
   { request, reply }: RequestAndReply,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export function cookieOf(request: FastifyRequest, name: CookieName): string | nu
 
 /** Returns a `Set-Cookie` line. The cookie stays until the browser is closed; '' removes it. */
 export function cookieLine(
-  { users }: DashboardContext,
+  { users }: OfficeContext,
   { name, value }: { readonly name: CookieName; readonly value: string },
   request: FastifyRequest,
 ): string {

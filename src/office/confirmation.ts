@@ -8,7 +8,7 @@ import { listPasskeys } from '../domain/users/passkeys/records.ts';
 import { verifyPassword } from '../domain/users/password.ts';
 import type { Session } from '../domain/users/session.ts';
 import { findUser, passwordHashOf } from '../domain/users/user-records.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { clientOf, cookieLine, cookieOf, type RequestAndReply, setCookies } from './client.ts';
 import { userOfPasskey } from './passkeys.ts';
 import { unlessBusy } from './sign-in-fields.ts';
@@ -32,7 +32,7 @@ type SecondFactorCheck = {
  * attacker. Throws ApiError 400, 409, 429.
  */
 async function checkSecondFactor(
-  { users }: DashboardContext,
+  { users }: OfficeContext,
   { session, code, request }: SecondFactorCheck,
 ): Promise<void> {
   const { userId } = session;
@@ -59,7 +59,7 @@ type PasswordCheck = {
  * Throws ApiError 400, 409, 429.
  */
 export async function checkPassword(
-  { database, users }: DashboardContext,
+  { database, users }: OfficeContext,
   { session, password, address, param = 'password' }: PasswordCheck,
 ): Promise<void> {
   // Counted per session, so that a thief of one session cannot block the user.
@@ -92,7 +92,7 @@ type ConfirmationCheck = RequestAndReply & {
  * Throws ApiError 400, 403, 409, 429.
  */
 export async function checkConfirmation(
-  context: DashboardContext,
+  context: OfficeContext,
   { session, body: { password, code = '', passkey }, request, reply }: ConfirmationCheck,
 ): Promise<void> {
   const user = await findUser(context.database, { id: session.userId });
@@ -116,13 +116,13 @@ export async function checkConfirmation(
 const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;
 
 /** Call it before the browser leaves for a sign-in at the provider that is to confirm a call. */
-export function startProviderProof(context: DashboardContext, { request, reply }: RequestAndReply) {
+export function startProviderProof(context: OfficeContext, { request, reply }: RequestAndReply) {
   setCookies(reply, [cookieLine(context, { name: 'confirming', value: '1' }, request)]);
 }
 
 /** Call it when the user has just signed in at the provider: if that was asked for, it confirms a call. */
 export function finishProviderProof(
-  context: DashboardContext,
+  context: OfficeContext,
   sessionId: string,
   { request, reply }: RequestAndReply,
 ): void {
@@ -136,7 +136,7 @@ export function finishProviderProof(
 }
 
 async function takeProviderProof(
-  context: DashboardContext,
+  context: OfficeContext,
   { id }: Session,
   { request, reply }: RequestAndReply,
 ): Promise<boolean> {
@@ -149,7 +149,7 @@ async function takeProviderProof(
 }
 
 async function confirmationRequired(
-  { database, users, gateway }: DashboardContext,
+  { database, users, gateway }: OfficeContext,
   userId: string,
   code: boolean,
 ): Promise<ApiError> {

@@ -1,4 +1,4 @@
 import type { ServerContext } from '../server/context.ts';
-import type { Users } from './users.ts';
+import type { Users } from './user-services.ts';
 
-export type DashboardContext = ServerContext & { readonly users: Users };
+export type OfficeContext = ServerContext & { readonly users: Users };

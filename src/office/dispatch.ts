@@ -1,128 +1,94 @@
-// Runs every endpoint of the dashboard's contract in the same steps: origin, session, access,
-// validation, confirmation, handler. A handler's changes are written together with their audit rows.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import { bodySchemaOf } from './contract/common.ts';
-import { contract } from './contract/contract.ts';
-import type { Endpoint, EndpointName } from './contract/endpoint.ts';
-import type { Session } from '../domain/users/session.ts';
-import { dashboardApiPath } from '../server/context.ts';
-import { checkContentType } from '../server/middleware/body.ts';
+// Serves every call of the contract at each door that has it: the dashboard's, which a session opens,
+// and the admin API's, which an admin key opens. Each call takes the same steps: who calls, may they,
+// is the input valid, confirmation, handler.
+import type { FastifyInstance } from 'fastify';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
+import { accountsHandlers } from './accounts.ts';
+import { adminKeysHandlers } from './admin-keys.ts';
 import { analyticsHandlers } from './analytics.ts';
+import { auditHandlers } from './audit-log.ts';
 import { authHandlers } from './auth.ts';
-import { admitCaller, checkOrigin } from './access.ts';
-import type { AnyHandler, Changed, Handlers } from './handlers.ts';
-import { budgetsHandlers } from './budgets.ts';
 import { billingHandlers } from './billing.ts';
-import { compressJson } from './compress.ts';
-import { checkConfirmation } from './confirmation.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
+import { contract } from './contract/contract.ts';
+import type { Endpoint } from './contract/endpoint.ts';
+import type { AnyHandler, Call, Handlers } from './handlers.ts';
+import { openKeyDoor } from './key-door.ts';
 import { keysHandlers } from './keys.ts';
+import { membersHandlers } from './members.ts';
 import { modelsHandlers } from './models.ts';
-import { operatorAccountsHandlers } from './operator-accounts.ts';
-import { operatorAdminKeysHandlers } from './operator-admin-keys.ts';
-import { operatorHomeHandlers } from './operator-home.ts';
-import { operatorKeysHandlers } from './operator-keys.ts';
-import { operatorPaymentsHandlers } from './operator-payments.ts';
-import { operatorServiceHandlers } from './operator-service.ts';
-import { operatorUsersHandlers } from './operator-users.ts';
 import { overviewHandlers } from './overview.ts';
-import { operatorHandlers } from './operator.ts';
-import { bodyReader, queryReader } from './read-input.ts';
+import { paymentsHandlers } from './payments.ts';
+import { profileHandlers } from './profile.ts';
+import { reportsHandlers } from './reports.ts';
 import { requestHandlers } from './requests.ts';
 import { searchHandlers } from './search.ts';
+import { serviceHandlers } from './service.ts';
+import { openSessionDoor } from './session-door.ts';
 import { sessionHandlers } from './session.ts';
-import { settingsHandlers } from './settings.ts';
 import { addStreams } from './streams.ts';
 import { telemetryHandlers } from './telemetry.ts';
 import { usageHandlers } from './usage.ts';
+import { usersHandlers } from './users.ts';
+
+const noPage = { limit: 0, cursor: null };
 
 /** Bodies are forms of a few fields; some are read before anybody has signed in. */
 const bodyBytesMax = 64 * 1024;
 
 const handlers: Handlers<typeof contract> = {
+  ...accountsHandlers,
+  ...adminKeysHandlers,
   ...analyticsHandlers,
-  ...billingHandlers,
-  ...budgetsHandlers,
-  ...keysHandlers,
-  ...modelsHandlers,
+  ...auditHandlers,
   ...authHandlers,
-  ...operatorHandlers,
+  ...billingHandlers,
+  ...keysHandlers,
+  ...membersHandlers,
+  ...modelsHandlers,
   ...overviewHandlers,
+  ...paymentsHandlers,
+  ...profileHandlers,
+  ...reportsHandlers,
   ...requestHandlers,
   ...searchHandlers,
+  ...serviceHandlers,
   ...sessionHandlers,
-  ...settingsHandlers,
   ...telemetryHandlers,
   ...usageHandlers,
-  ...operatorAccountsHandlers,
-  ...operatorAdminKeysHandlers,
-  ...operatorHomeHandlers,
-  ...operatorKeysHandlers,
-  ...operatorPaymentsHandlers,
-  ...operatorServiceHandlers,
-  ...operatorUsersHandlers,
+  ...usersHandlers,
 };
 
-/** Registers every URL of the dashboard's API. */
-export function addDashboardApi(
+/** Registers every URL of the dashboard's API and of the admin API. */
+export function addOffice(
   app: FastifyInstance,
-  context: DashboardContext,
+  context: OfficeContext,
   memoryWait: MemoryWait,
 ): void {
-  app.decorateRequest('caller', null);
-  addEndpoints(app, context);
+  const doors = [openSessionDoor(app, context), openKeyDoor(app, context)];
+  for (const { paging, calls } of doors)
+    for (const { method, url, declared, onRequest, onSend, ...call } of calls) {
+      const handler = (handlers as unknown as Readonly<Record<string, AnyHandler>>)[declared]!;
+      const endpoint = (contract as Readonly<Record<string, Endpoint>>)[declared]!;
+      const isList = !('output' in endpoint);
+      app.route({
+        method,
+        url,
+        config: { auth: 'none', bodyBytesMax },
+        onRequest,
+        ...(onSend && { onSend }),
+        handler: async (request, reply) => {
+          const given = { query: call.readQuery(request), body: call.readBody(request) };
+          const listed = isList ? paging.read(given.query as object) : { page: noPage };
+          const caller = await call.enter({ request, reply, body: given.body });
+          const params = request.params as Record<string, string>;
+          const all = { context, params, ...given, ...listed, ...caller, request, reply };
+          const result = await handler(all as Call<string, Endpoint>);
+          if (caller.once.isRepeated)
+            reply.header(context.gateway.headers.cache, 'idempotent-replay');
+          return isList ? paging.write(endpoint, result, listed.page) : result;
+        },
+      });
+    }
   addStreams(app, context, memoryWait);
-}
-
-function addEndpoints(app: FastifyInstance, context: DashboardContext): void {
-  for (const [name, endpoint] of Object.entries(contract) as [EndpointName, Endpoint][]) {
-    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
-    const handler = (handlers as Readonly<Record<string, AnyHandler>>)[name]!;
-    const readQuery = queryReader(endpoint.query);
-    const readBody = bodyReader(bodySchemaOf(endpoint));
-    app.route({
-      method,
-      url: dashboardApiPath + path,
-      config: { auth: 'none', bodyBytesMax },
-      onRequest: [
-        ...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]),
-        admitCaller(context, endpoint.access),
-      ],
-      onSend: compressJson,
-      handler: async (request, reply) => {
-        const { session, account } = request.caller!;
-        const params = request.params as Record<string, string>;
-        const changes = new AuditedChanges({
-          database: context.database,
-          actorOf: (by) => actorOf(request, session ?? by),
-          accountId: account?.accountId ?? null,
-          clock: context.gateway.clock,
-        });
-        const given = { query: readQuery(request), body: readBody(request), session, account };
-        if (endpoint.confirmed)
-          await checkConfirmation(context, {
-            session: session!,
-            body: given.body as object,
-            request,
-            reply,
-          });
-        const result = await handler({
-          context,
-          params,
-          ...given,
-          changes,
-          request,
-          reply,
-        } as Parameters<AnyHandler>[0]);
-        return method === 'GET' ? result : (result as Changed<unknown>).output;
-      },
-    });
-  }
-}
-
-function actorOf(request: FastifyRequest, user: Pick<Session, 'userId' | 'email'> | null) {
-  const { userId: id, email: name } = user ?? { userId: 'nobody', email: 'not signed in' };
-  return { kind: 'user', id, name, address: request.ip } as const;
 }

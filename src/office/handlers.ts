@@ -1,61 +1,107 @@
-// The input and output of a handler of the dashboard's API.
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+// The input and output of handlers, and what a door does before one runs. A handler serves one call
+// of the contract, at each door that has it.
 import type {
-  Access,
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  onRequestHookHandler,
+  onSendAsyncHookHandler,
+} from 'fastify';
+import type { TSchema } from 'typebox';
+import type { AdminScope } from '../canonical/admin-scope.ts';
+import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import type { Membership, Session } from '../domain/users/session.ts';
+import type {
   BodyOf,
   Endpoint,
+  FilterOf,
+  Output,
   OutputOf,
   ParametersOf,
-  QueryOf,
 } from './contract/endpoint.ts';
-import type { Membership, Session } from '../domain/users/session.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
+import type { Once } from './once.ts';
+import type { PageOf, Paging, Place } from './paging.ts';
 
-type Call<Name extends string, E extends Endpoint> = {
-  readonly context: DashboardContext;
-  readonly params: ParametersOf<Name>;
-  readonly query: QueryOf<E>;
-  readonly body: BodyOf<E>;
-  /** null only when the endpoint is public and nobody is signed in. */
-  readonly session: E['access'] extends 'public' ? Session | null : Session;
-  /** The membership in the path's account. It has at least the role that the endpoint requires. */
-  readonly account: E['access'] extends 'viewer' | 'member' | 'admin' | 'owner' ? Membership : null;
+/** Who calls: a user with a session, or a program with an admin key. */
+export type Caller = {
+  /** null: an admin key, or nobody is signed in. */
+  readonly session: Session | null;
+  /** The membership in the path's account, with at least the role that the call needs. */
+  readonly account: Membership | null;
   /** The caller's changes. Each writes its audit row. */
   readonly changes: AuditedChanges;
+  /** Runs what it is given once under an Idempotency-Key. */
+  readonly once: Once;
+};
+
+export type Call<Name extends string, E extends Endpoint> = Caller & {
+  readonly context: OfficeContext;
+  readonly params: ParametersOf<Name>;
+  readonly query: FilterOf<E>;
+  readonly body: BodyOf<E>;
+  /** The part of a list that is asked for. */
+  readonly page: Place;
+  readonly session: SessionOf<E>;
+  readonly account: MembershipOf<E>;
   /** For what the JSON body lacks: the client's address and cookies. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 };
 
-declare const isDeclared: unique symbol;
+type SessionOf<E> = E extends { readonly access: 'public' } | { readonly scope: AdminScope }
+  ? Session | null
+  : Session;
 
-/**
- * The result of a handler that may change something. Created only by `unchanged` or `audited`, so
- * each handler states which applies.
- */
-export type Changed<Output> = { readonly output: Output; readonly [isDeclared]: true };
+type MembershipOf<E> = E extends { readonly access: 'viewer' | 'member' | 'admin' | 'owner' }
+  ? E extends { readonly operator: true } | { readonly scope: AdminScope }
+    ? Membership | null
+    : Membership
+  : null;
 
-/** Marks a result without a change that the audit log records. */
-export function unchanged<Output>(output: Output): Changed<Output> {
-  return { output } as Changed<Output>;
-}
+/** What a handler returns; a page is null when its cursor is none of the list's. */
+type ResultOf<E> = E extends { readonly page: infer Row extends TSchema }
+  ? PageOf<Output<Row>> | null
+  : E extends { readonly list: infer Row extends TSchema }
+    ? readonly Output<Row>[]
+    : OutputOf<E>;
 
-/** Marks a result whose change was written in one transaction with its audit row. */
-export function audited<Output>(output: Output): Changed<Output> {
-  return { output } as Changed<Output>;
-}
-
-type ResultOf<Name, Output> = Name extends `GET ${string}` ? Output : Changed<Output>;
-
-/** One handler for each endpoint of a table. */
+/** One handler for each call of a table. */
 export type Handlers<Table> = {
   readonly [Name in keyof Table & string]: Table[Name] extends Endpoint
-    ? (call: Call<Name, Table[Name]>) => Promise<ResultOf<Name, OutputOf<Table[Name]>>>
+    ? (call: Call<Name, Table[Name]>) => Promise<ResultOf<Table[Name]>>
     : never;
 };
 
 /** Any handler; its types were checked against its table. */
-export type AnyHandler = (
-  call: Call<string, Endpoint & { readonly access: Access }>,
-) => Promise<unknown>;
+export type AnyHandler = (call: Call<string, Endpoint>) => Promise<unknown>;
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A way into the office: how it recognizes callers, and how its lists are read. */
+export type Door = { readonly paging: Paging; readonly calls: readonly DoorCall[] };
+
+type DoorCall = {
+  readonly method: Method;
+  readonly url: string;
+  /** The name in the contract. */
+  readonly declared: string;
+  /** Checks who calls, before the body is read. */
+  readonly onRequest: (onRequestHookHandler | onRequestAsyncHookHandler)[];
+  readonly onSend?: onSendAsyncHookHandler;
+  /** Both throw ApiError 400. */
+  readonly readQuery: (request: FastifyRequest) => unknown;
+  readonly readBody: (request: FastifyRequest) => unknown;
+  readonly enter: (asked: Asked) => Promise<Caller>;
+};
+
+export type Asked = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly body: unknown;
+};
+
+export function splitName(name: string): { readonly method: Method; readonly path: string } {
+  const [method, path] = name.split(' ') as [Method, string];
+  return { method, path };
+}

@@ -3,13 +3,12 @@
 import type { Config } from '../config/schema.ts';
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { readKeyUses } from '../domain/activity/queries.ts';
-import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import { ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
+import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { keyScopes } from '../canonical/key-scope.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from './contract/endpoint.ts';
-import type { Key, keysEndpoints } from './contract/keys.ts';
+import type { Key, keysEndpoints, OperatorKey } from './contract/keys.ts';
 import { type KeyOwner, readKeyOwners } from '../domain/keys/key-owners.ts';
 import {
   findKey,
@@ -18,9 +17,8 @@ import {
   searchKeys,
   sortKeys,
   type KeyListing,
-  type KeyLocator,
 } from '../domain/keys/list-keys.ts';
-import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.ts';
+import type { KeyControls } from '../domain/keys/manage-keys.ts';
 import { readKeySpending, type WindowSpending } from '../domain/ledger/reports/spending.ts';
 import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
@@ -29,54 +27,53 @@ import { isAddressRange } from '../lib/addresses.ts';
 import { cleanName } from '../lib/clean-name.ts';
 import { isoTimeOf, parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
-import { bodyDaysProblem, changeKey, createKey, rotateKey } from './changes/keys.ts';
-import type { DashboardContext } from './context.ts';
+import {
+  assignKey,
+  bodyDaysProblem,
+  changeKey,
+  createKey,
+  noSuchKey,
+  rotateKey,
+} from './changes/keys.ts';
+import type { OfficeContext } from './context.ts';
 import { isAtLeast, requireProof, requireWithinBudget } from './access.ts';
-import { audited, type Handlers } from './handlers.ts';
+import type { Handlers } from './handlers.ts';
 
-const pageRows = 50;
 /** Rows of a list in another order, which has one page. */
 const sortedRows = 100;
 
 export const keysHandlers: Handlers<typeof keysEndpoints> = {
-  'GET /accounts/:account/keys': async ({ context, account, query }) => {
-    const { mode, search: text, state: states, sort, limit = pageRows, cursor = null } = query;
+  'GET /accounts/:account/keys': async ({ context, params, query, page }) => {
+    const { mode, search: text, state: states, sort } = query;
     const nowMs = context.gateway.clock.nowMs();
-    const { accountId } = account;
-    const filters = { accountId, mode, text, states, nowMs };
+    const filters = { accountId: params.account, mode, text, states, nowMs };
     if (sort !== undefined) {
       const sorting = { ...filters, order: sort, limit: sortedRows };
       const keys = await sortKeys(context.database, sorting);
-      return { data: await toKeys(context, keys), next_cursor: null };
+      return { rows: await toKeys(context, keys), next: null };
     }
-    const page = await searchKeys(context.database, { ...filters, limit, cursor });
-    if (!page) throw invalidCursor();
-    return { data: await toKeys(context, page.keys), next_cursor: page.next };
+    const found = await searchKeys(context.database, { ...filters, ...page });
+    return found && { rows: await toKeys(context, found.keys), next: found.next };
   },
 
-  'GET /accounts/:account/keys/:key': async ({ context, account, params }) => {
-    const listing = await findKey(context.database, {
-      keyId: params.key,
-      accountId: account.accountId,
-    });
+  'GET /accounts/:account/keys/:key': async ({ context, params }) => {
+    const listing = await findKey(context.database, placeOf(params));
     if (!listing) throw noSuchKey();
     return toKey(context, listing);
   },
 
-  'GET /accounts/:account/key-last-used': async ({ context, account, query: { mode } }) => {
-    const listing = await findLastUsedKey(context.database, {
-      accountId: account.accountId,
-      mode,
-      nowMs: context.gateway.clock.nowMs(),
-    });
+  'GET /accounts/:account/key-last-used': async ({ context, params, query: { mode } }) => {
+    const nowMs = context.gateway.clock.nowMs();
+    const which = { accountId: params.account, mode, nowMs };
+    const listing = await findLastUsedKey(context.database, which);
     return { key: listing && (await toKey(context, listing)) };
   },
 
-  'GET /accounts/:account/key-defaults': async ({ context, account }) => {
+  'GET /accounts/:account/key-defaults': async ({ context, params }) => {
     const { limits, bodies } = context.gateway.config;
     const { requests_per_minute, tokens_per_minute, concurrent_requests } = limits;
     const { enabled, days_max, body_limit_bytes } = bodies;
-    const [found] = await findAccounts(context.database, [account.accountId]);
+    const [found] = await findAccounts(context.database, [params.account]);
     const retained = found?.retainResponses === true;
     return {
       requests_per_minute,
@@ -86,103 +83,122 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     };
   },
 
-  'POST /accounts/:account/keys': async ({
-    context,
-    account,
-    session: { userId },
-    body,
-    changes,
-  }) => {
+  'POST /accounts/:account/keys': async ({ context, account, session, body, changes }) => {
     const { accountId } = account;
+    const { userId } = session;
     await requireProof(context, { userId, accountId });
     const { mode, ...fields } = body;
     requireOwnerToKeep(account, fields);
     const order = { accountId, mode, ownerId: userId, ...readControls(context, fields) };
-    const made = await createKeyOrThrow(changes, context.secrets[0], order);
-    return audited({ key: await toKey(context, made.listing), secret: made.key });
+    const made = await createKey(changes, context.secrets[0], order);
+    return { key: await toKey(context, made.listing), secret: made.key };
+  },
+
+  'POST /admin/v1/accounts/:account/keys': ({ context: { gateway, secrets }, ...call }) => {
+    const { mode, owner_id: ownerId, ...fields } = call.body;
+    const controls = readControls({ gateway }, fields);
+    const order = { accountId: call.params.account, mode, ownerId, ...controls };
+    return call.once.inTransaction(async ({ context, changes }) => {
+      const made = await createKey(changes, secrets[0], order);
+      return { key: await withAccount(context, made.listing), secret: made.key };
+    });
   },
 
   'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
     requireOwnerToKeep(account, body);
     const change = { action: 'update', controls: readControls(context, body) } as const;
-    const listing = await changeKeyOrThrow(changes, placeOf(account, params), change);
-    return audited(await toKey(context, listing));
+    return toKey(context, await changeKey(changes, placeOf(params), change));
   },
 
-  'POST /accounts/:account/keys/:key/rotate': async ({
-    context,
-    account,
-    params,
-    session: { userId },
-    body,
-    changes,
-  }) => {
+  'PATCH /admin/v1/keys/:key': async ({ context, params, body, changes }) => {
+    const change = { action: 'update', controls: readControls(context, body) } as const;
+    return withAccount(context, await changeKey(changes, { keyId: params.key }, change));
+  },
+
+  'PATCH /accounts/:account/keys/:key/owner': async ({ context, params, body, changes }) => {
+    const order = { ...placeOf(params), userId: body.user_id };
+    return toKey(context, await assignKey(changes, order));
+  },
+
+  'PATCH /admin/v1/keys/:key/owner': async ({ context, params, body, changes }) => {
+    const order = { keyId: params.key, userId: body.user_id };
+    return withAccount(context, await assignKey(changes, order));
+  },
+
+  'POST /accounts/:account/keys/:key/rotate': async ({ context, account, params, ...call }) => {
+    const { userId } = call.session;
     await requireProof(context, { userId, accountId: account.accountId });
     await requireWithinBudget(context, account, { userId, keyId: params.key });
-    const made = await rotateKeyOrThrow(changes, context.secrets[0], {
-      ...placeOf(account, params),
-      overlapMs: body.overlap_hours * hourMs,
+    const rotation = { ...placeOf(params), overlapMs: call.body.overlap_hours * hourMs };
+    const made = await rotateKey(call.changes, context.secrets[0], rotation);
+    return { key: await toKey(context, made.listing), secret: made.key };
+  },
+
+  'POST /admin/v1/keys/:key/rotate': ({ context: { secrets }, params, body, once }) => {
+    const rotation = { keyId: params.key, overlapMs: body.overlap_hours * hourMs };
+    return once.inTransaction(async ({ context, changes }) => {
+      const made = await rotateKey(changes, secrets[0], rotation);
+      return { key: await withAccount(context, made.listing), secret: made.key };
     });
-    return audited({ key: await toKey(context, made.listing), secret: made.key });
   },
 
   'POST /accounts/:account/keys/:key/disable': changeTo('disable'),
   'POST /accounts/:account/keys/:key/enable': changeTo('enable'),
   'POST /accounts/:account/keys/:key/revoke': changeTo('revoke'),
+
+  'GET /operator/keys': async ({ context, query, page }) => {
+    const { account: accountId, mode, search: text, state: states } = query;
+    const nowMs = context.gateway.clock.nowMs();
+    const search = { accountId, mode, text, states, nowMs, ...page };
+    const found = await searchKeys(context.database, search);
+    return found && { rows: await withAccounts(context, found.keys), next: found.next };
+  },
+
+  'GET /admin/v1/keys/:key': async ({ context, params }) => {
+    const listing = await findKey(context.database, { keyId: params.key });
+    if (!listing) throw new ApiError('not_found', 'There is no such key.');
+    return withAccount(context, listing);
+  },
+
+  'POST /operator/keys/:key/disable': changeAnyTo('disable'),
+  'POST /operator/keys/:key/enable': changeAnyTo('enable'),
+  'POST /operator/keys/:key/revoke': changeAnyTo('revoke'),
 };
 
-function changeTo(
-  action: 'disable' | 'enable' | 'revoke',
-): Handlers<typeof keysEndpoints>['POST /accounts/:account/keys/:key/disable'] {
-  return async ({ context, account, params, changes }) => {
-    const listing = await changeKeyOrThrow(changes, placeOf(account, params), { action });
-    return audited(await toKey(context, listing));
-  };
+type Action = 'disable' | 'enable' | 'revoke';
+type KeyHandlers = Handlers<typeof keysEndpoints>;
+
+function changeTo(action: Action): KeyHandlers['POST /accounts/:account/keys/:key/disable'] {
+  return async ({ context, params, changes }) =>
+    toKey(context, await changeKey(changes, placeOf(params), { action }));
 }
 
-function placeOf({ accountId }: { readonly accountId: string }, params: { readonly key: string }) {
-  return { keyId: params.key, accountId };
+function changeAnyTo(action: Action): KeyHandlers['POST /operator/keys/:key/disable'] {
+  return async ({ context, params, changes }) =>
+    withAccount(context, await changeKey(changes, { keyId: params.key }, { action }));
 }
 
-/** Throws ApiError 404, or 400 when its owner is no member. */
-export async function createKeyOrThrow(...creation: Parameters<typeof createKey>): Promise<NewKey> {
-  const outcome = await createKey(...creation);
-  if (outcome.kind === 'unknown-account')
-    throw new ApiError('not_found', 'There is no such account.');
-  if (outcome.kind === 'no-such-member')
-    throw invalidRequest(
-      'owner_id',
-      'The owner must be a member of the account. Send the id of one, or leave the field out.',
-    );
-  return outcome.made;
+function placeOf(params: { readonly account: string; readonly key: string }) {
+  return { keyId: params.key, accountId: params.account };
 }
 
-/** Throws ApiError 404 or 409. */
-export async function rotateKeyOrThrow(...rotation: Parameters<typeof rotateKey>): Promise<NewKey> {
-  const outcome = await rotateKey(...rotation);
-  if (outcome.kind === 'unknown') throw noSuchKey();
-  if (outcome.kind === 'revoked') throw revokedForGood();
-  return outcome.made;
+async function withAccount(context: OfficeContext, listing: KeyListing): Promise<OperatorKey> {
+  const [key] = await withAccounts(context, [listing]);
+  return key!;
 }
 
-/** Returns the key after the change. Throws ApiError 404 or 409. */
-export async function changeKeyOrThrow(
-  changes: AuditedChanges,
-  place: KeyLocator,
-  change: KeyChange,
-): Promise<KeyListing> {
-  const outcome = await changeKey(changes, place, change);
-  if (outcome.kind === 'unknown') throw noSuchKey();
-  if (outcome.kind === 'revoked') throw revokedForGood();
-  return outcome.after;
-}
-
-function revokedForGood(): ApiError {
-  return new ApiError('conflict', 'This key is revoked for good. Create another.');
-}
-
-export function noSuchKey(): ApiError {
-  return new ApiError('not_found', 'There is no such key in this account.');
+async function withAccounts(
+  context: OfficeContext,
+  listings: readonly KeyListing[],
+): Promise<readonly OperatorKey[]> {
+  const ids = new Set(listings.map((listing) => listing.account_id));
+  const accounts = await findAccounts(context.database, [...ids]);
+  const names = new Map(accounts.map(({ id, name }) => [id, name]));
+  const keys = await toKeys(context, listings);
+  return keys.map((key, index) => {
+    const { account_id } = listings[index]!;
+    return { ...key, account_id, account_name: names.get(account_id) ?? '' };
+  });
 }
 
 /** Prompts and answers are kept only if an owner of the account wants it. Throws ApiError 403. */
@@ -198,7 +214,7 @@ type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/key
 
 /** Throws ApiError 400 that names the wrong field. */
 export function readControls(
-  { gateway }: Pick<DashboardContext, 'gateway'>,
+  { gateway }: Pick<OfficeContext, 'gateway'>,
   fields: ControlFields,
 ): KeyControls {
   const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
@@ -265,13 +281,13 @@ export function readExpiry(text: string, nowMs: number): number {
   return timeMs;
 }
 
-export async function toKey(context: DashboardContext, listing: KeyListing): Promise<Key> {
+async function toKey(context: OfficeContext, listing: KeyListing): Promise<Key> {
   const [key] = await toKeys(context, [listing]);
   return key!;
 }
 
-export async function toKeys(
-  { database, gateway }: DashboardContext,
+async function toKeys(
+  { database, gateway }: OfficeContext,
   listings: readonly KeyListing[],
 ): Promise<readonly Key[]> {
   const nowMs = gateway.clock.nowMs();

@@ -10,7 +10,13 @@ import type { Catalog } from '../domain/catalog/catalog.ts';
 import { readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
 import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts';
 import type { Model, PriceVersion, TokenPrices } from '../domain/catalog/model.ts';
-import { listPrices, priceAt, scaleByFactor, type PriceFactor } from '../domain/catalog/price.ts';
+import {
+  listPricePpm,
+  listPrices,
+  priceAt,
+  scaleByFactor,
+  type PriceFactor,
+} from '../domain/catalog/price.ts';
 import { highestSearchPicos } from '../domain/catalog/search-price.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { dayMs, dayOf } from '../lib/utc-time.ts';
@@ -19,35 +25,52 @@ import type { Config } from '../config/schema.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import type * as Contract from './contract/models.ts';
 import type { Picos } from '../lib/money.ts';
-import type { DashboardContext } from './context.ts';
+import { requireAccount } from './changes/accounts.ts';
+import type { OfficeContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
-  'GET /accounts/:account/models': async ({ context, account }) => {
-    const { config, clock } = context.gateway;
-    const { catalog, searchers } = context.gateway.hosts;
-    const terms = await readTerms(context.database.read, account.accountId);
-    const multipliers = new Map(Object.entries(terms.model_multipliers_ppm));
-    return describeCatalogue({
-      catalog,
-      config,
-      multiplierPpmOf: (modelId) => multipliers.get(modelId) ?? terms.price_multiplier_ppm,
-      isSearchLive: searchers.live !== null,
-      nowMs: clock.nowMs(),
-    });
+  'GET /accounts/:account/models': async ({ context, params }) =>
+    describeCatalogue(await viewFor(context, params.account)),
+
+  'GET /admin/v1/models': async ({ context, query }) => {
+    if (query.account !== undefined) await requireAccount(context.database, query.account);
+    const { chat, images } = describeCatalogue(await viewFor(context, query.account));
+    return [
+      ...chat.map((model) => ({ type: 'chat' as const, ...model })),
+      ...images.map((model) => ({ type: 'image' as const, ...model })),
+    ];
   },
 
-  'GET /accounts/:account/models/measured': async ({ context, account, query: { mode } }) => ({
+  'GET /accounts/:account/models/measured': async ({ context, params, query: { mode } }) => ({
     days: daysMeasured,
-    data: await measureModels(context, account.accountId, mode),
+    data: await measureModels(context, params.account, mode),
   }),
 };
+
+/** `accountId`: at whose prices; without it, at list prices. */
+async function viewFor(
+  { database, gateway }: OfficeContext,
+  accountId: string | undefined,
+): Promise<CatalogueView> {
+  const { config, clock, hosts } = gateway;
+  const terms = accountId === undefined ? null : await readTerms(database.read, accountId);
+  const multipliers = new Map(Object.entries(terms?.model_multipliers_ppm ?? {}));
+  const usualPpm = terms?.price_multiplier_ppm ?? listPricePpm;
+  return {
+    catalog: hosts.catalog,
+    config,
+    multiplierPpmOf: (modelId) => multipliers.get(modelId) ?? usualPpm,
+    isSearchLive: hosts.searchers.live !== null,
+    nowMs: clock.nowMs(),
+  };
+}
 
 const daysMeasured = 30;
 const modelsMax = 1_000;
 
 async function measureModels(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   accountId: string,
   mode: Mode,
 ): Promise<readonly Contract.MeasuredModel[]> {

@@ -6,7 +6,7 @@ import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import { listCharges, readBalance } from '../domain/ledger/reports/queries.ts';
 import { readSpending } from '../domain/ledger/reports/spending.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { dayMs, dayOf } from '../lib/utc-time.ts';
 
@@ -55,7 +55,7 @@ function runwayOf(availableMicros: number, weekMicros: number): number | null {
 }
 
 async function toRecentErrors(
-  { database }: DashboardContext,
+  { database }: OfficeContext,
   errors: readonly LoggedRequest[],
 ): Promise<readonly RecentError[]> {
   const names = await readKeyNames(database, [...new Set(errors.map(({ keyId }) => keyId))]);

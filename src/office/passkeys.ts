@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError } from '../canonical/errors.ts';
-import type { settingsEndpoints } from './contract/settings.ts';
+import type { profileEndpoints } from './contract/profile.ts';
 import { passkeyMail } from '../domain/users/messages.ts';
 import { useChallenge } from '../domain/users/passkeys/challenges.ts';
 import type { PasskeyRefusal, SignedCredential } from '../domain/users/passkeys/passkeys.ts';
@@ -14,18 +14,18 @@ import {
   removePasskey,
   renamePasskey,
 } from '../domain/users/passkeys/records.ts';
-import { audited, type Handlers, unchanged } from './handlers.ts';
+import type { Handlers } from './handlers.ts';
 import { passkeyBrowserOf } from './client.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { checkName } from './sign-in-fields.ts';
 import { isoTimeOf } from '../lib/iso-time.ts';
 
 type PasskeyEndpoints = {
   readonly [
-    Name in keyof typeof settingsEndpoints as Name extends `${string} /profile/passkeys${string}`
+    Name in keyof typeof profileEndpoints as Name extends `${string} /profile/passkeys${string}`
       ? Name
       : never
-  ]: (typeof settingsEndpoints)[Name];
+  ]: (typeof profileEndpoints)[Name];
 };
 
 const done = { ok: true } as const;
@@ -49,7 +49,7 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
   'POST /profile/passkeys/start': async ({ context, session }) => {
     const place = placeOf(context);
     const { id: sessionId, ...user } = session;
-    return unchanged(await context.users.passkeys.startAdding(place, { sessionId, ...user }));
+    return await context.users.passkeys.startAdding(place, { sessionId, ...user });
   },
 
   'POST /profile/passkeys': async ({ context, body, session, changes, request }) => {
@@ -75,7 +75,7 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
       return { result: added.id, change };
     });
     users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'added', name }) });
-    return audited({ id });
+    return { id };
   },
 
   'PATCH /profile/passkeys/:passkey': async ({ params, body, session: { userId }, changes }) => {
@@ -92,7 +92,7 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
       };
       return { result: null, change };
     });
-    return audited(done);
+    return done;
   },
 
   'POST /profile/passkeys/:passkey/remove': async ({ context, params, session, changes }) => {
@@ -110,12 +110,12 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
       return { result: removed, change };
     });
     context.users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'removed', name }) });
-    return audited(done);
+    return done;
   },
 };
 
 /** Throws ApiError 409 where browsers refuse passkeys. */
-export function placeOf({ users }: DashboardContext): PasskeyPlace {
+export function placeOf({ users }: OfficeContext): PasskeyPlace {
   const { place } = users.passkeys;
   if (place) return place;
   throw new ApiError(
@@ -129,7 +129,7 @@ export function placeOf({ users }: DashboardContext): PasskeyPlace {
  * Throws ApiError 409, 429.
  */
 export async function userOfPasskey(
-  context: DashboardContext,
+  context: OfficeContext,
   credential: SignedCredential,
   request: FastifyRequest,
 ): Promise<{ readonly userId: string } | { readonly refusal: string }> {

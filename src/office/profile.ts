@@ -1,7 +1,7 @@
 // A user's own settings.
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
-import type { settingsEndpoints } from './contract/settings.ts';
+import type { profileEndpoints } from './contract/profile.ts';
 import { createProofLink, takeEmail } from '../domain/users/email-proof.ts';
 import { passwordChangedMail, secondFactorMail, verifyMail } from '../domain/users/messages.ts';
 import {
@@ -14,17 +14,17 @@ import {
 import { endOtherSessions, endSession, listSessions } from '../domain/users/user-sessions.ts';
 import { clientOf, rememberDevice, setCookies } from './client.ts';
 import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
-import { audited, type Handlers, unchanged } from './handlers.ts';
+import type { Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { passkeyHandlers } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
 
 type ProfileEndpoints = {
   readonly [
-    Name in keyof typeof settingsEndpoints as Name extends `${string} /profile${string}`
+    Name in keyof typeof profileEndpoints as Name extends `${string} /profile${string}`
       ? Name
       : never
-  ]: (typeof settingsEndpoints)[Name];
+  ]: (typeof profileEndpoints)[Name];
 };
 
 const done = { ok: true } as const;
@@ -64,7 +64,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
         },
       };
     });
-    return audited(done);
+    return done;
   },
 
   'POST /profile/email': async ({ context, body, session, changes, request }) => {
@@ -79,7 +79,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
         context.gateway.clock.nowMs(),
       );
       users.mailer.sendLater({ to: email, ...verifyMail(linkTo(context, '/verify-email', token)) });
-      return unchanged({ next: 'check-email' });
+      return { next: 'check-email' };
     }
     await changes.commit(async (transaction) => {
       if (!(await takeEmail(transaction, { userId, email })))
@@ -92,7 +92,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
       };
       return { result: null, change };
     });
-    return audited({ next: 'done' });
+    return { next: 'done' };
   },
 
   'POST /profile/password': async ({ context, body, session, changes, request, reply }) => {
@@ -123,7 +123,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     if (renewed)
       await users.attempts.move(secondFactorAttempts(session), secondFactorAttempts(renewed));
     await rememberDevice(context, userId, { request, reply });
-    return audited(done);
+    return done;
   },
 
   'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
@@ -154,7 +154,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
         change: { action: 'session.end', subject: sessionId, before: null, after: null },
       };
     });
-    return audited(done);
+    return done;
   },
 
   'POST /profile/sessions/revoke-others': async ({
@@ -171,7 +171,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
       };
       return { result: null, change: count === 0 ? null : change };
     });
-    return audited(done);
+    return done;
   },
 
   'POST /profile/second-factor': async ({
@@ -189,7 +189,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     if (result === 'is-on') throw new ApiError('conflict', 'The second factor is already on.');
     if (result === 'wrong') throw wrongPassword('password');
     setCookies(reply, cookies);
-    return unchanged({ uri: result.uri, secret: result.secret, backup_codes: result.backupCodes });
+    return { uri: result.uri, secret: result.secret, backup_codes: result.backupCodes };
   },
 
   'POST /profile/second-factor/confirm': async ({
@@ -223,7 +223,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     await users.attempts.forget(attempts);
     users.mailer?.sendLater({ to: email, ...secondFactorMail('on') });
     setCookies(reply, cookies);
-    return audited(done);
+    return done;
   },
 
   'POST /profile/second-factor/disable': async ({ context, session, changes }) => {
@@ -235,7 +235,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
       return { result: null, change: secondFactorChange(userId, { enabled: false }) };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('off') });
-    return audited(done);
+    return done;
   },
 
   'POST /profile/second-factor/backup-codes': async ({ context, session, changes }) => {
@@ -249,7 +249,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
       };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
-    return audited({ backup_codes: codes });
+    return { backup_codes: codes };
   },
 };
 

@@ -8,11 +8,11 @@ import { ledgerIdOf, signUpCreditId } from '../domain/ledger/commands.ts';
 import { findCredit } from '../domain/ledger/reports/queries.ts';
 import { micros } from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 
 /** Throws ApiError 404 when the account has no such live credit, or it was for nothing. */
 export async function sendReceipt(
-  context: DashboardContext,
+  context: OfficeContext,
   reply: FastifyReply,
   { accountId, entryId }: { readonly accountId: string; readonly entryId: string },
 ): Promise<FastifyReply> {
@@ -27,7 +27,7 @@ export async function sendReceipt(
 }
 
 async function readReceipt(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   { accountId, entryId }: { readonly accountId: string; readonly entryId: string },
 ): Promise<Receipt> {
   const ledgerId = ledgerIdOf(accountId, 'live');

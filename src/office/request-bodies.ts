@@ -4,14 +4,14 @@ import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { listChanges } from '../domain/audit/audit-log.ts';
 import { type KeptBody, readBodies } from '../domain/bodies/read-bodies.ts';
 import { findKey } from '../domain/keys/list-keys.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { dayMs } from '../lib/utc-time.ts';
 
 type Reason = (typeof noBodiesReasons)[number];
 type Place = { readonly accountId: string; readonly request: RequestDetail };
 
 export async function readRequestBodies(
-  context: DashboardContext,
+  context: OfficeContext,
   { accountId, request }: Place,
 ): Promise<RequestBodies> {
   const { database, secrets, gateway } = context;
@@ -41,7 +41,7 @@ function noBodies(reason: Reason): RequestBodies {
 }
 
 async function reasonOf(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   { accountId, request, nowMs }: Place & { readonly nowMs: number },
 ): Promise<Reason> {
   const [account] = await findAccounts(database, [accountId]);
@@ -55,7 +55,7 @@ async function reasonOf(
 }
 
 async function wasErasedSince(
-  database: DashboardContext['database'],
+  database: OfficeContext['database'],
   accountId: string,
   sentMs: number,
 ): Promise<boolean> {

@@ -6,12 +6,12 @@ import { sumActivity } from '../domain/activity/queries.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import { sumTags } from '../domain/ledger/reports/tag-sums.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { daysOf, isCharged, outcomeOf, type Filters, type Outcome } from './request-filters.ts';
 
 /** Throws ApiError `invalid_request` for wrong days. */
 export async function sumRequests(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   accountId: string,
   filters: Filters,
 ): Promise<RequestTotals> {

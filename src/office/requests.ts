@@ -15,10 +15,10 @@ import {
   readPriceTerms,
 } from '../domain/ledger/reports/queries.ts';
 import { readTagsOf } from '../domain/ledger/reports/tags.ts';
-import { encodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
-import { readCursor } from '../server/usage-query.ts';
-import type { DashboardContext } from './context.ts';
+import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
+import type { OfficeContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
+import { pageByTime } from './paging.ts';
 import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
 import {
@@ -34,52 +34,42 @@ import {
 import { sumRequests } from './request-totals.ts';
 import { toDetail, toRecord } from './usage-records.ts';
 
-const pageRows = 50;
 /** Rows of a list in another order than by time, which has one page. */
 const sortedRows = 100;
 const sortedDaysMax = 31;
 
 export const requestHandlers: Handlers<typeof requestEndpoints> = {
-  'GET /accounts/:account/requests': async ({ context, account, query }) => {
-    const { limit = pageRows, cursor: cursorText, sort, ...filters } = query;
-    const { accountId } = account;
+  'GET /accounts/:account/requests': async ({ context, params, query, page }) => {
+    const { sort, ...filters } = query;
+    const asked = { accountId: params.account, filters };
     if (sort !== undefined)
-      return {
-        data: await listSorted(context, { accountId, filters, sort }),
-        next_cursor: null,
-      };
-    const cursor = readCursor(cursorText);
-    const found = await listNewest(context, { accountId, filters, limit: limit + 1, cursor });
-    const shown = found.slice(0, limit);
-    const last = shown.at(-1);
-    return {
-      data: await withNames(context, accountId, shown),
-      next_cursor:
-        found.length > limit && last
-          ? encodeUsageCursor({ createdAtMs: last.createdAtMs, id: last.id })
-          : null,
-    };
+      return { rows: await listSorted(context, { ...asked, sort }), next: null };
+    return pageByTime(page, async ({ limit, cursor }) => {
+      const found = await listNewest(context, { ...asked, limit: limit + 1, cursor });
+      const shown = found.slice(0, limit);
+      const next = found.length > limit ? shown.at(-1)! : null;
+      return { rows: await withNames(context, params.account, shown), next };
+    });
   },
 
-  'GET /accounts/:account/requests/totals': async ({ context, account, query }) =>
-    sumRequests(context, account.accountId, query),
+  'GET /accounts/:account/requests/totals': ({ context, params, query }) =>
+    sumRequests(context, params.account, query),
 
-  'GET /accounts/:account/requests/:request': async ({ context, account, params }) => {
-    const found = await findRequest(context, account.accountId, params.request);
-    if (!found) throw noSuchRequest();
-    return found;
-  },
+  'GET /accounts/:account/requests/:request': ({ context, params }) =>
+    requireRequest(context, params),
 
-  'GET /accounts/:account/requests/:request/bodies': async ({ context, account, params }) => {
-    const { accountId } = account;
-    const request = await findRequest(context, accountId, params.request);
-    if (!request) throw noSuchRequest();
-    return readRequestBodies(context, { accountId, request });
+  'GET /accounts/:account/requests/:request/bodies': async ({ context, params }) => {
+    const request = await requireRequest(context, params);
+    return readRequestBodies(context, { accountId: params.account, request });
   },
 };
 
-function noSuchRequest(): ApiError {
-  return new ApiError(
+type Named = { readonly account: string; readonly request: string };
+
+async function requireRequest(context: OfficeContext, { account, request }: Named) {
+  const found = await findRequest(context, account, request);
+  if (found) return found;
+  throw new ApiError(
     'not_found',
     'There is no request with this id in this account, or it was not charged and its history was removed.',
   );
@@ -99,7 +89,7 @@ type Row = {
 type ListQuery = { readonly accountId: string; readonly filters: Filters };
 
 async function listNewest(
-  { database }: DashboardContext,
+  { database }: OfficeContext,
   {
     accountId,
     filters,
@@ -137,7 +127,7 @@ function newestFirst(one: Row, other: Row): number {
 }
 
 async function listSorted(
-  context: DashboardContext,
+  context: OfficeContext,
   { accountId, filters, sort }: ListQuery & { readonly sort: ChargeOrder },
 ): Promise<readonly RequestRecord[]> {
   const days = daysOf(filters, context.gateway.clock.nowMs(), sortedDaysMax);
@@ -174,7 +164,7 @@ function rowOfLogged(logged: LoggedRequest): Row {
 }
 
 async function withNames(
-  { database, gateway }: DashboardContext,
+  { database, gateway }: OfficeContext,
   accountId: string,
   rows: readonly Row[],
 ): Promise<readonly RequestRecord[]> {
@@ -262,7 +252,7 @@ function knownCode(code: string): ErrorCode {
 
 /** Returns a request of either mode; null: the account has none with this id. */
 export async function findRequest(
-  context: DashboardContext,
+  context: OfficeContext,
   accountId: string,
   requestId: string,
 ): Promise<RequestDetail | null> {
@@ -285,7 +275,7 @@ export async function findRequest(
 }
 
 function errorOf(
-  { gateway }: DashboardContext,
+  { gateway }: OfficeContext,
   { notes }: LoggedRequest,
   code: string,
 ): NonNullable<RequestDetail['error']> {
@@ -313,7 +303,7 @@ function historyOf({ notes }: LoggedRequest): NonNullable<RequestDetail['history
 }
 
 async function findCharge(
-  { database }: DashboardContext,
+  { database }: OfficeContext,
   accountId: string,
   requestId: string,
 ): Promise<{ readonly row: Row; readonly detail: UsageDetail } | null> {

@@ -4,7 +4,7 @@ import { searchAccounts } from '../domain/accounts/search-accounts.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { keyStateOf, searchKeys } from '../domain/keys/list-keys.ts';
 import { searchUsers } from '../domain/users/search-users.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { findRequest } from './requests.ts';
 
@@ -49,7 +49,7 @@ export const searchHandlers: Handlers<typeof searchEndpoints> = {
 /** An id of `newIdWithPrefix('req')`, alone or in a pasted line such as `X-Request-Id: req_…`. */
 const requestId = /(?:^|[^a-z0-9])(?:req_)?([0-9a-hjkmnp-tv-z]{26})(?![a-z0-9])/i;
 
-async function findRequests(context: DashboardContext, accountId: string, text: string) {
+async function findRequests(context: OfficeContext, accountId: string, text: string) {
   const id = requestId.exec(text)?.[1]?.toLowerCase();
   const found = id === undefined ? null : await findRequest(context, accountId, `req_${id}`);
   if (!found) return [];

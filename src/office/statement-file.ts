@@ -8,7 +8,7 @@ import { type RangeLine, statementOf } from '../domain/ledger/reports/statement-
 import { csvRecord } from '../lib/csv.ts';
 import { usdFromMicros } from '../lib/money.ts';
 import { dayMs, dayOf } from '../lib/utc-time.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { startOfDay } from './usage-pages.ts';
 
 /** Before the first account. */
@@ -16,7 +16,7 @@ const firstDay = '2020-01-01';
 
 /** Streams the statement as fast as the client reads. Throws ApiError 400 for days out of order. */
 export async function sendStatementFile(
-  context: DashboardContext,
+  context: OfficeContext,
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: StatementFileQuery },
 ): Promise<FastifyReply> {

@@ -7,20 +7,19 @@ import type { KeyScope } from '../canonical/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { ReceiptQuery, StatementFileQuery } from './contract/billing.ts';
 import { UsageExportQuery } from './contract/usage.ts';
-import { findAccount } from '../domain/accounts/search-accounts.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { chargedHandler } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './auth.ts';
-import { noSuchAccount } from './operator-accounts.ts';
+import { requireAccount } from './changes/accounts.ts';
 import { queryReader } from './read-input.ts';
 import { sendReceipt } from './receipt-file.ts';
 import { sendStatementFile } from './statement-file.ts';
@@ -28,9 +27,9 @@ import { sendUsageFile } from './usage-file.ts';
 
 type Stream = {
   readonly access: Access;
-  readonly handler: (context: DashboardContext) => Handler;
+  readonly handler: (context: OfficeContext) => Handler;
   /** Runs when the caller may call, before the body is read. */
-  readonly prepare?: (context: DashboardContext) => (request: FastifyRequest) => Promise<void>;
+  readonly prepare?: (context: OfficeContext) => (request: FastifyRequest) => Promise<void>;
   readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl'>;
   /** Like a public route's: large bodies wait for memory before they are read. */
   readonly heavy?: boolean;
@@ -51,7 +50,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
 
 export function addStreams(
   app: FastifyInstance,
-  context: DashboardContext,
+  context: OfficeContext,
   memoryWait: MemoryWait,
 ): void {
   for (const [name, { access, handler, prepare, config, heavy = false }] of Object.entries(
@@ -72,7 +71,7 @@ export function addStreams(
   }
 }
 
-function usageFile(context: DashboardContext): Handler {
+function usageFile(context: OfficeContext): Handler {
   const readQuery = queryReader(UsageExportQuery);
   return async (request, reply) => {
     const { accountId } = request.caller!.account!;
@@ -83,18 +82,18 @@ function usageFile(context: DashboardContext): Handler {
   };
 }
 
-function statementFile(context: DashboardContext): Handler {
+function statementFile(context: OfficeContext): Handler {
   const readQuery = queryReader(StatementFileQuery);
   return async (request, reply) => {
     const { account: accountId } = request.params as { readonly account: string };
     // An operator's path may name an account that does not exist.
-    if (!(await findAccount(context.database, accountId))) throw noSuchAccount();
+    await requireAccount(context.database, accountId);
     const query = readQuery(request) as StatementFileQuery;
     return sendStatementFile(context, reply, { accountId, query });
   };
 }
 
-function receiptFile(context: DashboardContext): Handler {
+function receiptFile(context: OfficeContext): Handler {
   const readQuery = queryReader(ReceiptQuery);
   return async (request, reply) => {
     const { accountId } = request.caller!.account!;
@@ -127,7 +126,7 @@ function playground(
  * Throws ApiError: 404 when the account has no such key, and the same errors as a request with the
  * key itself.
  */
-function useKeyOfPath(context: DashboardContext, scope: KeyScope) {
+function useKeyOfPath(context: OfficeContext, scope: KeyScope) {
   const { gateway, keys } = context;
   return async (request: FastifyRequest): Promise<void> => {
     const { account, key: keyId } = request.params as {

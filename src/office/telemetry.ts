@@ -1,36 +1,44 @@
 // An account's export of its own traces.
-import { ApiError, invalidRequest } from '../canonical/errors.ts';
-import type { AccountTelemetry, telemetryEndpoints } from './contract/telemetry.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { readResults } from '../domain/telemetry/accounts/results.ts';
 import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
-import { changeAccountTelemetry } from './changes/account-telemetry.ts';
 import { isAtLeast, requireProof } from './access.ts';
-import type { DashboardContext } from './context.ts';
-import { audited, type Handlers, unchanged } from './handlers.ts';
-import { noSuchAccount } from './operator-accounts.ts';
+import { changeAccountTelemetry } from './changes/account-telemetry.ts';
+import { requireAccount } from './changes/accounts.ts';
+import type { OfficeContext } from './context.ts';
+import type { BodyOf } from './contract/endpoint.ts';
+import type { AccountTelemetry, telemetryEndpoints } from './contract/telemetry.ts';
+import type { Handlers } from './handlers.ts';
 
 export const telemetryHandlers: Handlers<typeof telemetryEndpoints> = {
-  'GET /accounts/:account/telemetry': ({ context, account }) =>
-    readTelemetry(context, account.accountId),
+  'GET /accounts/:account/telemetry': ({ context, params }) =>
+    readTelemetry(context, params.account),
 
   'PATCH /accounts/:account/telemetry': async ({ context, account, session, body, changes }) => {
     const { accountId, role } = account;
     await requireProof(context, { userId: session.userId, accountId });
     const isOwner = isAtLeast(role, 'owner');
-    await changeTelemetry({ context, changes }, { accountId, fields: body, isOwner });
-    return audited({ ok: true });
+    await change({ context, changes }, { accountId, fields: body, isOwner });
+    return { ok: true };
   },
 
-  'POST /accounts/:account/telemetry/test': async ({ context, account, request }) => {
-    const { accountId } = account;
-    await context.users.attempts.take(request.ip, { kind: 'telemetry-test', of: accountId });
-    return unchanged({ problem: await context.telemetry.accounts.sendTest(accountId) });
+  'PATCH /admin/v1/accounts/:account/telemetry': async ({ context, params, body, changes }) => {
+    const { account: accountId } = params;
+    await change({ context, changes }, { accountId, fields: body, isOwner: false });
+    return readTelemetry(context, accountId);
+  },
+
+  'POST /accounts/:account/telemetry/test': async ({ context, params, session, request }) => {
+    const { account: accountId } = params;
+    await requireAccount(context.database, accountId);
+    if (session)
+      await context.users.attempts.take(request.ip, { kind: 'telemetry-test', of: accountId });
+    return { problem: await context.telemetry.accounts.sendTest(accountId) };
   },
 };
 
-export async function readTelemetry(
-  { database: { read } }: DashboardContext,
+async function readTelemetry(
+  { database: { read } }: OfficeContext,
   accountId: string,
 ): Promise<AccountTelemetry> {
   return {
@@ -39,28 +47,20 @@ export async function readTelemetry(
   };
 }
 
-type TelemetryFields = {
-  readonly endpoint?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly sampling_ratio?: number;
-  readonly include_content?: boolean;
-};
+type AuditedCall = { readonly context: OfficeContext; readonly changes: AuditedChanges };
 
 type Order = {
   readonly accountId: string;
-  readonly fields: TelemetryFields;
+  readonly fields: BodyOf<(typeof telemetryEndpoints)['PATCH /accounts/:account/telemetry']>;
   readonly isOwner: boolean;
 };
 
 /** Throws ApiError 400, 403 or 404. */
-export async function changeTelemetry(
-  {
-    context: { secrets, telemetry },
-    changes,
-  }: { readonly context: DashboardContext; readonly changes: AuditedChanges },
+async function change(
+  { context: { secrets, telemetry }, changes }: AuditedCall,
   { accountId, fields, isOwner }: Order,
 ): Promise<void> {
-  const outcome = await changeAccountTelemetry(changes, {
+  await changeAccountTelemetry(changes, {
     accountId,
     change: {
       endpoint: fields.endpoint,
@@ -72,17 +72,4 @@ export async function changeTelemetry(
     hosts: telemetry.accounts.hosts,
     isOwner,
   });
-  switch (outcome.kind) {
-    case 'changed':
-      return;
-    case 'unknown-account':
-      throw noSuchAccount();
-    case 'owner-only':
-      throw new ApiError(
-        'not_permitted',
-        'Only an owner of the account may export prompts and answers, in the dashboard.',
-      );
-    case 'invalid':
-      throw invalidRequest(outcome.field, `\`${outcome.field}\` ${outcome.problem}`);
-  }
 }

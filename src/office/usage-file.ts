@@ -7,7 +7,7 @@ import type { UsageExportQuery } from './contract/usage.ts';
 import { csvRecord, type CsvCell } from '../lib/csv.ts';
 import { formatUsd } from '../lib/money.ts';
 import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
 
 const exportRows = 500;
@@ -17,7 +17,7 @@ const exportRows = 500;
  * made meanwhile are left out, because it reads backwards in time.
  */
 export async function sendUsageFile(
-  context: DashboardContext,
+  context: OfficeContext,
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: UsageExportQuery },
 ): Promise<FastifyReply> {
@@ -38,7 +38,7 @@ export async function sendUsageFile(
 }
 
 async function* usageFile(
-  context: DashboardContext,
+  context: OfficeContext,
   accountId: string,
   filters: UsageExportQuery,
 ): AsyncGenerator<string, void> {

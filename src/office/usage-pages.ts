@@ -9,7 +9,7 @@ import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { listCharges, type ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
-import type { DashboardContext } from './context.ts';
+import type { OfficeContext } from './context.ts';
 
 export type NamedCharge = {
   readonly charge: Charge;
@@ -25,7 +25,7 @@ export type UsagePage = {
 type PageQuery = UsageExportQuery & { readonly limit: number; readonly cursor: UsageCursor | null };
 
 export async function readPage(
-  { database }: DashboardContext,
+  { database }: OfficeContext,
   accountId: string,
   query: PageQuery,
 ): Promise<UsagePage> {

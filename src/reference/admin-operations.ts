@@ -1,25 +1,25 @@
 // Describes the admin API from its contract, which also validates its requests and types its
 // answers.
 import { Type, type TSchema } from 'typebox';
-import { adminContract } from '../office/contract/admin/contract.ts';
-import type { AdminEndpoint } from '../office/contract/admin/endpoint.ts';
-import { PricedModel } from '../office/contract/admin/prices.ts';
 import { adminScopes } from '../canonical/admin-scope.ts';
 import type { ErrorCode } from '../canonical/errors.ts';
+import { AccountDetail, AccountRow } from '../office/contract/accounts.ts';
+import { AuditEntry } from '../office/contract/audit-log.ts';
 import { StatementLine } from '../office/contract/billing.ts';
 import { Done } from '../office/contract/common.ts';
+import { adminCalls } from '../office/contract/contract.ts';
+import type { KeyEndpoint } from '../office/contract/doors.ts';
+import { OperatorKey } from '../office/contract/keys.ts';
+import { AccountMember, NewInvitation, PendingInvitation } from '../office/contract/members.ts';
 import {
   ImageParameters,
   ImagePrices,
   ModelPrice,
+  PricedModel,
   TokenPrices,
 } from '../office/contract/models.ts';
-import { AuditEntry } from '../office/contract/operator.ts';
-import { AccountDetail, AccountRow } from '../office/contract/operator-accounts.ts';
-import { OperatorKey } from '../office/contract/operator-keys.ts';
-import { OperatorUser } from '../office/contract/operator-users.ts';
-import { AccountMember, NewInvitation, PendingInvitation } from '../office/contract/settings.ts';
 import { UsageRecord } from '../office/contract/usage.ts';
+import { OperatorUser } from '../office/contract/users.ts';
 import { idOf, pathParameters, queryParameters } from './contract-parts.ts';
 import type { Operation, Parameter } from './operation.ts';
 
@@ -51,14 +51,14 @@ export const adminSchemas: Readonly<Record<string, TSchema>> = {
 
 export function adminOperations(): Readonly<Record<string, Operation>> {
   return Object.fromEntries(
-    Object.entries<AdminEndpoint>(adminContract).map(([name, endpoint]) => [
+    Object.entries(adminCalls).map(([name, endpoint]) => [
       name.replace(' ', ` ${prefix}`),
       describe(name, endpoint),
     ]),
   );
 }
 
-function describe(name: string, endpoint: AdminEndpoint): Operation {
+function describe(name: string, endpoint: KeyEndpoint): Operation {
   const { scope, summary, note, query, body, output, idempotency } = endpoint;
   const needs = `Needs the scope \`${scope}\`.`;
   return {
@@ -96,7 +96,7 @@ function idempotencyKey(isRequired: boolean): Parameter {
   };
 }
 
-function errorsOf(name: string, { idempotency }: AdminEndpoint): readonly ErrorCode[] {
+function errorsOf(name: string, { idempotency }: KeyEndpoint): readonly ErrorCode[] {
   return [
     'invalid_request',
     'invalid_api_key',

@@ -2,20 +2,18 @@
 // answers. What is no JSON of the contract stands at the end.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
-import { bodySchemaOf, Done } from '../office/contract/common.ts';
-import { contract } from '../office/contract/contract.ts';
-import type { Access, Endpoint } from '../office/contract/endpoint.ts';
-import { ReceiptQuery, StatementFileQuery } from '../office/contract/billing.ts';
-import { UsageExportQuery } from '../office/contract/usage.ts';
+import * as accounts from '../office/contract/accounts.ts';
 import * as analytics from '../office/contract/analytics.ts';
 import * as billing from '../office/contract/billing.ts';
+import { bodySchemaOf, Done } from '../office/contract/common.ts';
+import { dashboardCalls } from '../office/contract/contract.ts';
+import type { SessionEndpoint } from '../office/contract/doors.ts';
+import type { Access } from '../office/contract/endpoint.ts';
 import * as keys from '../office/contract/keys.ts';
 import * as models from '../office/contract/models.ts';
-import * as operatorAccounts from '../office/contract/operator-accounts.ts';
-import * as operatorKeys from '../office/contract/operator-keys.ts';
-import * as operatorService from '../office/contract/operator-service.ts';
 import * as overview from '../office/contract/overview.ts';
 import * as requests from '../office/contract/requests.ts';
+import * as service from '../office/contract/service.ts';
 import * as session from '../office/contract/session.ts';
 import * as usage from '../office/contract/usage.ts';
 import { capitalize, idOf, pathParameters, queryParameters } from './contract-parts.ts';
@@ -45,14 +43,14 @@ export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
   ImageParameters: models.ImageParameters,
   ImageModelEntry: models.ImageModelEntry,
   ModelCatalogue: models.ModelCatalogue,
-  AccountRow: operatorAccounts.AccountRow,
-  AccountDetail: operatorAccounts.AccountDetail,
-  OperatorKey: operatorKeys.OperatorKey,
-  ProviderRoute: operatorService.ProviderRoute,
-  ProviderDay: operatorService.ProviderDay,
-  Catalogue: operatorService.Catalogue,
-  CatalogueModel: operatorService.CatalogueModel,
-  ServiceSettings: operatorService.ServiceSettings,
+  AccountRow: accounts.AccountRow,
+  AccountDetail: accounts.AccountDetail,
+  OperatorKey: keys.OperatorKey,
+  ProviderRoute: service.ProviderRoute,
+  ProviderDay: service.ProviderDay,
+  Catalogue: service.Catalogue,
+  CatalogueModel: service.CatalogueModel,
+  ServiceSettings: service.ServiceSettings,
   Overview: overview.Overview,
   AnalyticsFigures: analytics.AnalyticsFigures,
   Analytics: analytics.Analytics,
@@ -65,7 +63,7 @@ export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
 };
 
 export function dashboardOperations(): Readonly<Record<string, Operation>> {
-  const described = Object.entries<Endpoint>(contract).map(([name, endpoint]) =>
+  const described = Object.entries(dashboardCalls).map(([name, endpoint]) =>
     withPrefix(name, describe(name, endpoint)),
   );
   return Object.fromEntries([...described, ...others()]);
@@ -75,7 +73,7 @@ function withPrefix(name: string, operation: Operation): [string, Operation] {
   return [name.replace(' ', ` ${prefix}`), operation];
 }
 
-function describe(name: string, endpoint: Endpoint): Operation {
+function describe(name: string, endpoint: SessionEndpoint): Operation {
   const { access, confirmed: isConfirmed = false, summary, query, output } = endpoint;
   const body = bodySchemaOf(endpoint);
   return {
@@ -102,7 +100,7 @@ const rights: Readonly<Record<Access, string>> = {
   operator: 'An operator may call it.',
 };
 
-function descriptionOf({ access, note, confirmed: isConfirmed = false }: Endpoint): string {
+function descriptionOf({ access, note, confirmed: isConfirmed = false }: SessionEndpoint): string {
   const confirmation = isConfirmed ? 'It asks the user to confirm it.' : '';
   return [note ?? '', rights[access], confirmation].filter((text) => text !== '').join(' ');
 }
@@ -175,25 +173,25 @@ function others(): [string, Operation][] {
     file('/accounts/:account/usage.csv', {
       id: 'exportUsage',
       summary: 'Export the charges that match the filters',
-      query: UsageExportQuery,
+      query: usage.UsageExportQuery,
       type: 'text/csv',
     }),
     file('/accounts/:account/statement.csv', {
       id: 'exportStatement',
       summary: 'Export the statement of a range of days',
-      query: StatementFileQuery,
+      query: billing.StatementFileQuery,
       type: 'text/csv',
     }),
     file('/operator/accounts/:account/statement.csv', {
       id: 'exportStatementOfAccount',
       summary: 'Export an account’s statement of a range of days',
-      query: StatementFileQuery,
+      query: billing.StatementFileQuery,
       type: 'text/csv',
     }),
     file('/accounts/:account/receipt.pdf', {
       id: 'getReceipt',
       summary: 'Get the receipt of a live credit',
-      query: ReceiptQuery,
+      query: billing.ReceiptQuery,
       type: 'application/pdf',
     }),
   ];

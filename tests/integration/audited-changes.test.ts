@@ -2,8 +2,7 @@
 // the dashboard's API and no command changes anything. Endpoints come from the contract and commands
 // from the program, so a new one without an entry here fails.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/office/contract/contract.ts';
-import type { Endpoint } from '../../src/office/contract/endpoint.ts';
+import { type Contract, dashboardCalls } from '../../src/office/contract/contract.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
@@ -111,7 +110,7 @@ async function withPasskey(): Promise<{ readonly by: DashboardClient; readonly i
   return { by, id: added.json<{ id: string }>().id };
 }
 
-type Changing = Exclude<keyof typeof contract, `GET ${string}`>;
+type Changing = Exclude<keyof Contract, `GET ${string}`>;
 
 const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /auth/sign-in': null,
@@ -387,7 +386,7 @@ for (const [name, prepare] of Object.entries(changes)) {
     // The first-start link works only while there are no users.
     if (name.endsWith('/first-run')) await removeUsers();
     const { by, path, ...given } = await prepare();
-    const { confirmed: isConfirmed = false }: Partial<Endpoint> = contract[name as Changing];
+    const { confirmed: isConfirmed = false } = dashboardCalls[name as Changing]!;
     const body = { ...(isConfirmed && { password }), ...given.body };
     const call = () => by.send(method, path, { body: method === 'DELETE' ? undefined : body });
     const untouched = await allRows(gateway.database);

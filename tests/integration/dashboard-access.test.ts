@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { openAccount } from '../../src/office/changes/accounts.ts';
 import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
-import { contract } from '../../src/office/contract/contract.ts';
-import type { Access, Endpoint } from '../../src/office/contract/endpoint.ts';
+import { dashboardCalls } from '../../src/office/contract/contract.ts';
+import type { SessionEndpoint } from '../../src/office/contract/doors.ts';
+import type { Access } from '../../src/office/contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
 import { streams } from '../../src/office/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
@@ -15,12 +16,12 @@ import { open, type Reply } from '../support/http.ts';
 import { sampleOf } from '../support/sample.ts';
 
 type Row = { readonly name: string; readonly method: string; readonly path: string } & Pick<
-  Endpoint,
+  SessionEndpoint,
   'access' | 'query' | 'body'
 >;
 
-const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({
-  ...contract,
+const rows: readonly Row[] = Object.entries<SessionEndpoint | { readonly access: Access }>({
+  ...dashboardCalls,
   ...streams,
 })
   .map(([name, endpoint]) => ({
@@ -243,7 +244,7 @@ test('a member made viewer loses the rights at once, and the invitations that th
   assert.ok(!(await owner.get(`/accounts/${account}/invitations`)).text.includes(email));
 });
 
-for (const [name, { access, body }] of Object.entries<Endpoint>(contract)) {
+for (const [name, { access, body }] of Object.entries(dashboardCalls)) {
   const [method, path] = name.split(' ') as [string, string];
   if (method === 'GET') continue;
   test(`${name} reads no large body`, async () => {

@@ -1,8 +1,7 @@
 // Calls that give a way in which outlives the session ask for a fresh confirmation. Whoever has only
 // the session, in an unattended browser or stolen, gets none of them.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/office/contract/contract.ts';
-import type { Endpoint } from '../../src/office/contract/endpoint.ts';
+import { dashboardCalls } from '../../src/office/contract/contract.ts';
 import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
@@ -140,7 +139,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     ],
 };
 
-const changing = Object.entries<Endpoint>(contract).filter(([name]) => !name.startsWith('GET '));
+const changing = Object.entries(dashboardCalls).filter(([name]) => !name.startsWith('GET '));
 const confirmed = changing.filter(([, endpoint]) => endpoint.confirmed);
 
 testOn(
@@ -149,7 +148,7 @@ testOn(
   () => {
     const names = [...confirmed.map(([name]) => name), ...Object.values(unconfirmed).flat()];
     assert.deepEqual(names.toSorted(), changing.map(([name]) => name).toSorted());
-    for (const [name, { access }] of Object.entries<Endpoint>(contract))
+    for (const [name, { access }] of Object.entries(dashboardCalls))
       if (name.startsWith('GET ')) assert.ok(!confirmed.some(([one]) => one === name), access);
   },
 );

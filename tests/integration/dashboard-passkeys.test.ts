@@ -459,7 +459,7 @@ test('an operator removes passkeys by command, alone or with the second factor',
     { by: 'command', before: { count: 2 }, after: { count: 0 } },
   ]);
   assert.deepEqual(await cli('remove-passkeys', user.email), { email: user.email, removed: 0 });
-  await assert.rejects(cli('remove-passkeys', 'nobody@example.com'), /there is no user/);
+  await assert.rejects(cli('remove-passkeys', 'nobody@example.com'), /There is no such user/);
 
   const kept = await add(user);
   await cli('reset-password', user.email);

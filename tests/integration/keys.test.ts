@@ -472,9 +472,9 @@ test('wrong command lines are refused with exit code 1 and change nothing', asyn
       ],
       /no-such-model/,
     ],
-    [['keys', 'create', '--account', 'acc_nobody', '--mode', 'live'], /no account acc_nobody/],
+    [['keys', 'create', '--account', 'acc_nobody', '--mode', 'live'], /There is no such account/],
     [['keys', 'update', id, '--daily-cap-usd', '-1'], /0 or more/],
-    [['accounts', 'purge', 'acc_nobody'], /no account acc_nobody/],
+    [['accounts', 'purge', 'acc_nobody'], /There is no such account/],
   ];
   const outcomes = await Promise.all(
     mistakes.map(async ([args, expected]) => ({ args, expected, failure: await fail(...args) })),

@@ -2,8 +2,9 @@
 // would store it. The endpoints come from the dashboard's contract and the stream table, so a new
 // one is tested at once.
 import assert from 'node:assert/strict';
-import { contract } from '../../src/office/contract/contract.ts';
-import type { Access, Endpoint } from '../../src/office/contract/endpoint.ts';
+import { dashboardCalls } from '../../src/office/contract/contract.ts';
+import type { SessionEndpoint } from '../../src/office/contract/doors.ts';
+import type { Access } from '../../src/office/contract/endpoint.ts';
 import { streams } from '../../src/office/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
@@ -71,12 +72,12 @@ test('a NUL in a body of the public API is refused in names, and passes in promp
 });
 
 type Row = { readonly method: string; readonly path: string; readonly access: Access } & Pick<
-  Endpoint,
+  SessionEndpoint,
   'query' | 'body'
 >;
 
-const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({
-  ...contract,
+const rows: readonly Row[] = Object.entries<SessionEndpoint | { readonly access: Access }>({
+  ...dashboardCalls,
   ...streams,
 }).map(([name, endpoint]) => ({
   method: name.split(' ')[0]!,
@@ -96,7 +97,7 @@ function withNuls(value: unknown): unknown[] {
 }
 
 /** A sample with every text field, also the optional ones. */
-function fullSampleOf(schema: NonNullable<Endpoint['body']>): Record<string, unknown> {
+function fullSampleOf(schema: NonNullable<SessionEndpoint['body']>): Record<string, unknown> {
   const texts = Object.keys(schema.properties).map((name) => [name, 'sample']);
   return { ...(Object.fromEntries(texts) as Record<string, string>), ...sampleOf(schema) };
 }

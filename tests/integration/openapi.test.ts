@@ -1,8 +1,7 @@
 // The descriptions of both APIs are what the gateway does: routes, methods, authentication.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { adminContract } from '../../src/office/contract/admin/contract.ts';
-import { contract } from '../../src/office/contract/contract.ts';
+import { adminCalls, dashboardCalls } from '../../src/office/contract/contract.ts';
 import { adminOperations } from '../../src/reference/admin-operations.ts';
 import { dashboardOperations } from '../../src/reference/dashboard-operations.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
@@ -101,7 +100,7 @@ test('every call of the admin API is described, exists and needs an admin key', 
   const described = adminOperations();
   assert.deepEqual(
     Object.keys(described),
-    Object.keys(adminContract).map((name) => name.replace(' ', ' /admin/v1')),
+    Object.keys(adminCalls).map((name) => name.replace(' ', ' /admin/v1')),
   );
   for (const [name, { access }] of Object.entries(described)) {
     const [method, url] = name.split(' ') as [string, string];
@@ -117,7 +116,7 @@ test('every call of the admin API is described, exists and needs an admin key', 
 
 test('every call of the dashboard’s API is described and exists', async () => {
   const described = Object.keys(dashboardOperations());
-  const served = [...Object.keys(contract), ...Object.keys(streams)];
+  const served = [...Object.keys(dashboardCalls), ...Object.keys(streams)];
   assert.deepEqual(
     described.toSorted(),
     served.map((name) => name.replace(' ', ' /dashboard-api')).toSorted(),

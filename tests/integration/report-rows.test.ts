@@ -2,8 +2,7 @@
 // the dashboard's API and the admin API is counted in the database's answers.
 import assert from 'node:assert/strict';
 import { DefaultQueryExecutor } from 'kysely';
-import { adminContract } from '../../src/office/contract/admin/contract.ts';
-import { contract } from '../../src/office/contract/contract.ts';
+import { adminCalls, dashboardCalls } from '../../src/office/contract/contract.ts';
 import type { Analytics } from '../../src/office/contract/analytics.ts';
 import { micros } from '../../src/lib/money.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
@@ -227,9 +226,9 @@ test('no statement of a report returns more than a thousand rows', async () => {
     return admin.send('GET', pathname, { query: Object.fromEntries(searchParams) });
   };
   for (const [get, endpoints] of [
-    [(path: string) => owner.get(path), contract],
-    [(path: string) => operator.get(path), contract],
-    [fromAdmin, adminContract],
+    [(path: string) => owner.get(path), dashboardCalls],
+    [(path: string) => operator.get(path), dashboardCalls],
+    [fromAdmin, adminCalls],
   ] as const)
     for (const path of requestsOf(endpoints, owner.account)) {
       const { status, largest } = await rowsOf(() => get(path));

@@ -3,8 +3,8 @@
 //   const admin = await adminOf(gateway);
 //   const { id } = await admin.ok('POST', '/accounts', { body: { name: 'Acme' } });
 import assert from 'node:assert/strict';
-import { adminContract } from '../../src/office/contract/admin/contract.ts';
-import type { AdminEndpoint } from '../../src/office/contract/admin/endpoint.ts';
+import { adminCalls } from '../../src/office/contract/contract.ts';
+import type { KeyEndpoint } from '../../src/office/contract/doors.ts';
 import type { AdminKeyOrder } from '../../src/domain/keys/admin-keys.ts';
 import { compileSchema } from '../../src/lib/schema.ts';
 import type { TestGateway } from './gateway.ts';
@@ -21,14 +21,12 @@ type Row = {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-} & AdminEndpoint;
+} & KeyEndpoint;
 
-export const adminRows: readonly Row[] = Object.entries<AdminEndpoint>(adminContract).map(
-  ([name, endpoint]) => {
-    const [method, path] = name.split(' ') as [string, string];
-    return { name, method, path, ...endpoint };
-  },
-);
+export const adminRows: readonly Row[] = Object.entries(adminCalls).map(([name, endpoint]) => {
+  const [method, path] = name.split(' ') as [string, string];
+  return { name, method, path, ...endpoint };
+});
 
 const checks = adminRows.map(({ method, path, output }) => ({
   method,

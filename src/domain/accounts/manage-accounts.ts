@@ -197,7 +197,7 @@ type AccountRecord = {
 
 /** Finds accounts by id, unordered. Unknown ids are left out. */
 export async function findAccounts(
-  database: Database,
+  database: Pick<Database, 'read'>,
   ids: readonly string[],
 ): Promise<AccountRecord[]> {
   if (ids.length === 0) return [];

@@ -1,6 +1,8 @@
 // Creates, changes and purges accounts. Each change and its audit row are one transaction.
+import { ApiError } from '../../canonical/errors.ts';
 import {
   changeTerms,
+  findAccounts,
   insertAccount,
   raiseCacheGeneration,
   readTerms,
@@ -64,38 +66,29 @@ type Erased = {
 /**
  * Changes an account's terms. Running gateways follow within seconds. With `retainResponses: false`
  * it also erases the stored answers, even when nothing was retained before, so a repeated call
- * finishes an interrupted one. Returns null when the account does not exist.
+ * finishes an interrupted one. Throws ApiError 404.
  */
 export async function updateAccount(
   changes: AuditedChanges,
   accountId: string,
   change: AccountChange,
-): Promise<{ readonly erased: Erased | null } | null> {
-  const isThere = await changes.commit(async (database) => {
+): Promise<Erased | null> {
+  await changes.commit(async (database) => {
     const terms = await changeTerms(database, accountId, change);
-    const fields = terms && changedFields(terms.before, terms.after);
-    return { result: terms !== null, change: fields && changeOf('update', accountId, fields) };
+    if (!terms) throw noSuchAccount();
+    const fields = changedFields(terms.before, terms.after);
+    return { result: null, change: fields && changeOf('update', accountId, fields) };
   });
-  if (!isThere) return null;
-  return {
-    erased:
-      change.retainResponses === false ? await eraseResponses(changes.database, accountId) : null,
-  };
+  return change.retainResponses === false ? eraseResponses(changes.database, accountId) : null;
 }
 
-/** Erases an account's stored answers. Returns null when the account does not exist. */
-export async function purgeAccount(
-  changes: AuditedChanges,
-  accountId: string,
-): Promise<Erased | null> {
-  const isThere = await changes.commit(async (database) => {
-    const result = await raiseCacheGeneration(database, accountId);
-    return {
-      result,
-      change: result ? changeOf('purge', accountId, { before: null, after: null }) : null,
-    };
+/** Erases an account's stored answers. Throws ApiError 404. */
+export async function purgeAccount(changes: AuditedChanges, accountId: string): Promise<Erased> {
+  await changes.commit(async (database) => {
+    if (!(await raiseCacheGeneration(database, accountId))) throw noSuchAccount();
+    return { result: null, change: changeOf('purge', accountId, { before: null, after: null }) };
   });
-  return isThere ? eraseResponses(changes.database, accountId) : null;
+  return eraseResponses(changes.database, accountId);
 }
 
 /**
@@ -110,12 +103,13 @@ async function eraseResponses(database: Database, accountId: string): Promise<Er
   };
 }
 
-/** Stops counting an account's losses until now against its loss budget. The account must exist. */
+/** Stops counting an account's losses until now against its loss budget. Throws ApiError 404. */
 export function forgiveLosses(
   changes: AuditedChanges,
   accountId: string,
 ): Promise<{ readonly forgiven_loss_micros: Micros }> {
-  return changes.commit(async ({ write }) => {
+  return changes.commit(async ({ read, write }) => {
+    await requireAccount({ read }, accountId);
     const after = { forgiven_loss_micros: await forgiveIn(write, accountId) };
     return {
       result: after,
@@ -140,6 +134,18 @@ export function setLowBalanceThreshold(
     const after = { threshold_micros: threshold };
     return { result: true, change: changeOf('low-balance', accountId, { before, after }) };
   });
+}
+
+/** Throws ApiError 404. */
+export async function requireAccount(
+  database: Pick<Database, 'read'>,
+  accountId: string,
+): Promise<void> {
+  if ((await findAccounts(database, [accountId])).length === 0) throw noSuchAccount();
+}
+
+export function noSuchAccount(): ApiError {
+  return new ApiError('not_found', 'There is no such account.');
 }
 
 function changeOf(

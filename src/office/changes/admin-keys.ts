@@ -1,4 +1,5 @@
 // Creates and revokes keys of the admin API. Each change and its audit row are one transaction.
+import { ApiError } from '../../canonical/errors.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import {
   type AdminKeyListing,
@@ -22,16 +23,14 @@ export function createAdminKey(
   });
 }
 
-/** Revokes a key for good, at once in every gateway. Returns null when it does not exist. */
-export function revokeAdminKey(
-  changes: AuditedChanges,
-  id: string,
-): Promise<AdminKeyListing | null> {
+/** Revokes a key for good, at once in every gateway. Throws ApiError 404. */
+export function revokeAdminKey(changes: AuditedChanges, id: string): Promise<AdminKeyListing> {
   return changes.commit(async (database) => {
     const outcome = await revokeIn(database, id, changes.clock.nowMs());
-    if (!outcome?.isChanged) return { result: outcome && outcome.listing, change: null };
-    const { listing } = outcome;
+    if (!outcome) throw new ApiError('not_found', 'There is no such admin key.');
+    const { listing, isChanged } = outcome;
     const fields = { before: { revoked_at: null }, after: { revoked_at: listing.revoked_at } };
-    return { result: listing, change: { action: 'admin-key.revoke', subject: id, ...fields } };
+    const change = { action: 'admin-key.revoke', subject: id, ...fields } as const;
+    return { result: listing, change: isChanged ? change : null };
   });
 }

@@ -1,5 +1,6 @@
 // Credits, debits and payment decisions by operators. The ledger writes an entry and its audit row
 // in one transaction.
+import { ApiError } from '../../canonical/errors.ts';
 import type { Mode } from '../../canonical/mode.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import type { Decision, PaymentListing, Payments } from '../../domain/billing/payments.ts';
@@ -9,6 +10,7 @@ import { balanceMaxMicros } from '../../domain/ledger/limits.ts';
 import { findAdjustment } from '../../domain/ledger/reports/queries.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
+import { noSuchAccount } from './accounts.ts';
 
 export type Adjustment = {
   readonly kind: 'credit' | 'debit';
@@ -21,20 +23,17 @@ export type Adjustment = {
   readonly entryId?: string;
 };
 
-type AdjustmentOutcome =
-  | { readonly kind: 'booked'; readonly entryId: string; readonly availableMicros: Micros }
-  | { readonly kind: 'unknown-account' }
-  /** The balance would be beyond the largest one. `leftMicros` would fit. Nothing was booked. */
-  | { readonly kind: 'balance-too-large'; readonly leftMicros: Micros }
-  /** An entry with this id exists, with another amount or note. Nothing was booked. */
-  | { readonly kind: 'conflict' };
+type Booked = { readonly entryId: string; readonly availableMicros: Micros };
 
-/** Credits or debits an account. Durable when it resolves. */
+/**
+ * Credits or debits an account. Durable when it resolves. Returns null when an entry with this id
+ * exists with another amount or note. Throws ApiError 404, or 409 beyond the largest balance.
+ */
 export async function adjustBalance(
   changes: AuditedChanges,
   ledger: Pick<AdminLedger, 'submit'>,
   { kind, accountId, mode, amountMicros, note, entryId = newIdWithPrefix('ent') }: Adjustment,
-): Promise<AdjustmentOutcome> {
+): Promise<Booked | null> {
   const after = { entry_id: entryId, mode, amount_micros: amountMicros, note };
   const auditRow = changes.rowOf({
     action: `account.${kind}`,
@@ -52,32 +51,31 @@ export async function adjustBalance(
     note,
     auditRow,
   });
-  if (outcome.type === 'unknown-ledger') return { kind: 'unknown-account' };
-  if (outcome.type === 'balance-too-large')
-    return { kind: outcome.type, leftMicros: outcome.leftMicros };
+  if (outcome.type === 'unknown-ledger') throw noSuchAccount();
+  if (outcome.type === 'balance-too-large') throw balanceTooLarge(kind, outcome.leftMicros);
   if (outcome.type !== 'credited' && outcome.type !== 'debited')
     throw new Error(`the ledger answered a ${kind} with ${outcome.type}`);
   const booked = await findAdjustment(changes.database.read, { entryId, kind });
-  if (booked?.amountMicros !== amountMicros || booked.note !== note) return { kind: 'conflict' };
-  return { kind: 'booked', entryId, availableMicros: outcome.availableMicros };
+  if (booked?.amountMicros !== amountMicros || booked.note !== note) return null;
+  return { entryId, availableMicros: outcome.availableMicros };
 }
 
 /** Says why an adjustment does not fit, and what would. */
-export function balanceTooLarge(kind: Adjustment['kind'], leftMicros: Micros): string {
+function balanceTooLarge(kind: Adjustment['kind'], leftMicros: Micros): ApiError {
   const [limit, other] = kind === 'credit' ? ['$', 'debit'] : ['-$', 'credit'];
-  return (
+  const message =
     `This ${kind} would take the balance beyond ${limit}${formatUsd(balanceMaxMicros)}. Nothing was booked. ` +
-    `At most $${formatUsd(leftMicros)} can be ${kind}ed now; for more, ${other} the account first.`
-  );
+    `At most $${formatUsd(leftMicros)} can be ${kind}ed now; for more, ${other} the account first.`;
+  return new ApiError('conflict', message, { param: 'amount_micros' });
 }
 
-/** Decides on a payment that matched no top-up. Returns null when there is nothing to decide. */
-export function decidePayment(
+/** Decides on a payment that matched no top-up. Throws ApiError 409 when there is nothing to decide. */
+export async function decidePayment(
   changes: AuditedChanges,
   payments: Payments,
   { paymentId, decision }: { readonly paymentId: string; readonly decision: Decision },
-): Promise<PaymentListing | null> {
-  return payments.resolve(
+): Promise<PaymentListing> {
+  const payment = await payments.resolve(
     paymentId,
     decision,
     async (write, { account_id: accountId, decision: kind, note }) => {
@@ -87,5 +85,10 @@ export function decidePayment(
         { action: `payment.${decision.kind}`, subject: paymentId, accountId, before: null, after },
       );
     },
+  );
+  if (payment) return payment;
+  throw new ApiError(
+    'conflict',
+    'This payment needs no decision: it was decided already, or cannot be credited in dollars.',
   );
 }

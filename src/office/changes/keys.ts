@@ -1,7 +1,7 @@
 // Creates and changes API keys. Each change and its audit row are one transaction.
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
-import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { digestKeyFrom } from '../../domain/keys/key-text.ts';
@@ -13,38 +13,38 @@ import {
   lockKey,
   type KeyChange,
   type KeyOrder,
-  type KeyOutcome,
   type NewKey,
   replaceKeyText,
-  type Rotation,
 } from '../../domain/keys/manage-keys.ts';
 import { lockMembers } from '../../domain/users/members.ts';
 import type { Secret } from '../../lib/secrets.ts';
+import { noSuchAccount, requireAccount } from './accounts.ts';
+import { noSuchMember } from './members.ts';
 
-export type Creation =
-  | { readonly kind: 'created'; readonly made: NewKey }
-  | { readonly kind: 'unknown-account' }
-  /** The owner is no member of the account. */
-  | { readonly kind: 'no-such-member' };
-
-/** Creates a key. `secret`: the installation's current secret. */
+/**
+ * Creates a key. `secret`: the installation's current secret. Throws ApiError 404, or 400 when its
+ * owner is no member.
+ */
 export function createKey(
   changes: AuditedChanges,
   secret: Secret,
   order: KeyOrder,
-): Promise<Creation> {
-  return changes.commit<Creation>(async (database) => {
+): Promise<NewKey> {
+  return changes.commit(async (database) => {
     const { accountId, ownerId } = order;
     if (ownerId !== undefined && !(await isMember(database, { accountId, userId: ownerId }))) {
-      const isUnknown = (await findAccounts(database, [accountId])).length === 0;
-      return { result: { kind: isUnknown ? 'unknown-account' : 'no-such-member' }, change: null };
+      await requireAccount(database, accountId);
+      throw invalidRequest(
+        'owner_id',
+        'The owner must be a member of the account. Send the id of one, or leave the field out.',
+      );
     }
     const made = await insertKey(database, digestKeyFrom(secret), order, changes.clock.nowMs());
-    if (!made) return { result: { kind: 'unknown-account' }, change: null };
+    if (!made) throw noSuchAccount();
     const { id: subject, listing } = made;
     const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
     return {
-      result: { kind: 'created', made },
+      result: made,
       change: { action: 'key.create', subject, accountId, before: null, after },
     };
   });
@@ -61,21 +61,21 @@ async function isMember(
 
 /**
  * Gives a key a new text, which is returned once. The one before works for `overlapMs` more.
- * Running gateways follow within seconds.
+ * Running gateways follow within seconds. Throws ApiError 404 or 409.
  */
 export function rotateKey(
   changes: AuditedChanges,
   secret: Secret,
   rotation: KeyLocator & { readonly overlapMs: number },
-): Promise<Rotation> {
-  return changes.commit<Rotation>(async (database) => {
+): Promise<NewKey> {
+  return changes.commit(async (database) => {
     const nowMs = changes.clock.nowMs();
     const outcome = await replaceKeyText(database, digestKeyFrom(secret), rotation, nowMs);
-    if (outcome.kind !== 'rotated') return { result: outcome, change: null };
+    if (outcome.kind !== 'rotated') throw notChangeable(outcome.kind);
     const { before, made } = outcome;
     const overlapEndsAt = new Date(nowMs + rotation.overlapMs).toISOString();
     return {
-      result: outcome,
+      result: made,
       change: {
         action: 'key.rotate',
         subject: made.id,
@@ -87,34 +87,26 @@ export function rotateKey(
   });
 }
 
-export type Assignment =
-  | { readonly kind: 'assigned'; readonly key: KeyListing }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'no-such-member' };
-
 /**
  * Gives a key to a member of its account, or to nobody. What it has spent in this day and month
- * counts in the budget of its new owner at once. Running gateways follow within seconds.
+ * counts in the budget of its new owner at once. Running gateways follow within seconds. Throws
+ * ApiError 404.
  */
 export function assignKey(
   changes: AuditedChanges,
   { userId, ...locator }: KeyLocator & { readonly userId: string | null },
-): Promise<Assignment> {
-  return changes.commit<Assignment>(async (database) => {
+): Promise<KeyListing> {
+  return changes.commit(async (database) => {
     const row = await lockKey(database.write, locator);
-    if (!row) return { result: { kind: 'unknown' }, change: null };
+    if (!row) throw noSuchKey();
     const { id: keyId, account_id: accountId } = row;
-    if (userId !== null && !(await isMember(database, { accountId, userId })))
-      return { result: { kind: 'no-such-member' }, change: null };
+    if (userId !== null && !(await isMember(database, { accountId, userId }))) throw noSuchMember();
     const owners = await readKeyOwners({ read: database.write }, [keyId]);
     const before = { owner: owners.get(keyId)?.userId ?? null };
     await writeKeyOwner(database.write, { keyId, accountId, mode: row.mode, userId });
     const fields = changedFields(before, { owner: userId });
     const about = { action: 'key.assign', subject: keyId, accountId } as const;
-    return {
-      result: { kind: 'assigned', key: toListing(row) },
-      change: fields && { ...about, ...fields },
-    };
+    return { result: toListing(row), change: fields && { ...about, ...fields } };
   });
 }
 
@@ -132,15 +124,15 @@ export function bodyDaysProblem(
   return `must be a whole number of days from 1 to ${bodies.days_max} (\`bodies.days_max\`).`;
 }
 
-/** Changes a key. Running gateways follow within seconds. */
+/** Returns the key after the change. Running gateways follow within seconds. Throws ApiError 404 or 409. */
 export function changeKey(
   changes: AuditedChanges,
   locator: KeyLocator,
   change: KeyChange,
-): Promise<KeyOutcome> {
-  return changes.commit<KeyOutcome>(async (database) => {
+): Promise<KeyListing> {
+  return changes.commit(async (database) => {
     const outcome = await alterKey(database, locator, change, changes.clock.nowMs());
-    if (outcome.kind !== 'changed') return { result: outcome, change: null };
+    if (outcome.kind !== 'changed') throw notChangeable(outcome.kind);
     const { before, after } = outcome;
     const fields = changedFields(before, after);
     const about = {
@@ -148,6 +140,15 @@ export function changeKey(
       subject: after.id,
       accountId: after.account_id,
     };
-    return { result: outcome, change: fields && { ...about, ...fields } };
+    return { result: after, change: fields && { ...about, ...fields } };
   });
+}
+
+export function noSuchKey(): ApiError {
+  return new ApiError('not_found', 'There is no such key in this account.');
+}
+
+function notChangeable(why: 'unknown' | 'revoked'): ApiError {
+  if (why === 'unknown') return noSuchKey();
+  return new ApiError('conflict', 'This key is revoked for good. Create another.');
 }

@@ -1,5 +1,6 @@
 // Invites members of an account, changes their roles and removes them. Each change and its audit
 // row are one transaction.
+import { ApiError } from '../../canonical/errors.ts';
 import type { Change } from '../../domain/audit/audit-log.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
@@ -16,32 +17,27 @@ import {
   endInvitations,
   listMembers,
   lockMembers,
-  type MemberChange,
 } from '../../domain/users/members.ts';
 import type { Role } from '../../db/schema.ts';
+import { noSuchAccount } from './accounts.ts';
 
-export type InvitationOutcome =
-  | ({ readonly kind: 'invited'; readonly accountName: string } & InvitationLinks)
-  | { readonly kind: 'unknown-account' }
-  /** The address already belongs to a member. */
-  | { readonly kind: 'is-member' }
-  /** The inviter has lost the role that allowed the invitation. */
-  | { readonly kind: 'role-changed' };
+type Invited = InvitationLinks & { readonly accountName: string };
 
-/** Creates an invitation. `invitation.email` must be normalized. */
-export function inviteMember(
-  changes: AuditedChanges,
-  invitation: NewInvitation,
-): Promise<InvitationOutcome> {
+/**
+ * Creates an invitation. `invitation.email` must be normalized. Throws ApiError 404, 409, or 403 when
+ * the inviter has lost the role that allowed the invitation.
+ */
+export function inviteMember(changes: AuditedChanges, invitation: NewInvitation): Promise<Invited> {
   const { accountId, email, role } = invitation;
-  return changes.commit<InvitationOutcome>(async (database) => {
+  return changes.commit(async (database) => {
     const [account] = await findAccounts(database, [accountId]);
-    if (!account) return { result: { kind: 'unknown-account' }, change: null };
+    if (!account) throw noSuchAccount();
     const members = await listMembers(database, accountId);
     if (members.some((member) => member.email === email))
-      return { result: { kind: 'is-member' }, change: null };
+      throw new ApiError('conflict', 'This person is already a member.', { param: 'email' });
     const links = await invite(database, invitation, changes.clock.nowMs());
-    if (!links) return { result: { kind: 'role-changed' }, change: null };
+    if (!links)
+      throw new ApiError('not_permitted', 'Your role in the account has changed. Reload the page.');
     const change: Change = {
       action: 'invitation.create',
       subject: links.id,
@@ -49,59 +45,57 @@ export function inviteMember(
       before: null,
       after: { email, role },
     };
-    return { result: { kind: 'invited', accountName: account.name, ...links }, change };
+    return { result: { accountName: account.name, ...links }, change };
   });
 }
 
-/** Returns false when there is no such open invitation. */
+/** Throws ApiError 404 when there is no such open invitation. */
 export function withdrawInvitation(
   changes: AuditedChanges,
   { accountId, id }: { readonly accountId: string; readonly id: string },
-): Promise<boolean> {
+): Promise<void> {
   return changes.commit(async (database) => {
     const before = await withdraw(database, { accountId, id });
-    const change: Change | null = before && {
-      action: 'invitation.withdraw',
-      subject: id,
-      accountId,
-      before,
-      after: null,
-    };
-    return { result: before !== null, change };
+    if (!before)
+      throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+    const about = { action: 'invitation.withdraw', subject: id, accountId } as const;
+    return { result: undefined, change: { ...about, before, after: null } };
   });
 }
 
 type MemberRef = { readonly accountId: string; readonly userId: string };
 
-export function setRole(
-  changes: AuditedChanges,
-  member: MemberRef,
-  role: Role,
-): Promise<MemberChange> {
+/** These three throw ApiError 404, or 409 when the account would have no owner. */
+export function setRole(changes: AuditedChanges, member: MemberRef, role: Role): Promise<void> {
   return commitMember(changes, 'member.update', { ...member, role });
 }
 
-export function removeMember(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
+export function removeMember(changes: AuditedChanges, member: MemberRef): Promise<void> {
   return commitMember(changes, 'member.remove', { ...member, role: null });
+}
+
+/** Removes a member who leaves on their own. */
+export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promise<void> {
+  return commitMember(changes, 'member.leave', { ...member, role: null });
 }
 
 /**
  * A term that is left out stays as it is; two nulls remove a budget. A budget ends the open
- * invitations that its user made. Returns false when there is neither such a member nor such a
+ * invitations that its user made. Throws ApiError 404 when there is neither such a member nor such a
  * budget.
  */
 export function setBudget(
   changes: AuditedChanges,
   { accountId, userId }: MemberRef,
   { daily_micros: daily, monthly_micros: monthly }: Partial<BudgetTerms>,
-): Promise<boolean> {
+): Promise<void> {
   return changes.commit(async (database) => {
     const members = await lockMembers(database.write, accountId);
     const budgets = await readBudgets({ read: database.write }, accountId);
     const earlier = budgets.get(userId);
     const role = members.find((member) => member.user_id === userId)?.role;
     // Who has left may still have keys, and so a budget.
-    if (!earlier && role === undefined) return { result: false, change: null };
+    if (!earlier && role === undefined) throw noSuchMember();
     const before = earlier ?? { daily_micros: null, monthly_micros: null };
     const terms = {
       daily_micros: daily === undefined ? before.daily_micros : daily,
@@ -114,24 +108,30 @@ export function setBudget(
       await endInvitations(database.write, { accountId, userId, isRemoved: false });
     const fields = changedFields(before, terms);
     const about = { action: 'member.budget', subject: userId, accountId } as const;
-    return { result: true, change: fields && { ...about, ...fields } };
+    return { result: undefined, change: fields && { ...about, ...fields } };
   });
-}
-
-/** Removes a member who leaves on their own. */
-export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
-  return commitMember(changes, 'member.leave', { ...member, role: null });
 }
 
 function commitMember(
   changes: AuditedChanges,
   action: `member.${string}`,
   { accountId, userId, role }: MemberRef & { readonly role: Role | null },
-): Promise<MemberChange> {
+): Promise<void> {
   return changes.commit(async (database) => {
-    const result = await changeMember(database, { accountId, userId, role });
-    if (result.kind !== 'changed' || result.before === role) return { result, change: null };
-    const fields = { before: { role: result.before }, after: role && { role } };
-    return { result, change: { action, subject: userId, accountId, ...fields } };
+    const outcome = await changeMember(database, { accountId, userId, role });
+    if (outcome.kind === 'no-such-member') throw noSuchMember();
+    if (outcome.kind === 'last-owner')
+      throw new ApiError(
+        'conflict',
+        'An account needs at least one owner. Make another member owner first.',
+      );
+    const { before } = outcome;
+    const fields = { before: { role: before }, after: role && { role } };
+    const change = { action, subject: userId, accountId, ...fields };
+    return { result: undefined, change: before === role ? null : change };
   });
+}
+
+export function noSuchMember(): ApiError {
+  return new ApiError('not_found', 'There is no such member in the account.');
 }

@@ -1,11 +1,15 @@
 // Creates links that let people in, and removes what strangers could use. Each change and its audit
 // row are one transaction.
+import { ApiError } from '../../canonical/errors.ts';
+import type { Database } from '../../db/database.ts';
 import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../../domain/users/first-run.ts';
 import { removePasskeys as removeAll } from '../../domain/users/passkeys/records.ts';
 import { createResetLink as resetLink } from '../../domain/users/password-reset.ts';
 import { findUser, removeSecondFactor, type UserRecord } from '../../domain/users/user-records.ts';
+
+type Who = { readonly id: string } | { readonly email: string };
 
 type ResetLink = {
   readonly user: UserRecord;
@@ -15,17 +19,15 @@ type ResetLink = {
 
 /**
  * Creates a link to choose a new password, for an operator to hand over. `withoutSecondFactor`: the
- * user has lost the devices, so the second factor and the passkeys are removed. Returns null when
- * the user does not exist.
+ * user has lost the devices, so the second factor and the passkeys are removed. Throws ApiError 404.
  */
 export function createResetLink(
   changes: AuditedChanges,
-  who: { readonly id: string } | { readonly email: string },
+  who: Who,
   { withoutSecondFactor = false } = {},
-): Promise<ResetLink | null> {
+): Promise<ResetLink> {
   return changes.commit(async (database) => {
-    const user = await findUser(database, who);
-    if (!user) return { result: null, change: null };
+    const user = await requireUser(database, who);
     if (withoutSecondFactor) await removeSecondFactor(database.write, user.id);
     const passkeysRemoved = withoutSecondFactor ? await removeAll(database.write, user.id) : 0;
     const token = await resetLink(database, { user, mailed: false }, changes.clock.nowMs());
@@ -38,14 +40,13 @@ export function createResetLink(
   });
 }
 
-/** Removes all passkeys of a user. Returns null when the user does not exist. */
+/** Removes all passkeys of a user. Throws ApiError 404. */
 export function removePasskeys(
   changes: AuditedChanges,
-  who: { readonly id: string } | { readonly email: string },
-): Promise<{ readonly user: UserRecord; readonly count: number } | null> {
+  who: Who,
+): Promise<{ readonly user: UserRecord; readonly count: number }> {
   return changes.commit(async (database) => {
-    const user = await findUser(database, who);
-    if (!user) return { result: null, change: null };
+    const user = await requireUser(database, who);
     const count = await removeAll(database.write, user.id);
     const change: Change = {
       action: 'user.passkeys-remove',
@@ -69,4 +70,10 @@ export function createFirstRunLink(changes: AuditedChanges): Promise<string | nu
     };
     return { result: token, change: token === null ? null : change };
   });
+}
+
+async function requireUser(database: Database, who: Who): Promise<UserRecord> {
+  const user = await findUser(database, who);
+  if (user) return user;
+  throw new ApiError('not_found', 'There is no such user.');
 }

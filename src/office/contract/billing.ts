@@ -1,6 +1,6 @@
 // An account's balance, payments and warnings.
 import { Type, type Static } from 'typebox';
-import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { closed, orNull, Mode, ModeFilter } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { Day } from './usage.ts';
 
@@ -77,7 +77,7 @@ export type StatementLine = Output<typeof StatementLine>;
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
 /** At most a billion dollars; more is a typing error. */
-export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
+const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 /**
  * The query of `GET /accounts/:account/statement.csv`, a stream. UTC days, both inclusive; without
@@ -94,6 +94,17 @@ export type StatementFileQuery = Static<typeof StatementFileQuery>;
 export const ReceiptQuery = Type.Object({ entry: Type.String({ minLength: 1, maxLength: 300 }) });
 export type ReceiptQuery = Static<typeof ReceiptQuery>;
 
+const adjustment = {
+  kind: Type.Enum(['credit', 'debit']),
+  mode: Mode,
+  amount_micros: Amount,
+  note: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: "The line's text in the statement, such as the number of an order.",
+  }),
+};
+
 export const billingEndpoints = {
   'GET /accounts/:account/billing': endpoint({
     access: 'viewer',
@@ -103,10 +114,50 @@ export const billingEndpoints = {
   }),
   'GET /accounts/:account/statement': endpoint({
     access: 'viewer',
-    summary: 'List the statement',
+    operator: true,
+    summary: 'List the statement of an account',
     note: 'Newest first.',
-    query: Type.Object({ ...PageQuery, mode: Mode }),
-    output: page(StatementLine),
+    query: Type.Object({ mode: Mode }),
+    page: StatementLine,
+  }),
+  'GET /admin/v1/accounts/:account/statement': endpoint({
+    scope: 'reports:read',
+    summary: 'List the statement of an account',
+    note: 'Newest first. The lines add up to the posted balance.',
+    query: Type.Object({ mode: ModeFilter }),
+    page: StatementLine,
+  }),
+  'POST /operator/accounts/:account/adjustments': endpoint({
+    access: 'operator',
+    summary: 'Credit or debit an account',
+    note: 'A debit may take the balance below zero.',
+    body: Type.Object({ request_id: RequestId, ...adjustment }),
+    output: closed({
+      entry_id: Type.String(),
+      available_micros: Type.Integer({
+        description: 'Right after it; the same when it is asked for again.',
+      }),
+    }),
+  }),
+  'POST /admin/v1/accounts/:account/adjustments': endpoint({
+    scope: 'credits:write',
+    summary: 'Credit or debit an account',
+    note: 'A debit may take the balance below zero. 409: the balance would be beyond $9 billion. A credit or debit is booked once under its `Idempotency-Key`, also after the day that answers are kept.',
+    idempotency: 'required',
+    body: Type.Object(adjustment),
+    output: closed({
+      entry_id: Type.String(),
+      account_id: Type.String(),
+      ...adjustment,
+      available_micros: Type.Integer({ description: 'Right after it.' }),
+    }),
+  }),
+  'POST /admin/v1/accounts/:account/forgive-losses': endpoint({
+    scope: 'credits:write',
+    summary: 'Forgive the losses of an account',
+    note: 'Its losses until now no longer count against its loss budget. A request that is repeated under its `Idempotency-Key` does not forgive later losses.',
+    idempotency: 'required',
+    output: closed({ forgiven_loss_micros: Type.Integer() }),
   }),
   'POST /accounts/:account/top-ups': endpoint({
     access: 'owner',

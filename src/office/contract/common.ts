@@ -1,4 +1,4 @@
-// Shapes that several areas of the dashboard's API share.
+// Shapes that several files of the contract share.
 import {
   Type,
   type Static,
@@ -11,6 +11,16 @@ import { modes } from '../../canonical/mode.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
+
+// Filters of the admin API.
+export const ModeFilter = Type.Optional(Type.Enum([...modes], { description: 'Default: live.' }));
+export const AccountFilter = Type.Optional(Type.String({ maxLength: 64 }));
+export const Search = Type.Optional(Type.String({ maxLength: 200 }));
+export const UtcDay = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  mismatch: 'must be a UTC day, such as 2026-11-21',
+  description: 'A UTC day: `2026-11-21`.',
+});
 
 /** Roles in an account, in rising order of rights. */
 export const RoleName = Type.Enum(['viewer', 'member', 'admin', 'owner']);
@@ -72,12 +82,6 @@ export type ConfirmationWays = {
   readonly provider: string | null;
 };
 
-/** Paging of lists that grow. */
-export const PageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  cursor: Type.Optional(Type.String()),
-};
-
 /** An object of an answer, which has no other fields. */
 export function closed<Fields extends TProperties>(fields: Fields) {
   return Type.Object(fields, { additionalProperties: false });
@@ -87,12 +91,8 @@ export function orNull<Schema extends TSchema>(schema: Schema, description?: str
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
-/** Newest first. Pass `next_cursor` to the next call; null on the last page. */
-export function page<Row extends TSchema>(row: Row) {
-  return closed({ data: Type.Array(row), next_cursor: orNull(Type.String()) });
-}
-
-export type Page<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
+/** How the web app asks for a page: `cursor` is the `next_cursor` of the page before. */
+export type PageFields = { limit?: number; cursor?: string };
 
 /** The answer of an action without a result. */
 export const Done = closed({ ok: Type.Literal(true) });

@@ -1,49 +1,63 @@
-// Every endpoint of the dashboard's API.
+// Every call of the office, and what each door has of it.
+import { accountsEndpoints } from './accounts.ts';
+import { adminKeysEndpoints } from './admin-keys.ts';
 import { analyticsEndpoints } from './analytics.ts';
-import { budgetsEndpoints } from './budgets.ts';
-import { billingEndpoints } from './billing.ts';
-import { keysEndpoints } from './keys.ts';
-import { modelsEndpoints } from './models.ts';
+import { auditEndpoints } from './audit-log.ts';
 import { authEndpoints } from './auth.ts';
-import { operatorAccountsEndpoints } from './operator-accounts.ts';
-import { operatorAdminKeysEndpoints } from './operator-admin-keys.ts';
-import { operatorHomeEndpoints } from './operator-home.ts';
-import { operatorKeysEndpoints } from './operator-keys.ts';
-import { operatorPaymentsEndpoints } from './operator-payments.ts';
-import { operatorServiceEndpoints } from './operator-service.ts';
-import { operatorUsersEndpoints } from './operator-users.ts';
+import { billingEndpoints } from './billing.ts';
+import { keyDoor, sessionDoor } from './doors.ts';
+import type { Access } from './endpoint.ts';
+import { keysEndpoints } from './keys.ts';
+import { membersEndpoints } from './members.ts';
+import { modelsEndpoints } from './models.ts';
 import { overviewEndpoints } from './overview.ts';
-import { operatorEndpoints } from './operator.ts';
+import { paymentsEndpoints } from './payments.ts';
+import { profileEndpoints } from './profile.ts';
+import { reportsEndpoints } from './reports.ts';
 import { requestEndpoints } from './requests.ts';
 import { searchEndpoints } from './search.ts';
+import { serviceEndpoints } from './service.ts';
 import { sessionEndpoints } from './session.ts';
-import { settingsEndpoints } from './settings.ts';
 import { telemetryEndpoints } from './telemetry.ts';
 import { usageEndpoints } from './usage.ts';
+import { usersEndpoints } from './users.ts';
 
 export const contract = {
-  ...analyticsEndpoints,
-  ...billingEndpoints,
-  ...budgetsEndpoints,
+  ...accountsEndpoints,
   ...keysEndpoints,
+  ...usersEndpoints,
+  ...membersEndpoints,
+  ...reportsEndpoints,
   ...modelsEndpoints,
+  ...telemetryEndpoints,
+  ...adminKeysEndpoints,
+  ...analyticsEndpoints,
+  ...auditEndpoints,
   ...authEndpoints,
-  ...operatorEndpoints,
+  ...billingEndpoints,
   ...overviewEndpoints,
+  ...paymentsEndpoints,
+  ...profileEndpoints,
   ...requestEndpoints,
   ...searchEndpoints,
+  ...serviceEndpoints,
   ...sessionEndpoints,
-  ...settingsEndpoints,
-  ...telemetryEndpoints,
   ...usageEndpoints,
-  ...operatorAccountsEndpoints,
-  ...operatorAdminKeysEndpoints,
-  ...operatorHomeEndpoints,
-  ...operatorKeysEndpoints,
-  ...operatorPaymentsEndpoints,
-  ...operatorServiceEndpoints,
-  ...operatorUsersEndpoints,
 };
 
-/** The types that the web app imports. */
-export type Contract = typeof contract;
+export const dashboardCalls = sessionDoor(contract);
+export const adminCalls = keyDoor(contract);
+
+type DashboardName<Name extends string, E> =
+  | (E extends { readonly access: Access } ? Name : never)
+  | (E extends { readonly operator: true } ? BelowOperator<Name> : never);
+type BelowOperator<Name extends string> = Name extends `${infer Method} ${infer Path}`
+  ? `${Method} /operator${Path}`
+  : never;
+
+/** The types that the web app imports: the calls of the dashboard's API. */
+export type Contract = {
+  readonly [
+    Name in keyof typeof contract as DashboardName<Name, (typeof contract)[Name]>
+  ]: (typeof contract)[Name];
+};

@@ -1,9 +1,11 @@
-// Describes an endpoint of the dashboard's API: who may call it, its input and its output. The web
-// app imports these files as types only; the server checks requests against their schemas.
+// Describes a call of the office: who may make it and through which door, its input and its output.
+// The web app imports these files as types only; the server checks requests against their schemas,
+// and tests check the answers.
 import type { Static, TObject, TSchema } from 'typebox';
-import type { ConfirmationFields } from './common.ts';
+import type { AdminScope } from '../../canonical/admin-scope.ts';
+import type { ConfirmationFields, PageFields } from './common.ts';
 
-/** Who may call an endpoint. */
+/** Who may make a call in the dashboard, by the cookie of a session. */
 export type Access =
   /** Anybody. */
   | 'public'
@@ -21,27 +23,41 @@ export type Access =
   | 'operator';
 
 /**
- * Example: `GET /accounts/:account/keys`, relative to `/dashboard-api`. Paths of accounts begin
- * with `/accounts/:account`, those of operators with `/operator`.
+ * Example: `GET /accounts/:account/keys`. The dashboard has it below `/dashboard-api`, the admin API
+ * below `/admin/v1`, there without `/operator`. A name that begins with `/admin/v1` is a call of the
+ * admin API alone.
  */
 export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type Endpoint = {
-  readonly access: Access;
+  /** Left out: the dashboard does not have it. */
+  readonly access?: Access;
+  /** Operators have it too, for every account, below `/operator`. */
+  readonly operator?: true;
+  /** The scope that an admin key needs. Left out: the admin API does not have it. */
+  readonly scope?: AdminScope;
   /**
    * Asks users to confirm afresh that it is them (`Confirmation`), because the call gives a way in
    * that outlives the session.
    */
-  readonly confirmed?: boolean;
-  /** For the API's description, like `note`. */
+  readonly confirmed?: true;
+  /** With an admin key: takes an `Idempotency-Key`, under which the request runs once. */
+  readonly idempotency?: 'optional' | 'required';
+  /** For the APIs' descriptions, like `note`. */
   readonly summary: string;
   readonly note?: string;
   /** Its fields are texts, whole numbers, booleans or lists of texts. */
   readonly query?: TObject;
+  /** The admin API refuses fields that are not in it. */
   readonly body?: TObject;
-  /** The answer, as JSON. Tests check every answer against it. */
-  readonly output: TSchema;
-};
+} & Answer;
+
+type Answer =
+  | { readonly output: TSchema }
+  /** A list that grows, page by page. */
+  | { readonly page: TSchema }
+  /** A list that the dashboard gets whole, and the admin API in pages, in the order of this field. */
+  | { readonly list: TSchema; readonly order: string };
 
 /** Example: `endpoint({ access: 'user', summary: 'Get the profile', output: Profile })` */
 export function endpoint<const Shape extends Endpoint>(shape: Shape): Shape {
@@ -55,15 +71,27 @@ type ReadonlyDeep<Value> = Value extends object
   ? { readonly [Name in keyof Value]: ReadonlyDeep<Value[Name]> }
   : Value;
 
+/** An answer of the dashboard's API. */
 export type OutputOf<E> = E extends { readonly output: infer Schema extends TSchema }
   ? Output<Schema>
-  : never;
+  : E extends { readonly page: infer Row extends TSchema }
+    ? { readonly data: readonly Output<Row>[]; readonly next_cursor: string | null }
+    : E extends { readonly list: infer Row extends TSchema }
+      ? { readonly data: readonly Output<Row>[] }
+      : never;
+
 /** The input of an endpoint that takes none. */
 type Nothing = Readonly<Record<string, never>>;
 
-export type QueryOf<E> = E extends { readonly query: infer Schema extends TObject }
+/** A query of the dashboard's API. */
+export type QueryOf<E> = E extends { readonly page: TSchema }
+  ? (E extends { readonly query: TObject } ? FilterOf<E> : unknown) & PageFields
+  : FilterOf<E>;
+/** A query without its paging. */
+export type FilterOf<E> = E extends { readonly query: infer Schema extends TObject }
   ? Static<Schema>
   : Nothing;
+
 type OwnBodyOf<E> = E extends { readonly body: infer Schema extends TObject }
   ? Static<Schema>
   : unknown;

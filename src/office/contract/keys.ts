@@ -1,7 +1,7 @@
 // An account's API keys.
 import { Type } from 'typebox';
 import { keyScopes } from '../../canonical/key-scope.ts';
-import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { AccountFilter, closed, Mode, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** The first that applies: revoked, disabled, expired. */
@@ -76,6 +76,20 @@ export const NewKey = closed({
 });
 export type NewKey = Output<typeof NewKey>;
 
+export const OperatorKey = closed({
+  ...Key.properties,
+  account_id: Type.String(),
+  account_name: Type.String(),
+});
+export type OperatorKey = Output<typeof OperatorKey>;
+
+const KeyWithSecret = closed({
+  key: OperatorKey,
+  secret: Type.String({
+    description: "The key's own text. Only this answer has it, and a repeat of the request.",
+  }),
+});
+
 /** The defaults of a key that sets none of its own; null: no limit. */
 const KeyDefaults = closed({
   requests_per_minute: orNull(Type.Integer()),
@@ -131,19 +145,24 @@ export const keyOverlap = {
 /** Highest spend, or newest use, first. */
 const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
 
+/** null: nobody. */
+const KeyOwner = Type.Object(
+  { user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) },
+  { additionalProperties: false },
+);
+
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
     access: 'viewer',
     summary: 'List keys',
     note: 'Newest first, or in another order: the first hundred then. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
     query: Type.Object({
-      ...PageQuery,
       mode: Mode,
       sort: Type.Optional(KeySort),
-      search: Type.Optional(Type.String({ maxLength: 200 })),
+      search: Search,
       state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
     }),
-    output: page(Key),
+    page: Key,
   }),
   'GET /accounts/:account/keys/:key': endpoint({
     access: 'viewer',
@@ -202,5 +221,90 @@ export const keysEndpoints = {
     summary: 'Revoke a key',
     note: 'For good. A second time changes nothing.',
     output: Key,
+  }),
+  'PATCH /accounts/:account/keys/:key/owner': endpoint({
+    access: 'owner',
+    summary: 'Give a key to a member',
+    note: 'null: it belongs to nobody, and counts in no budget.',
+    body: KeyOwner,
+    output: Key,
+  }),
+
+  'GET /operator/keys': endpoint({
+    access: 'operator',
+    scope: 'keys:read',
+    summary: 'List API keys',
+    note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these.',
+    query: Type.Object({
+      account: AccountFilter,
+      mode: Type.Optional(Mode),
+      search: Search,
+      state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
+    }),
+    page: OperatorKey,
+  }),
+  'POST /admin/v1/accounts/:account/keys': endpoint({
+    scope: 'keys:write',
+    summary: 'Create an API key',
+    idempotency: 'optional',
+    body: Type.Object({
+      mode: Mode,
+      name: Name,
+      owner_id: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description:
+            'The member to whom it belongs, and in whose budget it counts. Left out: nobody.',
+        }),
+      ),
+      ...keyControls,
+    }),
+    output: KeyWithSecret,
+  }),
+  'GET /admin/v1/keys/:key': endpoint({
+    scope: 'keys:read',
+    summary: 'Get an API key',
+    output: OperatorKey,
+  }),
+  'PATCH /admin/v1/keys/:key': endpoint({
+    scope: 'keys:write',
+    summary: 'Change an API key',
+    note: 'A field that is left out stays as it is; null clears it. 409 once the key is revoked.',
+    body: Type.Object({ name: Type.Optional(Name), ...keyControls }),
+    output: OperatorKey,
+  }),
+  'PATCH /admin/v1/keys/:key/owner': endpoint({
+    scope: 'keys:write',
+    summary: 'Give an API key to a member',
+    note: 'null: it belongs to nobody, and counts in no budget. Otherwise it counts in its new owner’s budget at once, with what it has spent.',
+    body: KeyOwner,
+    output: OperatorKey,
+  }),
+  'POST /admin/v1/keys/:key/rotate': endpoint({
+    scope: 'keys:write',
+    summary: 'Rotate an API key',
+    note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits. 409 once the key is revoked.',
+    idempotency: 'optional',
+    body: Type.Object(keyOverlap),
+    output: KeyWithSecret,
+  }),
+  'POST /operator/keys/:key/disable': endpoint({
+    access: 'operator',
+    scope: 'keys:write',
+    summary: 'Disable an API key',
+    output: OperatorKey,
+  }),
+  'POST /operator/keys/:key/enable': endpoint({
+    access: 'operator',
+    scope: 'keys:write',
+    summary: 'Enable an API key',
+    output: OperatorKey,
+  }),
+  'POST /operator/keys/:key/revoke': endpoint({
+    access: 'operator',
+    scope: 'keys:write',
+    summary: 'Revoke an API key',
+    note: 'For good. A second time changes nothing.',
+    output: OperatorKey,
   }),
 };

@@ -1,7 +1,7 @@
 // The models that an account can call, and its prices.
 import { Type } from 'typebox';
 import { imageFamilies, imageModes, type ImageTier } from '../../canonical/image-model.ts';
-import { closed, Mode, orNull } from './common.ts';
+import { AccountFilter, closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** In microdollars for a million tokens. */
@@ -185,6 +185,11 @@ export const MeasuredModel = closed({
 });
 export type MeasuredModel = Output<typeof MeasuredModel>;
 
+export const PricedModel = Type.Union([
+  closed({ type: Type.Literal('chat'), ...ChatModel.properties }),
+  closed({ type: Type.Literal('image'), ...ImageModelEntry.properties }),
+]);
+
 export const modelsEndpoints = {
   'GET /accounts/:account/models': endpoint({
     access: 'viewer',
@@ -198,5 +203,13 @@ export const modelsEndpoints = {
     note: 'Over the last 30 UTC days, with today. Some seconds old, and exact to within 10 %. Models without requests are missing.',
     query: Type.Object({ mode: Mode }),
     output: closed({ days: Type.Integer(), data: Type.Array(MeasuredModel) }),
+  }),
+  'GET /admin/v1/models': endpoint({
+    scope: 'prices:read',
+    summary: 'List the models with their prices',
+    note: 'In the order of their ids, at list prices with the markup. `account`: at its prices.',
+    query: Type.Object({ account: AccountFilter }),
+    list: PricedModel,
+    order: 'id',
   }),
 };

@@ -1,7 +1,7 @@
 // The history of requests: charged, repeated, refused and failed ones in one list.
 import { Type } from 'typebox';
 import { endpointNames } from '../../canonical/charged-endpoints.ts';
-import { closed, Mode, orNull, page, PageQuery } from './common.ts';
+import { closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { Day, SharedFilters, UsageDetail } from './usage.ts';
 
@@ -162,11 +162,10 @@ export const requestEndpoints = {
     summary: 'List requests',
     note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
     query: Type.Object({
-      ...PageQuery,
       ...RequestFilters,
       sort: Type.Optional(Type.Enum(['cost', 'duration', 'first-token'])),
     }),
-    output: page(RequestRecord),
+    page: RequestRecord,
   }),
   'GET /accounts/:account/requests/totals': endpoint({
     access: 'viewer',

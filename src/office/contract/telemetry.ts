@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { closed, Done, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
-export const TelemetryChange = {
+const TelemetryChange = {
   endpoint: Type.Optional(
     orNull(
       Type.String({ maxLength: 2_000 }),
@@ -45,14 +45,15 @@ export const AccountTelemetry = closed({
 });
 export type AccountTelemetry = Output<typeof AccountTelemetry>;
 
-export const TestOutcome = closed({
+const TestOutcome = closed({
   problem: orNull(Type.String(), 'null: the receiver took the span.'),
 });
 
 export const telemetryEndpoints = {
   'GET /accounts/:account/telemetry': endpoint({
     access: 'admin',
-    summary: 'Get the export of traces',
+    scope: 'accounts:read',
+    summary: 'Get the export of traces of an account',
     output: AccountTelemetry,
   }),
   'PATCH /accounts/:account/telemetry': endpoint({
@@ -63,9 +64,22 @@ export const telemetryEndpoints = {
     body: Type.Object({ ...TelemetryChange, include_content: Type.Optional(IncludeContent) }),
     output: Done,
   }),
+  'PATCH /admin/v1/accounts/:account/telemetry': endpoint({
+    scope: 'accounts:write',
+    summary: 'Change the export of traces of an account',
+    note: 'A field that is left out stays as it is. Another address or other headers switch `include_content` off, which only an owner of the account can switch on.',
+    body: Type.Object({
+      ...TelemetryChange,
+      include_content: Type.Optional(
+        Type.Literal(false, { description: 'Stops the export of prompts and answers.' }),
+      ),
+    }),
+    output: AccountTelemetry,
+  }),
   'POST /accounts/:account/telemetry/test': endpoint({
     access: 'admin',
-    summary: 'Send a test span',
+    scope: 'accounts:write',
+    summary: 'Send a test span of an account',
     output: TestOutcome,
   }),
 };

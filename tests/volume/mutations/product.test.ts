@@ -377,19 +377,19 @@ testMutations([], {
     watchers: integration('idempotency', 'on SQLite .*the key must allow the model'),
   },
   'an admin key needs no scope': {
-    file: 'office/admin/admit.ts',
+    file: 'office/admit-key.ts',
     guard: 'if (!key.scopes.has(scope))',
     without: 'if (scope === null)',
     watchers: integration('admin-scopes', 'on SQLite GET /accounts needs'),
   },
   'an expired admin key works': {
-    file: 'office/admin/admit.ts',
+    file: 'office/admit-key.ts',
     guard: 'expiresAtMs !== null && clock.nowMs() >= expiresAtMs',
     without: 'expiresAtMs !== null && clock.nowMs() < 0',
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
   },
   'an admin key works from any address': {
-    file: 'office/admin/admit.ts',
+    file: 'office/admit-key.ts',
     guard: 'allowedAddresses?.includes(request.ip) === false',
     without: 'allowedAddresses?.includes(request.ip) === null',
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
@@ -402,15 +402,15 @@ testMutations([], {
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
   },
   'wrong admin keys are not counted': {
-    file: 'office/admin/admit.ts',
+    file: 'office/admit-key.ts',
     guard: 'const secondsThen = await failedKeys.note(address);',
     without: 'const secondsThen = 0 * address.length;',
     watchers: integration('admin-api', 'on SQLite wrong admin keys'),
   },
   'an admin key makes a reset link for an operator': {
-    file: 'office/admin/users.ts',
-    guard: 'if (reset.user.isOperator)',
-    without: 'if (reset.user.id === null)',
+    file: 'office/users.ts',
+    guard: 'if (!session && user.isOperator)',
+    without: 'if (!session && user.id === null)',
     watchers: integration('admin-api', 'on SQLite an admin key makes no reset link'),
   },
   'images are fetched from private addresses': {
@@ -718,9 +718,9 @@ testMutations([], {
     watchers: integration('dashboard-passkeys', 'on SQLite a challenge of another browser'),
   },
   'a session alone makes admin keys': {
-    file: 'office/dispatch.ts',
-    guard: 'if (endpoint.confirmed)',
-    without: 'if (endpoint.confirmed === false)',
+    file: 'office/session-door.ts',
+    guard: 'if (isConfirmed)',
+    without: 'if (isConfirmed === false)',
     watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
   },
   'a passkey of another user confirms': {

@@ -1,8 +1,5 @@
 // Filters and orders the catalogue, and names the remedy for each problem. Pure functions.
-import type {
-  CatalogueModel,
-  CatalogueProblem,
-} from '../../../../src/office/contract/operator-service.ts';
+import type { CatalogueModel, CatalogueProblem } from '../../../../src/office/contract/service.ts';
 
 export const views = { all: 'All models', problems: 'Needs attention', live: 'Live' } as const;
 export type View = keyof typeof views;

@@ -1,0 +1,199 @@
+// Accounts: their settings, limits and prices.
+import { Type } from 'typebox';
+import { closed, Done, orNull, Search } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+import { keyControls, Name } from './keys.ts';
+import { RequestId } from './billing.ts';
+
+const Balance = closed({
+  posted_micros: Type.Integer(),
+  held_micros: Type.Integer(),
+  available_micros: Type.Integer(),
+});
+
+export const AccountRow = closed({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: Type.String(),
+  frozen: Type.Boolean({ description: 'It cannot spend.' }),
+  price_multiplier_ppm: Type.Integer({ description: 'In millionths of the list prices.' }),
+  live: Balance,
+  test: Balance,
+});
+export type AccountRow = Output<typeof AccountRow>;
+
+export const AccountDetail = closed({
+  ...AccountRow.properties,
+  model_prices: Type.Array(
+    closed({
+      model: Type.String(),
+      multiplier_ppm: Type.Integer(),
+    }),
+    { description: "Multipliers of single models, which replace the account's." },
+  ),
+  retain_responses: Type.Boolean({
+    description: 'True when answers are stored for replays and the cache.',
+  }),
+  requests_per_minute: orNull(
+    Type.Integer(),
+    'The limit for all its keys of one mode together; null: the configured default.',
+  ),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+  allowed_addresses: orNull(
+    Type.Array(Type.String()),
+    'Addresses and CIDR ranges; null: from anywhere.',
+  ),
+  provoked_loss_micros: Type.Integer({
+    description: 'In the last 30 days, of its live keys, without those that were forgiven.',
+  }),
+  loss_budget_exceeded: Type.Boolean({ description: 'Its new live requests are refused.' }),
+});
+export type AccountDetail = Output<typeof AccountDetail>;
+
+const AccountSettings = closed({
+  id: Type.String(),
+  name: Type.String(),
+  retain_responses: AccountDetail.properties.retain_responses,
+  created_at: Type.String(),
+});
+
+const AccountPrices = closed({
+  price_multiplier_ppm: AccountDetail.properties.price_multiplier_ppm,
+  model_prices: AccountDetail.properties.model_prices,
+});
+
+/** At most a factor of 1,000. */
+const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
+const Limit = Type.Optional(
+  Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]),
+);
+
+/** Limits that all keys of one mode share. A missing field is not changed; null removes the limit. */
+const limits = {
+  requests_per_minute: keyControls.requests_per_minute,
+  tokens_per_minute: keyControls.tokens_per_minute,
+  concurrent_requests: keyControls.concurrent_requests,
+  allowed_addresses: keyControls.allowed_addresses,
+};
+
+export const accountsEndpoints = {
+  'GET /operator/accounts': endpoint({
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'List accounts',
+    note: 'Newest first. `search`: a part of the name, or an id.',
+    query: Type.Object({ search: Search, frozen: Type.Optional(Type.Boolean()) }),
+    page: AccountRow,
+  }),
+  'POST /operator/accounts': endpoint({
+    access: 'operator',
+    summary: 'Create an account',
+    body: Type.Object({
+      request_id: RequestId,
+      name: Name,
+      price_multiplier_ppm: Type.Optional(Multiplier),
+    }),
+    output: closed({ id: Type.String() }),
+  }),
+  'POST /admin/v1/accounts': endpoint({
+    scope: 'accounts:write',
+    summary: 'Create an account',
+    idempotency: 'optional',
+    body: Type.Object({ name: Name, ...limits }),
+    output: AccountDetail,
+  }),
+  'GET /operator/accounts/:account': endpoint({
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'Get an account with its balances',
+    output: AccountDetail,
+  }),
+  'PATCH /operator/accounts/:account': endpoint({
+    access: 'operator',
+    summary: 'Change an account',
+    note: 'A field that is left out stays as it is; null clears it.',
+    body: Type.Object({
+      name: Type.Optional(Name),
+      frozen: Type.Optional(Type.Boolean()),
+      price_multiplier_ppm: Type.Optional(Multiplier),
+      retain_responses: Type.Optional(Type.Boolean()),
+      requests_per_minute: Limit,
+      tokens_per_minute: Limit,
+      concurrent_requests: Limit,
+      allowed_addresses: Type.Optional(
+        Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()]),
+      ),
+    }),
+    output: AccountDetail,
+  }),
+  'PATCH /admin/v1/accounts/:account': endpoint({
+    scope: 'accounts:write',
+    summary: 'Change an account',
+    note: 'A field that is left out stays as it is; null clears it. `retain_responses: false` also erases the stored answers.',
+    body: Type.Object({
+      name: Type.Optional(Name),
+      frozen: Type.Optional(Type.Boolean()),
+      retain_responses: Type.Optional(Type.Boolean()),
+      ...limits,
+    }),
+    output: AccountDetail,
+  }),
+  'POST /operator/accounts/:account/purge': endpoint({
+    access: 'operator',
+    scope: 'accounts:write',
+    summary: 'Erase the stored answers of an account',
+    output: closed({
+      cached_responses_erased: Type.Integer(),
+      replayed_responses_erased: Type.Integer(),
+      kept_bodies_erased: Type.Integer({ description: 'The requests whose bodies were kept.' }),
+    }),
+  }),
+  'PATCH /operator/accounts/:account/model-prices': endpoint({
+    access: 'operator',
+    summary: 'Set an account’s price of one model',
+    note: "Sets the multiplier of one model; null removes it, so that the account's applies.",
+    body: Type.Object({
+      model: Type.String({ minLength: 1 }),
+      multiplier_ppm: Type.Union([Multiplier, Type.Null()]),
+    }),
+    output: AccountDetail,
+  }),
+  'GET /admin/v1/accounts/:account/prices': endpoint({
+    scope: 'prices:read',
+    summary: 'Get the price multipliers of an account',
+    output: AccountPrices,
+  }),
+  'PATCH /admin/v1/accounts/:account/prices': endpoint({
+    scope: 'prices:write',
+    summary: 'Change the price multipliers of an account',
+    note: 'All of it, or nothing. A model whose multiplier is null gets the account’s.',
+    body: Type.Object({
+      price_multiplier_ppm: Type.Optional(Multiplier),
+      model_prices: Type.Optional(
+        Type.Array(
+          closed({
+            model: Type.String({ minLength: 1, maxLength: 200 }),
+            multiplier_ppm: orNull(Multiplier),
+          }),
+          { maxItems: 100 },
+        ),
+      ),
+    }),
+    output: AccountPrices,
+  }),
+  'GET /accounts/:account/settings': endpoint({
+    access: 'viewer',
+    summary: 'Get the account’s settings',
+    output: AccountSettings,
+  }),
+  'PATCH /accounts/:account/settings': endpoint({
+    access: 'owner',
+    summary: 'Change the account’s settings',
+    body: Type.Object({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      retain_responses: Type.Optional(Type.Boolean()),
+    }),
+    output: Done,
+  }),
+};

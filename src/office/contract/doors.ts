@@ -1,0 +1,105 @@
+// The contract as each of its two doors shows it: the dashboard's API, which a session opens, and the
+// admin API, which an admin key opens. Their paths, their paging and what they refuse differ.
+import { Type, type TObject, type TSchema } from 'typebox';
+import type { AdminScope } from '../../canonical/admin-scope.ts';
+import { closed, orNull } from './common.ts';
+import type { Access, Endpoint, EndpointName } from './endpoint.ts';
+
+type Shown = {
+  /** Its name in the contract. */
+  readonly declared: string;
+  readonly summary: string;
+  readonly note?: string;
+  readonly query?: TObject;
+  readonly body?: TObject;
+};
+export type SessionEndpoint = Shown & {
+  readonly access: Access;
+  readonly confirmed?: boolean;
+  readonly output: TSchema;
+};
+export type KeyEndpoint = Shown & {
+  readonly scope: AdminScope;
+  readonly idempotency?: Endpoint['idempotency'];
+  readonly output: TObject;
+};
+
+type Contract = Readonly<Record<string, Endpoint>>;
+type Door<Shape> = Readonly<Record<EndpointName, Shape>>;
+
+/** Returns the calls of the dashboard's API, by names relative to `/dashboard-api`. */
+export function sessionDoor(contract: Contract): Door<SessionEndpoint> {
+  const calls = Object.entries(contract).flatMap(([name, endpoint]) => {
+    const { access, operator } = endpoint;
+    const shown = {
+      ...endpoint,
+      declared: name,
+      ...('page' in endpoint && { query: withFields(endpoint.query, sessionPaging) }),
+      output: sessionOutput(endpoint),
+    };
+    return [
+      ...(access ? [[name, { ...shown, access }] as const] : []),
+      ...(operator
+        ? [[name.replace(' ', ' /operator'), { ...shown, access: 'operator' }] as const]
+        : []),
+    ];
+  });
+  return Object.fromEntries(calls);
+}
+
+/** Returns the calls of the admin API, by names relative to `/admin/v1`. */
+export function keyDoor(contract: Contract): Door<KeyEndpoint> {
+  const calls = Object.entries(contract).flatMap(([name, endpoint]) => {
+    const { scope, query, body } = endpoint;
+    if (!scope) return [];
+    const isList = !('output' in endpoint);
+    const shown = {
+      ...endpoint,
+      declared: name,
+      scope,
+      ...(isList && { query: withFields(query, keyPaging) }),
+      ...(body && { body: closed(body.properties) }),
+      output: isList ? keyPage(rowOf(endpoint)) : (endpoint.output as TObject),
+    };
+    return [[name.replace(/ \/(?:admin\/v1|operator)/, ' '), shown] as const];
+  });
+  return Object.fromEntries(calls);
+}
+
+const sessionPaging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  cursor: Type.Optional(Type.String()),
+};
+
+const keyPaging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Default: 50.' })),
+  after: Type.Optional(
+    Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' }),
+  ),
+};
+
+function withFields(query: TObject | undefined, paging: TObject['properties']): TObject {
+  return Type.Object({ ...paging, ...query?.properties });
+}
+
+type List = Exclude<Endpoint, { readonly output: TSchema }>;
+
+function rowOf(endpoint: List): TSchema {
+  return 'page' in endpoint ? endpoint.page : endpoint.list;
+}
+
+function sessionOutput(endpoint: Endpoint): TSchema {
+  if ('output' in endpoint) return endpoint.output;
+  const data = Type.Array(rowOf(endpoint));
+  return 'page' in endpoint
+    ? closed({ data, next_cursor: orNull(Type.String()) })
+    : closed({ data });
+}
+
+function keyPage(row: TSchema): TObject {
+  return closed({
+    data: Type.Array(row),
+    has_more: Type.Boolean(),
+    next_cursor: orNull(Type.String(), 'null on the last page.'),
+  });
+}
