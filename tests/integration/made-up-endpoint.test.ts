@@ -108,6 +108,15 @@ test('the second host serves when the first fails, and each call is told to ever
   assert.ok(durations.some(({ attributes }) => attributes['gen_ai.operation.name'] === 'shout'));
 });
 
+test('a request that the first host refuses is not sent to the second', async () => {
+  const { key } = await newKey();
+  first.on('/shout', answerStatus(400));
+  second.on('/shout', answer);
+  const before = second.requests.length;
+  assert.equal((await ask(key)).status, 400);
+  assert.equal(second.requests.length, before);
+});
+
 test('an answer is replayed by its key and from the cache, free', async () => {
   const { key } = await newKey();
   serve();

@@ -76,13 +76,14 @@ type ToTry<Route> = Omit<Calling, 'signal'> & {
   /** At least one, in the order of preference. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
+  /** A search goes on after any failure, because providers limit queries differently. */
   readonly isSearch: boolean;
   readonly signals: StopSignals;
 };
 
 /**
- * Calls each route once, those that are out of use last, until one answers. `left`: how many routes
- * come after it.
+ * Calls each route once, those that are out of use last, until one answers or refuses the request
+ * itself. `left`: how many routes come after it.
  */
 export function callInOrder<Route extends Callable, R extends Result>(
   { routes, health, isSearch, signals, record, clock }: ToTry<Route>,
@@ -96,7 +97,10 @@ export function callInOrder<Route extends Callable, R extends Result>(
       const facts = { route, baseUrl, isStream: false, number: isSearch ? null : count };
       return callRoute(calling, facts, (call) => send(callable, call, waiting.length));
     },
-    nextAfter: () => (signals.waiting.aborted ? null : (waiting.shift() ?? null)),
+    nextAfter({ failure }) {
+      const isFinal = !isSearch && failure && nextStepAfter(failure) === 'never';
+      return signals.waiting.aborted || isFinal ? null : (waiting.shift() ?? null);
+    },
   });
 }
 

@@ -44,7 +44,7 @@ type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 /** The price of a unit, and of the request in addition to its units. */
 export type UnitPrice = Price & { readonly request?: Price };
 
-/** UnitsForSale that the account could spoil, at the operator's cost. `calls`: of the whole request. */
+/** Units that the account could spoil, at the operator's cost. `calls`: of the whole request. */
 type Spoiled = {
   readonly picos: Picos;
   readonly provider: string;
