@@ -1,6 +1,5 @@
 // Runs several test files in one process, one after the other. To load the sources and to warm up
 // takes more CPU time than most files' tests do.
-import asyncHooks from 'node:async_hooks';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
@@ -14,28 +13,12 @@ export async function runBatch(files: readonly string[]): Promise<void> {
         ? { url: standIn, shortCircuit: true }
         : next(specifier, context),
   });
-  const { collect, makeSuite } = await withoutHooks(() => import('./batched-test.ts'));
+  const { collect, makeSuite } = await import('./batched-test.ts');
   for (const file of files) {
     collect();
     await import(pathToFileURL(file).href);
     // `both-stores.ts` registers its tests after the file is loaded.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     makeSuite(file);
-  }
-}
-
-/**
- * Loads `node:test` without its hook on every promise, timer and socket, which takes a tenth of the
- * CPU time. The hook tells which test caused a stray error; without it, such an error still fails the
- * process, and its text is in the output.
- */
-async function withoutHooks<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
-  const { createHook } = asyncHooks;
-  const hook: asyncHooks.AsyncHook = { enable: () => hook, disable: () => hook };
-  Object.assign(asyncHooks, { createHook: () => hook });
-  try {
-    return await load();
-  } finally {
-    Object.assign(asyncHooks, { createHook });
   }
 }
