@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './built-program.ts';
+import { goEnv } from './go.ts';
 import { installPython } from './python.ts';
 
 const source = join(root, 'tests', 'volume', 'chart');
@@ -37,6 +38,6 @@ function build(environment: string, program: string, package_: string): void {
   const args = ['build', ...options, `-ldflags=-s -w ${versions.join(' ')}`, package_];
   execFileSync(join(bin, 'go'), args, {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, GOTOOLCHAIN: 'local' },
+    env: { ...process.env, ...goEnv, GOTOOLCHAIN: 'local' },
   });
 }

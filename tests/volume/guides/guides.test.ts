@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { goEnv } from '../../support/go.ts';
 import { runSample, samples, type SampleCommand } from '../../support/guide-samples.ts';
 import { installPython, skipWithoutPython as skip } from '../../support/python.ts';
 
@@ -30,6 +31,7 @@ function installTools(): string {
       // Compiles the packages, which takes a minute of CPU. Go keeps the result.
       execFileSync(join(folder, 'bin', 'go'), ['build', '-C', copy, '.'], {
         stdio: ['ignore', 'ignore', 'inherit'],
+        env: { ...process.env, ...goEnv },
       });
     },
   });
@@ -49,7 +51,8 @@ const commands: Readonly<Record<'python' | 'go', (code: string, index: number) =
       const folder = join(tools, 'go');
       mkdirSync(join(folder, name), { recursive: true });
       writeFileSync(join(folder, name, 'main.go'), code);
-      return inTools(`GOTOOLCHAIN=local GOFLAGS=-mod=mod exec go run ./${name}`, { folder });
+      const flags = `CGO_ENABLED=${goEnv.CGO_ENABLED} GOFLAGS="-mod=mod ${goEnv.GOFLAGS}"`;
+      return inTools(`GOTOOLCHAIN=local ${flags} exec go run ./${name}`, { folder });
     },
   };
 

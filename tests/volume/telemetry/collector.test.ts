@@ -13,6 +13,7 @@ import { test, type TestContext } from 'node:test';
 import { answerContent } from '../../support/answers.ts';
 import { endpointOf } from '../../support/two-routes.ts';
 import { startGatewayProgram } from '../../support/gateway.ts';
+import { goEnv } from '../../support/go.ts';
 import { readPoints, readSpans, traceOf } from '../../support/otlp-receiver.ts';
 import { installPython, skipWithoutPython } from '../../support/python.ts';
 import { until } from '../../support/until.ts';
@@ -35,6 +36,7 @@ function buildCollector(): string {
   if (existsSync(program)) return program;
   execFileSync(findGo(), ['build', '-C', folder, '-o', `${program}.new`, '.'], {
     stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...goEnv },
   });
   renameSync(`${program}.new`, program);
   return program;
