@@ -22,6 +22,7 @@ import { parse } from 'yaml';
 import { answerContent, streamFrames } from '../../support/answers.ts';
 import { root } from '../../support/built-program.ts';
 import { endpoint } from '../../support/endpoints.ts';
+import { goEnv } from '../../support/go.ts';
 import { open, send } from '../../support/http.ts';
 import { isPending } from '../../support/is-pending.ts';
 import { programEnv as env, skipWithout } from '../../support/programs.ts';
@@ -71,7 +72,7 @@ before(
         ];
         execFileSync(join(tools, 'bin', 'go'), options, {
           stdio: ['ignore', 'ignore', 'inherit'],
-          env: { ...process.env, GOTOOLCHAIN: 'local' },
+          env: { ...process.env, ...goEnv, GOTOOLCHAIN: 'local' },
         });
       },
     });
