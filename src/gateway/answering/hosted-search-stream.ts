@@ -31,10 +31,11 @@ export function openSearches(
   return { frames: pipe.run(chunks), pipe };
 }
 
-/** `places`: the client's indices of its items. `items`: those that are complete. */
 type Turn = {
   readonly pipe: OpenFrames['pipe'];
-  readonly places: Map<number, number>;
+  /** The index that the client sees, by the index of this turn. */
+  readonly shownIndices: Map<number, number>;
+  /** Its items that are complete. */
   readonly items: JsonObject[];
 };
 
@@ -51,7 +52,8 @@ class SearchStream {
   readonly #turns: SearchTurns;
   #sequence = 0;
   #hasStarted = false;
-  #items = 0;
+  /** Items that the client has seen the beginning of. */
+  #itemsShown = 0;
   /** The turn that runs. */
   #turn: Turn | null = null;
   /** Bytes of its output that are counted. */
@@ -70,7 +72,7 @@ class SearchStream {
     for (let chunks = first; ;) {
       const { current } = this.#turns;
       const opened = openFrames(current, chunks);
-      const turn: Turn = { pipe: opened.pipe, places: new Map(), items: [] };
+      const turn: Turn = { pipe: opened.pipe, shownIndices: new Map(), items: [] };
       this.#turn = turn;
       for await (const text of opened.frames) {
         const frames = this.#show(turn, text);
@@ -87,7 +89,7 @@ class SearchStream {
       this.progress.output.addBytes(Math.max(writtenBytes - this.progress.output.bytes, 0));
       for (const call of calls) {
         yield this.#beginSearch(call);
-        const id = searchId(this.#called, this.#items - 1);
+        const id = searchId(this.#called, this.#itemsShown - 1);
         const item = await this.#turns.search(call, id).finally(() => unseen.noteOwnWait());
         this.progress.searches = this.#turns.searches;
         yield this.#finishSearch(item);
@@ -161,15 +163,15 @@ class SearchStream {
     const { output_index: index, item, type: _, sequence_number: _number, ...fields } = payload;
     if (typeof index !== 'number') return type === 'response.created' ? this.#start() : '';
     if (type === 'response.output_item.added' && isObject(item) && !isSearchCall(item))
-      turn.places.set(index, this.#items++);
+      turn.shownIndices.set(index, this.#itemsShown++);
     if (type === 'response.output_item.done' && isObject(item)) {
       turn.items.push(item);
       if (!isSearchCall(item)) this.#turns.shown.push(item);
     }
-    const place = turn.places.get(index);
-    return place === undefined
+    const shownIndex = turn.shownIndices.get(index);
+    return shownIndex === undefined
       ? ''
-      : this.#event(type, { ...fields, output_index: place, ...(isObject(item) && { item }) });
+      : this.#event(type, { ...fields, output_index: shownIndex, ...(isObject(item) && { item }) });
   }
 
   #start(): string {
@@ -183,14 +185,14 @@ class SearchStream {
   }
 
   #beginSearch(call: JsonObject): string {
-    const place = this.#items++;
-    const id = searchId(this.#called, place);
+    const index = this.#itemsShown++;
+    const id = searchId(this.#called, index);
     const query = readQuery(call);
     const item = searchItem(id, { query, status: 'in_progress' });
-    const about = { item_id: id, output_index: place };
+    const about = { item_id: id, output_index: index };
     this.#endSearch = () => this.#finishSearch(searchItem(id, { query, status: 'failed' }));
     return (
-      this.#event('response.output_item.added', { output_index: place, item }) +
+      this.#event('response.output_item.added', { output_index: index, item }) +
       this.#event('response.web_search_call.in_progress', about) +
       this.#event('response.web_search_call.searching', about)
     );
@@ -198,12 +200,12 @@ class SearchStream {
 
   #finishSearch(item: JsonObject): string {
     this.#endSearch = null;
-    const place = this.#items - 1;
+    const index = this.#itemsShown - 1;
     this.#turns.shown.push(item);
-    const about = { item_id: item.id, output_index: place };
+    const about = { item_id: item.id, output_index: index };
     const completed =
       item.status === 'completed' ? this.#event('response.web_search_call.completed', about) : '';
-    return completed + this.#event('response.output_item.done', { output_index: place, item });
+    return completed + this.#event('response.output_item.done', { output_index: index, item });
   }
 
   #event(type: string, fields: JsonObject): string {

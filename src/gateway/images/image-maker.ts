@@ -97,7 +97,7 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
-  const tried = await tryRoutes<ImageRoute, Tried>(first!, {
+  const last = await tryRoutes<ImageRoute, RouteResult>(first!, {
     async call(route) {
       const counts = countsOf(route, request);
       const results = await callAtOnce(gateway, { route, counts, before: calls }, asked);
@@ -117,22 +117,22 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
         ? null
         : (others.shift() ?? null),
   });
-  const { provider } = tried.route;
+  const { provider } = last.route;
   const totals = { provider, lost, spoiled, calls };
-  if (tried.kind === 'failure') return { kind: 'failed', failure: tried.failure, ...totals };
-  const made = tried.results.filter((result) => result.kind === 'images');
+  if (last.kind === 'failure') return { kind: 'failed', failure: last.failure, ...totals };
+  const made = last.results.filter((result) => result.kind === 'images');
   return {
     kind: 'made',
     images: made.flatMap(({ images }) => images).slice(0, request.count),
     unread: made.reduce((sum, { unread }) => sum + unread, 0),
-    usage: usageOf(tried.results),
+    usage: usageOf(last.results),
     ...totals,
   };
 }
 
 type ImageRoute = ImageRouteChosen & Callable;
 
-type Tried = { readonly route: ImageRoute } & (
+type RouteResult = { readonly route: ImageRoute } & (
   | { readonly kind: 'made'; readonly results: readonly ImageJobResult[] }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
 );

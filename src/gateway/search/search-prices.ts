@@ -11,20 +11,20 @@ import { callsFor } from './http-source.ts';
 
 type Prices = Pick<Config, 'search' | 'providers'>;
 
-/** `provider`: the one that answered, in `calls` calls. Returns null when searches are not sold. */
+/** A search for `num` results that `provider` answered in `calls` calls. */
+type Answered = { readonly provider: string; readonly num: number; readonly calls: number };
+
+/** Returns null when searches are not sold. */
 export function searchPriceOf(
   { search, providers }: Prices,
-  {
-    provider,
-    num,
-    calls,
-  }: { readonly provider: string; readonly num: number; readonly calls: number },
+  { provider, ...counts }: Answered,
   factor: PriceFactor,
 ): SearchPrice | null {
-  const asked = { provider: providers[provider] ?? null, num, calls };
-  return search.price_usd === null
-    ? null
-    : endpointSearchPrice(asked, { ...factor, statedUsd: search.price_usd ?? null });
+  if (search.price_usd === null) return null;
+  return endpointSearchPrice(
+    { provider: providers[provider] ?? null, ...counts },
+    { ...factor, statedUsd: search.price_usd ?? null },
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { searchModelId } from '../../canonical/web-search.ts';
 import { toSearchResults, type SearchResult } from '../../domain/search/search-result.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
-import { callInOrder, type StopSignals } from '../calling/call-route.ts';
+import { callInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
 import type { RouteHealth } from '../calling/health.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
@@ -41,26 +41,25 @@ type WebSearcherOptions = {
   readonly clock: Clock;
 };
 
-/** A provider's searches have a circuit breaker of their own, beside its models. */
-const callableOf = (source: SearchSource) => ({
-  source,
-  route: { provider: source.name, upstreamModel: searchModelId },
-  baseUrl: source.baseUrl,
-});
-type Callable = ReturnType<typeof callableOf>;
-type Tried = Found & Pick<Callable, 'source'>;
+type SourceRoute = Callable & { readonly source: SearchSource };
+type SourceAnswer = Found & { readonly source: SearchSource };
 
 export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
   const { sources, health, timeoutMs, clock } = options;
-  const routes = sources.map(callableOf);
+  // A provider's searches have a circuit breaker of their own, beside its models.
+  const routes = sources.map((source) => ({
+    source,
+    route: { provider: source.name, upstreamModel: searchModelId },
+    baseUrl: source.baseUrl,
+  }));
   return {
     async search({ query, num, record }, signals) {
       const deadlineMs = clock.elapsedMs() + timeoutMs;
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
-      const order = { routes, health, isSearch: true, record, clock, signals };
-      const tried = await callInOrder<Callable, Tried>(
-        order,
+      const toTry = { routes, health, isSearch: true, record, clock, signals };
+      const last = await callInOrder<SourceRoute, SourceAnswer>(
+        toTry,
         async ({ source }, { trace }, left) => {
           const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
           const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
@@ -73,13 +72,13 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
           return { ...found, source };
         },
       );
-      if (tried.kind === 'failure') {
+      if (last.kind === 'failure') {
         const failure = signals.waiting.aborted
-          ? tried.failure
+          ? last.failure
           : (failures.find((one) => !isQueryRefused(one)) ?? failures[0]!);
         return { kind: 'failure', lost, failure };
       }
-      const { pages, calls = 1, source } = tried;
+      const { pages, calls = 1, source } = last;
       const results = toSearchResults(pages, { num, nowMs: clock.nowMs() });
       return { kind: 'results', lost, provider: source.name, calls, results };
     },
