@@ -30,7 +30,7 @@ import { makeFailure } from '../calling/failure.ts';
 import { finalUse } from '../charging/used.ts';
 
 export async function sendAnswer(held: Held): Promise<Outcome> {
-  const tried = await callModel(held, async (called) => {
+  const last = await callModel(held, async (called) => {
     const call = async (turn: Called, spentMs = 0) => {
       const reply = await callUpstream(turn, { stream: false, spentMs });
       return reply.kind === 'failure' ? reply : readAnswer(turn, reply.body);
@@ -41,8 +41,8 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
     called.call.unseen.noteWhole(read.answer.usage);
     return { ...read, stop: read.answer.stop?.reason ?? null };
   });
-  if (tried.kind === 'failure') return outcomeOfFailure(tried, null);
-  const { called, answer } = tried;
+  if (last.kind === 'failure') return outcomeOfFailure(last, null);
+  const { called, answer } = last;
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {
@@ -70,10 +70,8 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
  * only in the cost, so a long answer is written once.
  */
 function writeUpToCost({ usage, ...body }: JsonObject): string {
-  return JSON.stringify({ ...body, usage: { ...(usage as JsonObject), cost: 0 } }).slice(
-    0,
-    -'0}}'.length,
-  );
+  const text = JSON.stringify({ ...body, usage: { ...(usage as JsonObject), cost: 0 } });
+  return text.slice(0, -'0}}'.length);
 }
 
 function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {

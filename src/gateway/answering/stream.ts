@@ -32,12 +32,12 @@ export async function streamAnswer(held: Held): Promise<Outcome> {
     held.terms.granted,
     held.gateway.config.limits.hold_slice_tokens,
   );
-  const tried = await callModel(held, (called, noteFirstByte) =>
+  const last = await callModel(held, (called, noteFirstByte) =>
     callAndRelay({ called, output, growth, noteFirstByte }),
   );
-  if (tried.kind === 'answered') return tried.answer;
-  const { called, begun } = tried;
-  const failed = outcomeOfFailure(tried, output.firstByteMs);
+  if (last.kind === 'answered') return last.answer;
+  const { called, begun } = last;
+  const failed = outcomeOfFailure(last, output.firstByteMs);
   if (failed.kind === 'sold') return failed;
   const pipe = begun ?? called.asked.format.writeStream(answerContextOf(called));
   return { ...failed, fail: (error) => sendError({ called, output, pipe }, error) };
@@ -86,8 +86,11 @@ async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
     return brokenOff(relayed, unaffordable);
   if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
     return { kind: 'answered', ...(await endEarly(relayed)) };
-  if (failure !== null || status !== 'finished')
-    return brokenOff(relayed, failure ?? failureOf(pipe.progress));
+  if (failure !== null) return brokenOff(relayed, failure);
+  if (status !== 'finished') {
+    const early = makeFailure('broken-stream', 'the stream ended early');
+    return brokenOff(relayed, pipe.progress.failure ?? early);
+  }
   const answer = await finish(relayed, { used: usedIn(called, pipe.progress) });
   return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
@@ -134,14 +137,8 @@ function brokenOff({ pipe, output }: Relay, failure: UpstreamFailure): FailedCal
  * Copies frames until the stream ends or the hold cannot grow. When the client has left or the
  * answer was cut, reads on for some seconds.
  */
-async function copyFrames({
-  called,
-  frames,
-  pipe,
-  output,
-  growth,
-  noteFirstByte,
-}: Relay): Promise<Copied> {
+async function copyFrames(relayed: Relay): Promise<Copied> {
+  const { called, frames, pipe, growth } = relayed;
   const { gateway, running, terms } = called;
   const { unseen } = called.call;
   const { run } = running;
@@ -155,7 +152,7 @@ async function copyFrames({
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
       unseen.note(pipe.progress);
-      const written = passOn(text, { output, pipe, noteFirstByte });
+      const written = passOn(text, relayed);
       if (written) {
         const startedAtMs = clock.elapsedMs();
         await written.finally(() => unseen.noteOwnWait());
@@ -174,10 +171,7 @@ async function copyFrames({
   }
 }
 
-function passOn(
-  text: string,
-  { output, pipe, noteFirstByte }: Pick<Relay, 'output' | 'pipe' | 'noteFirstByte'>,
-): Promise<void> | void {
+function passOn(text: string, { output, pipe, noteFirstByte }: Relay): Promise<void> | void {
   if (text === '') return;
   if (!output.hasFrames) {
     // A stream that fails with its first piece has sent nothing useful: another route may still
@@ -222,12 +216,8 @@ async function finish(
   const recorded = await output.recordedWith(pipe.close(0));
   const contentType = 'text/event-stream; charset=utf-8';
   const response = responseToStore(called, { recorded, contentType });
-  const ended = {
-    used,
-    isLimited,
-    ending: endingOf(called.running),
-    firstByteMs: output.firstByteMs,
-  };
+  const { firstByteMs } = output;
+  const ended = { used, isLimited, ending: endingOf(running), firstByteMs };
   return {
     ...soldBy(called, ended),
     response,
@@ -269,8 +259,4 @@ function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void
   if (!output.hasBegun) throw error;
   called.caller.record.noteError(error);
   output.end(pipe.fail(error, errorContextOf(called)), {});
-}
-
-function failureOf(progress: StreamProgress): UpstreamFailure {
-  return progress.failure ?? makeFailure('broken-stream', 'the stream ended early');
 }
