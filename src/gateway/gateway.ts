@@ -1,6 +1,8 @@
 // Everything that a charged request needs from the rest of the program. serving.ts assembles it.
 import type { HeaderNames } from '../canonical/header-names.ts';
 import type { Config } from '../config/schema.ts';
+import type { Activity } from '../domain/activity/activity.ts';
+import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,7 +12,7 @@ import type { HoldGrowths } from './charging/hold-growth.ts';
 import type { Books } from './charging/open-hold.ts';
 import type { ImageFiles } from './images/image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
-import type { Observers } from './observers.ts';
+import type { Meter } from './meter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { StoredAnswers } from './replaying/replayable.ts';
 import type { Hosts } from './routing/routing.ts';
@@ -26,8 +28,15 @@ export type Gateway = {
   readonly answers: StoredAnswers;
   /** Where requests can go. */
   readonly hosts: Hosts;
-  /** Those who are told what happens. */
-  readonly observe: Observers;
+  /** What counts and keeps for reports, metrics and the history. */
+  readonly observe: {
+    /** Counts what the ledger does not book. */
+    readonly activity: Activity;
+    /** Counts for the metrics. */
+    readonly meter: Meter;
+    /** Keeps the bodies of requests whose key asks for it. */
+    readonly bodies: KeptBodies;
+  };
   readonly rateLimits: RateLimits;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
