@@ -1,9 +1,9 @@
 // Admits a request: its key may use what it asks for, and has requests left this minute.
-import { nameRequest } from '../../domain/idempotency/request-name.ts';
+import type { CacheName } from '../../domain/cache/cache-name.ts';
 import type { Offer } from '../charging/offer.ts';
 import type { Gateway } from '../gateway.ts';
 import { readHeaderFlag } from '../headers.ts';
-import { nameForCache } from '../replaying/cacheable.ts';
+import { nameUnderKey } from '../replaying/replayable.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';
 import { checkPermission } from './permitted-model.ts';
@@ -18,9 +18,7 @@ export async function admit(
 ): Promise<Accepted> {
   const { caller, wishes } = incoming;
   const { key, record } = caller;
-  const generation = key.cacheGeneration;
-  const { idempotencyKey } = wishes;
-  const request = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
+  const request = nameUnderKey(incoming);
   record.note({ model: sale.modelId, provider: sale.provider, stream: sale.stream });
   checkPermission(key, sale.modelId);
   const cache = nameForCache(gateway, incoming, sale);
@@ -53,4 +51,31 @@ export async function withinLimits(
   } finally {
     slot.end(tokensUsed);
   }
+}
+
+/**
+ * Returns the name under which the request uses the cache; null when it does not. Temperature 0 asks
+ * for the cache, because such a request wants the same answer each time; other requests ask with a
+ * header. A header of `false` always wins. Throws ApiError `invalid_request` for a header other than
+ * `true` and `false`.
+ */
+function nameForCache(
+  gateway: Gateway,
+  { caller: { key }, method, path, wishes, versionHeaders }: IncomingRequest,
+  { modelId, stream, route, body, isCachedUnasked }: Sale,
+): CacheName | null {
+  const wish = readHeaderFlag(gateway.headers.cache, wishes.cache) ?? isCachedUnasked;
+  if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
+  return gateway.answers.cache.nameOf({
+    accountId: key.accountId,
+    generation: key.cacheGeneration,
+    mode: key.mode,
+    method,
+    path,
+    stream,
+    modelId,
+    route,
+    versionHeaders,
+    body,
+  });
 }

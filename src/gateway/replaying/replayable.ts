@@ -4,14 +4,14 @@ import type { Headers } from '../client.ts';
 import type { CacheName } from '../../domain/cache/cache-name.ts';
 import type { ResponseCache } from '../../domain/cache/response-cache.ts';
 import type { Idempotency } from '../../domain/idempotency/idempotency.ts';
-import type { RequestName } from '../../domain/idempotency/request-name.ts';
+import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
 import type { DailyBytes } from '../../domain/limits/daily-bytes.ts';
 import type { LedgerId } from '../../domain/ledger/commands.ts';
 import type { Balance } from '../../domain/ledger/reports/queries.ts';
 import type { HeaderNames } from '../../canonical/header-names.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import type { KeepAlives } from '../keep-alives.ts';
-import type { Caller } from '../request.ts';
+import type { Caller, IncomingRequest } from '../request.ts';
 
 /** Answers that are stored for repeats. */
 export type StoredAnswers = {
@@ -51,3 +51,15 @@ export type Replayable = {
   };
   readonly rateHeaders: Headers;
 };
+
+/** Returns null without an Idempotency-Key. Throws ApiError `invalid_request` for one that cannot be. */
+export function nameUnderKey(incoming: IncomingRequest): RequestName | null {
+  const { key } = incoming.caller;
+  const { idempotencyKey } = incoming.wishes;
+  return nameRequest({
+    ...incoming,
+    idempotencyKey,
+    keyId: key.id,
+    generation: key.cacheGeneration,
+  });
+}

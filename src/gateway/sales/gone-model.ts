@@ -1,11 +1,11 @@
 // Repeats of requests that can run no more, because their model or its providers were removed: what
 // was paid is replayed all the same.
 import { ApiError } from '../../canonical/errors.ts';
-import { nameRequest } from '../../domain/idempotency/request-name.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { Gateway } from '../gateway.ts';
+import { nameUnderKey } from '../replaying/replayable.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Endpoint, Sale } from '../stages.ts';
 
@@ -22,14 +22,11 @@ export async function readSale(
     return endpoint(gateway, incoming);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code === 'invalid_request') throw error;
-    const { caller, wishes } = incoming;
-    const { key, requestId } = caller;
-    const { idempotencyKey } = wishes;
-    const generation = key.cacheGeneration;
-    const name = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
+    const name = nameUnderKey(incoming);
     const earlier = name && (await gateway.answers.idempotency.find(name));
     if (!earlier) throw error;
     const body = incoming.body as JsonObject;
+    const { requestId } = incoming.caller;
     const context = { requestId, publicUrl: gateway.config.server.public_url };
     return {
       modelId: earlier.modelId ?? String(body.model),

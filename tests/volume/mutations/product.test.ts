@@ -482,7 +482,7 @@ testMutations([], {
     watchers: integration('cache', 'on SQLite .*: (run again|answered from the cache)'),
   },
   'accounts share a cache': {
-    file: 'gateway/replaying/cacheable.ts',
+    file: 'gateway/admission/admit.ts',
     guard: 'accountId: key.accountId,',
     without: `accountId: 'anyone',`,
     watchers: integration('cache', 'on SQLite accounts never share'),
