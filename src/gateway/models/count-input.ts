@@ -156,19 +156,16 @@ function writeForRoutes(
   const outputTokens = model.maxOutputTokens;
   const request = endpoint.asRunning(counting.request, outputTokens);
   const factor = priceFactorFor(gateway, key, model.id);
-  const asked = { ...counting, request, format: endpoint.format };
+  const estimate = estimateInput(request.body, { model, routes });
+  const asked = { ...counting, request, format: endpoint.format, estimate };
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;
   for (const route of routes) {
-    const estimate = estimateInput(request.body, { model, routes });
-    const search =
-      readSearch(gateway, { ...asked, route }, factor) ??
-      readOwnSearch({ ...asked, route, estimate });
+    const query = { ...asked, route };
+    const search = readSearch(gateway, query, factor) ?? readOwnSearch(query);
     try {
-      written.push({
-        route,
-        written: writeUpstreamRequest(asked, { route, search, outputTokens }),
-      });
+      const limits = { route, search, outputTokens };
+      written.push({ route, written: writeUpstreamRequest(asked, limits) });
     } catch (error) {
       refusal ??= error;
     }
@@ -239,6 +236,5 @@ async function withFetchedImages(
   body: JsonObject,
 ): Promise<JsonObject | null> {
   if (format !== messages.name) return body;
-  const { nameUrl } = endpoint;
-  return (await withImagesInlined(gateway.images, { body }, { signal, nameUrl }))?.body ?? null;
+  return withImagesInlined(gateway.images, body, { signal, nameUrl: endpoint.nameUrl });
 }

@@ -12,7 +12,7 @@ test('no image is fetched when they are too many, and none is inlined when fetch
   const inline = (content: readonly object[], readUrls: ImageFiles['readUrls']) => {
     const files = { readUrls } as ImageFiles;
     const body = { messages: [{ role: 'user', content }] };
-    return withImagesInlined(files, { body }, { signal, nameUrl });
+    return withImagesInlined(files, body, { signal, nameUrl });
   };
   const many = Array.from({ length: 21 }, (_, index) => image(`http://host.example/${index}`));
   assert.equal(await inline(many, () => assert.fail('fetched')), null);

@@ -1,9 +1,9 @@
 // Fetches a request's images by URL before its tokens are counted: Anthropic counts images in the
 // request only.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { ClientRequest } from '../../formats/format.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messages/url-images.ts';
 import type { ImageBytes } from '../../lib/image.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { ImageFiles } from '../images/image-files.ts';
 
 /**
@@ -15,21 +15,22 @@ const urlImagesMax = 20;
 /** The URL of an image, in an error. */
 export type NamedUrl = { readonly param: string; readonly subject: string };
 
-/**
- * Returns null when an image can neither be inlined nor counted by its URL. `nameUrl`: names the
- * URL of a block's image in an error.
- */
-export async function withImagesInlined<Request extends Pick<ClientRequest, 'body'>>(
+type Reading = {
+  readonly signal: AbortSignal;
+  /** Names the URL of a block's image in an error. */
+  readonly nameUrl: (path: string) => NamedUrl;
+};
+
+/** Returns null when an image can neither be inlined nor counted by its URL. */
+export async function withImagesInlined(
   files: Pick<ImageFiles, 'readUrls'>,
-  request: Request,
-  {
-    signal,
-    nameUrl,
-  }: { readonly signal: AbortSignal; readonly nameUrl: (path: string) => NamedUrl },
-): Promise<Request | null> {
+  body: JsonObject,
+  { signal, nameUrl }: Reading,
+): Promise<JsonObject | null> {
+  const request = { body };
   if (hasUrlDocument(request)) return null;
   const listed = listUrlImages(request);
-  if (listed.length === 0) return request;
+  if (listed.length === 0) return body;
   const urls = [...new Set(listed.map(({ url }) => url))];
   if (urls.length > urlImagesMax) return null;
   const readings = await files.readUrls(urls, signal).catch((error: unknown) => {
@@ -46,5 +47,5 @@ export async function withImagesInlined<Request extends Pick<ClientRequest, 'bod
     }
     if (reading) images.set(url, reading.image);
   }
-  return inlineImages(request, images);
+  return inlineImages(request, images).body;
 }
