@@ -1,6 +1,6 @@
 // Decides how far an account is trusted: whether it stays within its loss budget, also with all that
-// runs at once, and whether it has ever paid. For an active account the database is read at most every five seconds, and again
-// after this process books a loss that the account could provoke.
+// runs at once, and whether it has ever paid. For an active account the database is read at most
+// every five seconds, and again after this process books a loss that the account could provoke.
 import { ApiError } from '../../canonical/errors.ts';
 import type { RequestEvent } from '../../canonical/request-events.ts';
 import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
@@ -33,9 +33,7 @@ const noRisk = () => {};
 export class AccountTrust implements RequestListener {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
-  readonly #shared: Options['shared'];
-  readonly #log: Options['log'];
-  readonly #clock: Clock;
+  readonly #options: Options;
   /** Amounts held by running requests whose time limit may end before their answer does. */
   readonly #riskedMicros = new Map<LedgerId, number>();
   /** The last loss that is being booked. */
@@ -43,10 +41,9 @@ export class AccountTrust implements RequestListener {
   /** The day of the last warning to the operator, by account. */
   readonly #warnedOn = new Map<string, string>();
 
-  constructor({ readLosses, readPaid, shared, log, clock }: Options) {
-    this.#shared = shared;
-    this.#log = log;
-    this.#clock = clock;
+  constructor(options: Options) {
+    const { readLosses, readPaid, clock } = options;
+    this.#options = options;
     this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
     this.#losses = new RecentReads({ read: readLosses, keptForMs, clock });
   }
@@ -107,7 +104,7 @@ export class AccountTrust implements RequestListener {
     book: (isWithinBudget: boolean) => Promise<T>,
   ): Promise<T> {
     const { signal } = new AbortController();
-    const { nameLocks } = this.#shared;
+    const { nameLocks } = this.#options.shared;
     const giveBack = await nameLocks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
     try {
       this.forget(ledgerId);
@@ -128,7 +125,7 @@ export class AccountTrust implements RequestListener {
     if (!accountId || !mode || !isProvokedLoss(event)) return;
     const ledgerId = ledgerIdOf(accountId, mode);
     this.forget(ledgerId);
-    this.#shared.threads.noteLoss(ledgerId);
+    this.#options.shared.threads.noteLoss(ledgerId);
   }
 
   /** Call after another thread of the process has booked one. */
@@ -138,10 +135,11 @@ export class AccountTrust implements RequestListener {
 
   /** Warns the operator, at most once a day for each account. */
   #warn(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
-    const day = dayOf(this.#clock.nowMs());
+    const { clock, log } = this.#options;
+    const day = dayOf(clock.nowMs());
     if (this.#warnedOn.get(accountId) === day) return;
     this.#warnedOn.set(accountId, day);
-    this.#log.warn(
+    log.warn(
       {
         account_id: accountId,
         provoked_loss_micros: provokedMicros,
@@ -165,11 +163,9 @@ function tooManyLongAnswers(): ApiError {
     'rate_limit_exceeded',
     'Requests without `stream` whose answers may take longer than the time limit use up the loss budget of this account. ' +
       'Wait until one of them ends, send `stream: true`, or ask for fewer output tokens.',
-    { param: 'stream', retryAfterSeconds: retryLongAnswersSeconds },
+    { param: 'stream', retryAfterSeconds: 60 },
   );
 }
-
-const retryLongAnswersSeconds = 60;
 
 function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
   const resetsAt = isoTimeOf(resetsAtMs);

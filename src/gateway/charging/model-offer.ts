@@ -64,7 +64,6 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
     refuse(outcome) {
       const affordable = Math.min(
         affordableTokens(withLimit(wanted), outcome.affordableMicros),
-        affordableTokens(wanted, outcome.affordableMicros),
         coveredTokens,
       );
       return holdRefused(outcome, {

@@ -33,9 +33,10 @@ export async function whileHeld<T>(
   action: (held: Held) => Promise<T>,
 ): Promise<T> {
   const run = runs.open();
-  if (!offer.runsToEnd) run.watch({ client, storage });
+  const held = { hold, run, client, storage };
+  if (!offer.runsToEnd) run.watch(held);
   try {
-    return await action({ hold, run, client, storage });
+    return await action(held);
   } catch (error) {
     // Every expected end has already ended the hold.
     if (!hold.hasEnded) await hold.release(zeroMicros);
