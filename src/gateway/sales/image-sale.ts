@@ -7,7 +7,6 @@ import {
   countedPrice,
   maximumPrice,
   type CountedPrice,
-  type PromptTokens,
 } from '../../domain/catalog/image-token-price.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -63,7 +62,7 @@ function readSale(
   record.note({ askedModel: raw.model });
   const named = gateway.hosts.catalog.images.resolve(raw.model);
   if (!named) {
-    if (isChatModel(gateway, raw.model)) throw notAnImageModel(raw.model);
+    if (gateway.hosts.catalog.resolve(raw.model)) throw notAnImageModel(raw.model);
     throw unknownModel(gateway, { key, name: raw.model, type: 'image' });
   }
   const model = choose(named, raw.images.length);
@@ -93,7 +92,10 @@ type Drawing = {
 
 function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
   const image = { ...request, inputs: request.images.map(() => null) };
-  const most = maximumPrice(model, image, { prompt: promptTokensOf(request), factor });
+  const most = maximumPrice(model, image, {
+    prompt: estimateInputTokens(request.prompt),
+    factor,
+  });
   const likely = unitPrice(model, image, factor);
   if (!most || !likely) throw modelNotFound(model.id);
   return {
@@ -104,7 +106,6 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
     modelName: model.displayName,
     unit: { one: 'image', many: 'images', counted: 'image' },
     count: request.count,
-    priceVersion: '0',
     countField: 'n',
   };
 }
@@ -185,12 +186,11 @@ function countedBy(
 ): CountedPrice | null {
   const { gateway, caller, model, request, factor } = drawing;
   const { usage, images, provider } = made;
-  const prompt = promptTokensOf(request);
   const counted =
     usage &&
     countedPrice(model, image, {
       usage,
-      prompt,
+      prompt: estimateInputTokens(request.prompt),
       asked: request.count,
       delivered: images.length,
       factor,
@@ -254,19 +254,11 @@ async function show(
   return { url: gateway.images.links.sign(baseUrl, await gateway.images.store.put(image)) };
 }
 
-function promptTokensOf({ prompt }: ImageRequest): PromptTokens {
-  return estimateInputTokens(prompt);
-}
-
 /** A replayed link must still work for a while. */
 const linkUseMs = 3_600_000;
 
 function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): number | null {
   return responseFormat === 'url' ? config.storage.keep_days * 86_400_000 - linkUseMs : null;
-}
-
-function isChatModel({ hosts: { catalog } }: Gateway, name: string): boolean {
-  return catalog.resolve(name) !== null;
 }
 
 function notAnImageModel(name: string): Error {

@@ -64,7 +64,6 @@ function unitsOf(search: Search): UnitsForSale {
     count: 1,
     most,
     likelyPicos: most.upstreamPicos,
-    priceVersion: '0',
     countField: null,
   };
 }

@@ -33,7 +33,6 @@ export type UnitsForSale = {
   readonly most: UnitPrice;
   /** What the operator probably pays in total: the loss if the process is killed. */
   readonly likelyPicos: Picos;
-  readonly priceVersion: string;
   /** The field with which the client can ask for fewer; null: only one unit can be asked for. */
   readonly countField: string | null;
 };
@@ -44,42 +43,31 @@ type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 /** The price of a unit, and of the request in addition to its units. */
 export type UnitPrice = Price & { readonly request?: Price };
 
-/** Units that the account could spoil, at the operator's cost. `calls`: of the whole request. */
-type Spoiled = {
-  readonly picos: Picos;
-  readonly provider: string;
-  readonly calls: number;
+export type Delivery = (Delivered | { readonly kind: 'failed'; readonly error: ApiError }) & {
+  /** What the operator pays for units that may have been made and that nobody gets. */
+  readonly lostPicos: Picos;
+  /** Units that the account could spoil: beyond its loss budget it pays for them; left out: none. */
+  readonly spoiled?: Spoiled;
 };
 
-/**
- * `lostPicos`: what the operator pays for units that may have been made and that nobody gets.
- * `spoiled`: the account could cause those too, and beyond its loss budget pays for them; left out:
- * none.
- */
-export type Delivery =
-  | {
-      readonly kind: 'delivered';
-      readonly count: number;
-      readonly price: UnitPrice;
-      readonly provider: string;
-      /** Number of calls to providers. */
-      readonly calls: number;
-      /** Cacheable: complete and from the primary route. */
-      readonly isWhole: boolean;
-      readonly body: JsonObject;
-      /** Headers that are part of the answer and stored with it. */
-      readonly headers: Headers;
-      /** null: for ever. */
-      readonly usableForMs: number | null;
-      readonly lostPicos: Picos;
-      readonly spoiled?: Spoiled;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly error: ApiError;
-      readonly lostPicos: Picos;
-      readonly spoiled?: Spoiled;
-    };
+type Delivered = {
+  readonly kind: 'delivered';
+  readonly count: number;
+  readonly price: UnitPrice;
+  readonly provider: string;
+  /** Number of calls to providers. */
+  readonly calls: number;
+  /** Cacheable: complete and from the primary route. */
+  readonly isWhole: boolean;
+  readonly body: JsonObject;
+  /** Headers that are part of the answer and stored with it. */
+  readonly headers: Headers;
+  /** null: for ever. */
+  readonly usableForMs: number | null;
+};
+
+/** `picos`: at the operator's cost. `calls`: of the whole request. */
+type Spoiled = Pick<Delivered, 'provider' | 'calls'> & { readonly picos: Picos };
 
 /**
  * Once `waiting` is aborted, nothing new is started. A provider completes and bills what it was
@@ -142,7 +130,6 @@ type Sold = Accepted & {
   readonly running: Held;
   readonly units: UnitsForSale;
 };
-type Delivered = Extract<Delivery, { kind: 'delivered' }>;
 
 function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   const { gateway, running } = sold;
@@ -217,7 +204,7 @@ function billOf(
   { count, price, provider, calls }: Pick<Delivered, 'count' | 'price' | 'provider' | 'calls'>,
 ): Bill {
   const { units } = sold;
-  const { endpoint, modelId, modelName, unit, priceVersion } = units;
+  const { endpoint, modelId, modelName, unit } = units;
   const { terms, costMicros, upstreamCostMicros } = priceOf(units, price, count);
   const record = {
     modelId,
@@ -228,7 +215,7 @@ function billOf(
     webSearches: unit.counted === 'search' ? count : 0,
     images: unit.counted === 'image' ? count : 0,
     usageSource: 'upstream',
-    priceVersion,
+    priceVersion: '0',
     streamed: false,
     attempts: calls,
     firstByteMs: null,

@@ -44,7 +44,6 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
       count: text.length,
       most: price,
       likelyPicos: upstreamPicos * BigInt(text.length),
-      priceVersion: '0',
       countField: null,
     };
     return {
