@@ -19,6 +19,7 @@ type Part = {
 };
 
 const { ledgersTable } = tables;
+const postgresTypes = { text: 'text', bigint: 'bigint', flag: 'smallint', bytes: 'text' } as const;
 
 const parts: readonly Part[] = [
   {
@@ -67,9 +68,7 @@ function insert<Row, Fields>(
 ): Part {
   return {
     columns,
-    types: types.map(
-      (type) => ({ flag: 'smallint', bytes: 'text', text: 'text', bigint: 'bigint' })[type],
-    ),
+    types: types.map((type) => postgresTypes[type]),
     rowsOf: (changes) => recordsOf(changes).map(valuesOf),
     statement: (rows, names) =>
       `insert into ${name} (${names}) select ${names} from ${rows} ${conflict}`,
