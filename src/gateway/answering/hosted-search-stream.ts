@@ -102,6 +102,8 @@ class SearchStream {
       const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
       if (reply.kind === 'failure') {
         this.progress.usage = this.#turns.usageAfter(reply);
+        // The earlier turns were complete, so their count is final.
+        this.progress.isComplete = reply.isWhole || reply.failure.kind === 'status';
         throw new UpstreamBroken(this.#turns.failureOf(reply));
       }
       ({ chunks } = reply);
