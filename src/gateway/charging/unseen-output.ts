@@ -23,10 +23,11 @@ type UnseenOptions = {
 
 /** The unseen output of one call, from its beginning to its end. */
 export class UnseenOutput {
+  /** True after the first event of a stream: the model runs. Always true for a whole answer. */
+  hasBegun: boolean;
   readonly #clock: Clock;
   readonly #options: UnseenOptions;
   readonly #startedAtMs: number;
-  #hasBegun: boolean;
   #isRunning = true;
   #outputBytes = 0;
   #countedTokens = 0;
@@ -44,18 +45,13 @@ export class UnseenOutput {
     this.#options = options;
     this.#startedAtMs = clock.elapsedMs();
     this.#lastOutputMs = this.#startedAtMs;
-    this.#hasBegun = options.unseen === 'all';
-  }
-
-  /** True after the first event of a stream: the model runs. Always true for a whole answer. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+    this.hasBegun = options.unseen === 'all';
   }
 
   /** Call with the first event of a stream. */
   begin(): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
+    if (this.hasBegun) return;
+    this.hasBegun = true;
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
@@ -89,7 +85,7 @@ export class UnseenOutput {
    * in which it may be thinking or writing a call.
    */
   get isHidden(): boolean {
-    return this.#isRunning && (!this.#hasBegun || this.#isSilence(this.silentMs));
+    return this.#isRunning && (!this.hasBegun || this.#isSilence(this.silentMs));
   }
 
   /** Output of one choice and the time it took, to measure the route's speed; null: unknown. */

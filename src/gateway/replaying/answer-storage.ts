@@ -26,15 +26,19 @@ type AnswerStorageOptions = {
 type Sealed = { readonly stored?: SealedResponse; readonly cached?: SealedCached };
 
 export class AnswerStorage {
+  /**
+   * True when it is known that a repeat with the Idempotency-Key will not get this answer: from the
+   * beginning when the account stores none, otherwise from `seal` on.
+   */
+  isNotKept: boolean;
   readonly #options: AnswerStorageOptions;
   /** The sealed answer for the cache. */
   #cached: WholeResponse | null = null;
-  #isNotKept: boolean;
 
   constructor(options: AnswerStorageOptions) {
     this.#options = options;
     const { claim, isRetained } = options;
-    this.#isNotKept = claim !== null && !(isRetained && claim.bodyBytesMax > 0);
+    this.isNotKept = claim !== null && !(isRetained && claim.bodyBytesMax > 0);
   }
 
   /** The longest body that is stored anywhere, in bytes; null: nothing is stored. */
@@ -42,14 +46,6 @@ export class AnswerStorage {
     const { claim, run } = this.#options;
     if (!claim && !run) return null;
     return claim?.bodyBytesMax || run?.bodyBytesMax ? plainBytesMax : 0;
-  }
-
-  /**
-   * True when it is known that a repeat with the Idempotency-Key will not get this answer: from the
-   * beginning when the account stores none, otherwise from `seal` on.
-   */
-  get isNotKept(): boolean {
-    return this.#isNotKept;
   }
 
   /**
@@ -83,7 +79,7 @@ export class AnswerStorage {
     this.#cached = isCached ? { ...plain, body: body! } : null;
     const isStored = claim && isRetained && packed && mayStore(packed.length, { isFree });
     const stored = await claim?.seal(plain, isStored ? packed : null);
-    this.#isNotKept = stored?.body === null;
+    this.isNotKept = stored?.body === null;
     const cached = isCached ? run.seal(this.#cached!, packed) : null;
     return { ...(stored && { stored }), ...(cached && { cached }) };
   }
@@ -103,7 +99,7 @@ export const noAnswerStorage = new AnswerStorage({
   mayStore: () => false,
 });
 
-/** Tells the client of a first answer that a repeat with its Idempotency-Key will not get it. */
+/** Tells the client of an answer that a repeat with its Idempotency-Key will not get it. */
 export function retentionHeaders(
   { idempotency }: Pick<HeaderNames, 'idempotency'>,
   storage: Pick<AnswerStorage, 'isNotKept'>,

@@ -7,6 +7,7 @@ import { floorToCents } from '../../lib/money.ts';
 import type { Headers } from '../client.ts';
 import type { ReplaySource } from '../../canonical/request-fields.ts';
 import { requestHeaders } from '../headers.ts';
+import { retentionHeaders } from './answer-storage.ts';
 import type { Replayable } from './replayable.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
@@ -32,7 +33,7 @@ export async function replay(
   const costs: Headers = {
     [gateway.headers.cost]: '0',
     [gateway.headers.cache]: source,
-    ...(!isKept && { [gateway.headers.idempotency]: 'not-retained' }),
+    ...retentionHeaders(gateway.headers, { isNotKept: !isKept }),
     ...(balance && { [gateway.headers.balance]: String(floorToCents(balance.availableMicros)) }),
   };
   const about = { ...response.headers, ...costs };

@@ -8,19 +8,15 @@ import type { Replayable } from './replayable.ts';
 
 export class WaitingClient implements Client, KeptStream {
   lastWriteMs: number;
+  /** The stream that a keep-alive has opened; null: none yet. */
+  openStream: ClientStream | null = null;
   readonly #client: Client;
   readonly #asked: Replayable;
-  #stream: ClientStream | null = null;
 
   constructor(client: Client, asked: Replayable) {
     this.#client = client;
     this.#asked = asked;
     this.lastWriteMs = asked.gateway.keepAlives.nowMs();
-  }
-
-  /** The stream that a keep-alive has opened; null: none yet. */
-  get openStream(): ClientStream | null {
-    return this.#stream;
   }
 
   /**
@@ -46,8 +42,8 @@ export class WaitingClient implements Client, KeptStream {
     this.lastWriteMs = keepAlives.nowMs();
     const { cost, balance, cache, route, attempts, ignored, emulated, outputLimit } = headers;
     const names = [cost, balance, cache, route, attempts, ignored, emulated, outputLimit];
-    this.#stream ??= this.#client.startStream(requestHeaders(this.#asked), names);
-    this.#stream.keepAlive(emptyComment);
+    this.openStream ??= this.#client.startStream(requestHeaders(this.#asked), names);
+    this.openStream.keepAlive(emptyComment);
   }
 
   isGone(): boolean {
@@ -55,7 +51,7 @@ export class WaitingClient implements Client, KeptStream {
   }
 
   hasHead(): boolean {
-    return this.#stream !== null;
+    return this.openStream !== null;
   }
 
   onGone(callback: () => void): void {
@@ -68,6 +64,6 @@ export class WaitingClient implements Client, KeptStream {
 
   /** An opened stream cannot get more headers; the important ones are sent as trailers. */
   startStream(headers: Headers, trailerNames: readonly string[]): ClientStream {
-    return this.#stream ?? this.#client.startStream(headers, trailerNames);
+    return this.openStream ?? this.#client.startStream(headers, trailerNames);
   }
 }

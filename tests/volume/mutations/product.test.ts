@@ -77,8 +77,8 @@ testMutations([], {
   },
   'a queue before the first event is charged as output': {
     file: 'gateway/charging/unseen-output.ts',
-    guard: '    this.#hasBegun = true;\n    this.#lastOutputMs = this.#clock.elapsedMs();',
-    without: '    this.#hasBegun = true;',
+    guard: '    this.hasBegun = true;\n    this.#lastOutputMs = this.#clock.elapsedMs();',
+    without: '    this.hasBegun = true;',
     watchers: ['src/gateway/charging/unseen-output.test.ts'],
   },
   'a host is paid more than the request could cause': {
