@@ -48,24 +48,10 @@ export function connectProviders(config: Config, secret: Secret): ConnectedProvi
   const images = new Map<string, ConnectedImageProvider>();
   for (const [name, provider] of Object.entries({ ...unconfigured, ...config.providers })) {
     const connected = connect(name, provider);
-    if (!connected) continue;
-    played.set(name, { ...connected, apiKey: null });
-    if (provider.enabled) byName.set(name, connected);
-  }
-  for (const [name, provider] of Object.entries(config.providers)) {
-    if (!provider.enabled) continue;
-    const connection = {
-      name,
-      baseUrl: provider.base_url,
-      apiKey: provider.api_key,
-      timeouts: provider.timeouts,
-    };
-    const { kind } = provider;
-    if (!isImageKind(kind)) continue;
-    // A whole image arrives after a minute or two of silence.
-    const { long } = silenceDefaultsMs;
-    const timeouts = { first_byte_ms: long, idle_ms: long, ...provider.timeouts };
-    images.set(name, { ...connection, timeouts, kind: imageProviderKinds[kind] });
+    if (connected) played.set(name, { ...connected, apiKey: null });
+    if (connected && provider.enabled) byName.set(name, connected);
+    const imageProvider = provider.enabled && connectImages(name, provider);
+    if (imageProvider) images.set(name, imageProvider);
   }
   return { byName, played, images, endUsers: createEndUsers(secret) };
 }
@@ -106,4 +92,14 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     takesCacheSalt: provider.cache_salt,
     pricing: provider,
   };
+}
+
+/** Returns null for a kind without images. */
+function connectImages(name: string, provider: ProviderEntry): ConnectedImageProvider | null {
+  const { kind, base_url: baseUrl, api_key: apiKey } = provider;
+  if (!isImageKind(kind)) return null;
+  // A whole image arrives after a minute or two of silence.
+  const { long } = silenceDefaultsMs;
+  const timeouts = { first_byte_ms: long, idle_ms: long, ...provider.timeouts };
+  return { name, baseUrl, apiKey, timeouts, kind: imageProviderKinds[kind] };
 }
