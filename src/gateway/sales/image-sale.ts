@@ -35,7 +35,6 @@ import {
 } from './units.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
-import { promptOnly } from '../models/read-conversation.ts';
 import { modelNotFound } from '../routing/route.ts';
 import { toApiError } from '../calling/failure-message.ts';
 
@@ -71,9 +70,9 @@ function readSale(
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
   const headers = retirementHeaders(model.retirement);
-  const content = { asked: () => promptOnly(request.prompt), answerFormat: null };
-  const facts = { modelId: model.id, provider, route, headers, body: request.body, content };
-  return saleOfUnits(facts, (accepted) => {
+  const { body, prompt } = request;
+  const asked = { modelId: model.id, provider, route, headers, body, prompt };
+  return saleOfUnits(asked, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;
     const drawing = { gateway, caller, model, routes, request, factor };
@@ -102,7 +101,6 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
     most,
     likelyPicos: likely.upstreamPicos * BigInt(request.count),
     endpoint: 'images',
-    modelId: model.id,
     modelName: model.displayName,
     unit: { one: 'image', many: 'images', counted: 'image' },
     count: request.count,

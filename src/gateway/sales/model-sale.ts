@@ -1,6 +1,7 @@
 // Sells a model's answer in one of the three wire formats.
 import { priceFor } from '../../domain/catalog/price.ts';
-import type { ClientFormat } from '../../formats/format.ts';
+import type { Prompt } from '../../domain/telemetry/content.ts';
+import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { beyondAnyContext } from '../../lib/document-tokens.ts';
 import { findModel } from '../admission/permitted-model.ts';
@@ -18,7 +19,6 @@ import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
-import { readConversation } from '../models/read-conversation.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, { caller, body, forwardable }) => {
@@ -120,4 +120,26 @@ function offerAnswer(
     },
   };
   return offerModel(selling, wanted);
+}
+
+const conversationFields = ['messages', 'system', 'input', 'instructions'];
+
+/**
+ * Reads the conversation for a trace, whatever else the request asks for. A conversation that the
+ * canonical request cannot express is returned as the JSON that it was.
+ */
+function readConversation(format: ClientFormat, request: ClientRequest): Prompt {
+  const entries = Object.entries(request.body);
+  const conversation = Object.fromEntries(
+    entries.filter(([name]) => conversationFields.includes(name)),
+  );
+  const body = { model: request.model, ...conversation };
+  try {
+    return format.readRequest({ ...request, body });
+  } catch {
+    return {
+      system: [],
+      messages: [{ role: 'user', content: [{ type: 'text', text: JSON.stringify(conversation) }] }],
+    };
+  }
 }

@@ -14,7 +14,6 @@ import { saleOfUnits, type Delivery, type UnitsForSale, type SaleSignals } from 
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
-import { promptOnly } from '../models/read-conversation.ts';
 import { toApiError } from '../calling/failure-message.ts';
 
 /**
@@ -35,7 +34,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
       route,
       headers: {},
       body: incoming.body as JsonObject,
-      content: { asked: () => promptOnly(asked.query), answerFormat: null },
+      prompt: asked.query,
     },
     () => {
       const factor = priceFactorFor(gateway, key, searchModelId);
@@ -58,7 +57,6 @@ function unitsOf(search: Search): UnitsForSale {
   if (!most) throw notConfigured();
   return {
     endpoint: 'web-search',
-    modelId: searchModelId,
     modelName: searchModelName,
     unit: { one: 'search', many: 'searches', counted: 'search' },
     count: 1,

@@ -3,6 +3,7 @@
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
+import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
@@ -25,7 +26,6 @@ type Unit = {
 export type UnitsForSale = {
   /** Its name in usage records. */
   readonly endpoint: string;
-  readonly modelId: string;
   readonly modelName: string;
   readonly unit: Unit;
   readonly count: number;
@@ -81,20 +81,30 @@ type UnitsOffer = {
   readonly deliver: (signals: SaleSignals) => Promise<Delivery>;
 };
 
+type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
+  /** For traces. */
+  readonly prompt: string;
+};
+
 /**
  * Returns the sale of an endpoint that sells units. `offerTo` returns what is sold and the function
  * that delivers it.
  */
 export function saleOfUnits(
-  facts: Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body' | 'content'>,
+  { prompt, ...facts }: UnitsAsked,
   offerTo: (accepted: Accepted) => UnitsOffer,
 ): Sale {
   return {
     ...facts,
+    content: { asked: () => promptOnly(prompt), answerFormat: null },
     stream: false,
     isCachedUnasked: false,
     estimate: () => ({ tokens: 0, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
   };
+}
+
+function promptOnly(text: string): Prompt {
+  return { system: [], messages: [{ role: 'user', content: [{ type: 'text', text }] }] };
 }
 
 function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
@@ -203,11 +213,11 @@ function billOf(
   sold: Sold,
   { count, price, provider, calls }: Pick<Delivered, 'count' | 'price' | 'provider' | 'calls'>,
 ): Bill {
-  const { units } = sold;
-  const { endpoint, modelId, modelName, unit } = units;
+  const { units, sale } = sold;
+  const { endpoint, modelName, unit } = units;
   const { terms, costMicros, upstreamCostMicros } = priceOf(units, price, count);
   const record = {
-    modelId,
+    modelId: sale.modelId,
     modelName,
     endpoint,
     provider,

@@ -4,7 +4,6 @@ import { scaleByFactor } from '../../../src/domain/catalog/price.ts';
 import { toApiError } from '../../../src/gateway/calling/failure-message.ts';
 import { callInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
 import { priceFactorFor } from '../../../src/gateway/routing/price-factor.ts';
-import { promptOnly } from '../../../src/gateway/models/read-conversation.ts';
 import { saleOfUnits } from '../../../src/gateway/sales/units.ts';
 import type { Endpoint } from '../../../src/gateway/stages.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
@@ -20,7 +19,6 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
   const { text } = parseShoutRequest(body);
   const routes = hosts[key.mode];
   const [{ route: first }] = routes as [Callable];
-  const content = { asked: () => promptOnly(text), answerFormat: null };
   const { provider } = first;
   const facts = {
     modelId,
@@ -28,7 +26,7 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
     route: provider,
     headers: {},
     body: body as JsonObject,
-    content,
+    prompt: text,
   };
   return saleOfUnits(facts, () => {
     const factor = priceFactorFor(gateway, key, modelId);
@@ -38,7 +36,6 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
     };
     const units = {
       endpoint: 'shout',
-      modelId,
       modelName: 'Shout',
       unit: { one: 'character', many: 'characters', counted: null },
       count: text.length,
