@@ -26,11 +26,6 @@ export function explainDatabaseOutage(error: unknown): unknown {
  * the retry.
  */
 export function shuttingDown(): ApiError {
-  return new ApiError(
-    'upstream_unavailable',
-    'The gateway is shutting down. Nothing was charged; retry.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  const message = 'The gateway is shutting down. Nothing was charged; retry.';
+  return new ApiError('upstream_unavailable', message, { retryAfterSeconds: 1 });
 }

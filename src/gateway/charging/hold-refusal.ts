@@ -64,11 +64,7 @@ function capError(outcome: RefusedOutcome, type: CapType, refused: Refused): Api
   });
 }
 
-function detailsOf(
-  limit: string,
-  outcome: RefusedOutcome,
-  refused: Refused,
-): Readonly<Record<string, unknown>> {
+function detailsOf(limit: string, outcome: RefusedOutcome, refused: Refused) {
   return {
     limit,
     required_micros: refused.amountMicros,
@@ -103,8 +99,8 @@ function balanceMessage(
 }
 
 /**
- * Writes the message for a key's cap or a member's budget. It shows the sums, because a hold is the most that a request
- * can cost, and usually fails before the cap is reached.
+ * Writes the message for a key's cap or a member's budget. It shows the sums, because a hold is the
+ * most that a request can cost, and usually fails before the cap is reached.
  */
 function capMessage(
   outcome: RefusedOutcome,

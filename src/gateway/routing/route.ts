@@ -79,9 +79,7 @@ export function modelNotFound(name: string, meant: string | null = null): ApiErr
   return new ApiError(
     'model_not_found',
     `The model ${quoted(name)} does not exist or is not switched on here.${question} GET /v1/models lists what there is.`,
-    {
-      param: 'model',
-    },
+    { param: 'model' },
   );
 }
 
