@@ -91,10 +91,7 @@ type Drawing = {
 
 function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
   const image = { ...request, inputs: request.images.map(() => null) };
-  const most = maximumPrice(model, image, {
-    prompt: estimateInputTokens(request.prompt),
-    factor,
-  });
+  const most = maximumPrice(model, image, { prompt: estimateInputTokens(request.prompt), factor });
   const likely = unitPrice(model, image, factor);
   if (!most || !likely) throw modelNotFound(model.id);
   return {
