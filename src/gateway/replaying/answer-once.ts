@@ -1,15 +1,18 @@
 // Runs a request once that may be repeated: by Idempotency-Key, or through the cache. A second one
 // waits for the first and gets its answer, or runs when the first fails.
 import { ApiError, idempotencyConflict } from '../../canonical/errors.ts';
+import type { CacheRun } from '../../domain/cache/cache-run.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { Client } from '../client.ts';
 import { shuttingDown, explainDatabaseOutage } from '../unavailable.ts';
-import { noAnswerStorage } from './answer-storage.ts';
+import { AnswerStorage, noAnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
 import type { Replayable } from './replayable.ts';
-import { answerCached, type Execute } from './answer-cached.ts';
 import { WaitingClient } from './waiting-client.ts';
+
+/** Runs the request and stores its answer in `storage`. */
+type Execute = (client: Client, storage: AnswerStorage) => Promise<void>;
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
 export async function answerOnce(
@@ -22,7 +25,7 @@ export async function answerOnce(
   const waiting = new WaitingClient(client, asked);
   try {
     if (name) await answerUnderKey(asked, name, { waiting, execute });
-    else await answerCached(asked, { waiting, claim: null, execute });
+    else await answerCached(asked, null, { waiting, execute });
   } catch (thrown) {
     const error = explainDatabaseOutage(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
@@ -46,9 +49,12 @@ async function answerUnderKey(
     ));
   switch (begun.kind) {
     case 'claimed':
-      return withClaim(begun.claim, () =>
-        answerCached(asked, { waiting, claim: begun.claim, execute }),
-      );
+      // However it ends, waiting requests are notified, and a key without a stored answer is free.
+      try {
+        return await answerCached(asked, begun.claim, { waiting, execute });
+      } finally {
+        await begun.claim.end();
+      }
     case 'stored':
       return replay(asked, waiting, { response: begun.response, source: 'idempotent-replay' });
     case 'conflict':
@@ -60,14 +66,54 @@ async function answerUnderKey(
 }
 
 /**
- * However it ends, waiting requests are notified, and a key without a stored answer is free again.
+ * Answers from the cache, or shares a run with identical requests of the account. `claim`: null
+ * without an Idempotency-Key.
  */
-async function withClaim(claim: Claim, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } finally {
-    await claim.end();
+async function answerCached(
+  asked: Replayable,
+  claim: Claim | null,
+  { waiting, execute }: Asker,
+): Promise<void> {
+  const { gateway, caller, names } = asked;
+  const { key } = caller;
+  const mayStore = (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
+    (!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes)) &&
+    mayStoreAsLong(asked, claim, packedBytes);
+  const storageIn = (run: CacheRun | null) =>
+    new AnswerStorage({ claim, run, isRetained: key.retainResponses, mayStore });
+  if (!names.cache) return execute(waiting, storageIn(null));
+  const begun =
+    gateway.answers.cache.recall(names.cache) ??
+    (await waiting.waitFor((signal) => gateway.answers.cache.begin(names.cache!, { signal })));
+  switch (begun.kind) {
+    case 'hit': {
+      // A hit is a success too, so the Idempotency-Key keeps it.
+      const { response } = begun;
+      const isKept =
+        !claim || (await claim.store(response, (bytes) => mayStore(bytes, { isFree: true })));
+      return replay(asked, waiting, { response, source: 'hit', isKept });
+    }
+    case 'run':
+      try {
+        return await execute(waiting, storageIn(begun.run));
+      } finally {
+        begun.run.end();
+      }
+    case 'abandoned':
+      if (!waiting.isGone()) throw shuttingDown();
   }
+}
+
+/** A body that is too long for the database takes from what the account may store in files today. */
+function mayStoreAsLong(
+  { gateway, caller: { key } }: Replayable,
+  claim: Claim | null,
+  packedBytes: number,
+): boolean {
+  if (!claim || claim.bodyBytesMax === 0) return false;
+  return (
+    packedBytes <= claim.bodyBytesMax || gateway.answers.fileBytes.take(key.accountId, packedBytes)
+  );
 }
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */

@@ -104,7 +104,7 @@ testMutations(watchers, {
   },
   'a key stays taken when its request has ended': {
     file: 'gateway/replaying/answer-once.ts',
-    guard: 'await claim.end();',
+    guard: 'await begun.claim.end();',
     without: '',
     watchers: chat('a failure is not stored'),
   },
@@ -127,19 +127,19 @@ testMutations(watchers, {
     watchers: chat('too long to be stored'),
   },
   'an answer of any length is stored': {
-    file: 'gateway/replaying/answer-cached.ts',
+    file: 'gateway/replaying/answer-once.ts',
     guard: 'if (!claim || claim.bodyBytesMax === 0) return false;',
     without: 'if (claim) return true;',
     watchers: chat('too long to be stored'),
   },
   'any number of free answers is stored': {
-    file: 'gateway/replaying/answer-cached.ts',
+    file: 'gateway/replaying/answer-once.ts',
     guard: '(!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes))',
     without: '(!isFree || gateway.answers.freeBytes.take(key.accountId, 0))',
     watchers: ['tests/integration/free-bytes.test.ts # answers of test keys'],
   },
   'any number of cache hits is stored': {
-    file: 'gateway/replaying/answer-cached.ts',
+    file: 'gateway/replaying/answer-once.ts',
     guard: 'mayStore(bytes, { isFree: true })',
     without: 'mayStore(bytes, { isFree: false })',
     watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
