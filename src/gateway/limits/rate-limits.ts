@@ -20,22 +20,13 @@ type Slot = { readonly headers: Headers; readonly end: (tokensUsed: number) => v
 
 type ScopedSlotLimit = SlotLimit & { readonly scope: LimitScope };
 
-/** The defaults for keys and accounts without limits of their own. */
-type Defaults = Pick<
-  Config['limits'],
-  | 'requests_per_minute'
-  | 'tokens_per_minute'
-  | 'concurrent_requests'
-  | 'account_requests_per_minute'
-  | 'account_tokens_per_minute'
-  | 'account_concurrent_requests'
-  | 'unpaid_concurrent_requests'
->;
+type Defaults = Config['limits'];
 
 /** Counting is free, but it uses the provider's rate limit, which all accounts share. */
 const unpaidCountsPerMinute = 10;
 
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
+  /** For keys and accounts without limits of their own. */
   readonly defaults: Defaults;
   /** Returns true when the account has paid nothing yet. */
   readonly isUnpaid: (key: ApiKey) => Promise<boolean>;
@@ -85,8 +76,8 @@ export class RateLimits {
   async #takePlace(key: ApiKey, tokens: number, headers: Headers): Promise<Slot> {
     const { defaults, slots } = this.#input;
     const limits = slotLimitsOf(key, {
-      ...defaults,
-      account_concurrent_requests: await this.#accountSlots(key),
+      key: defaults.concurrent_requests,
+      account: await this.#accountSlots(key),
     });
     await this.#takeSlots(limits, headers);
     const needs = tokensOf(key, defaults, tokens);
@@ -195,10 +186,10 @@ function needsOf(
   }));
 }
 
-function slotLimitsOf(key: ApiKey, defaults: Defaults): ScopedSlotLimit[] {
+function slotLimitsOf(key: ApiKey, defaults: ByScope): ScopedSlotLimit[] {
   const limits = {
-    key: key.limits.concurrentRequests ?? defaults.concurrent_requests,
-    account: key.accountLimits.concurrentRequests ?? defaults.account_concurrent_requests,
+    key: key.limits.concurrentRequests ?? defaults.key,
+    account: key.accountLimits.concurrentRequests ?? defaults.account,
   };
   return scopesOf(key, limits).map(({ scope, id, limit }) => ({ scope, id, max: limit }));
 }
