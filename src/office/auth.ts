@@ -1,12 +1,13 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
 import type { Change } from '../domain/audit/audit-log.ts';
+import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { findFirstAccount } from '../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { withOneSlash } from '../lib/one-slash.ts';
 import type { authEndpoints } from './contract/auth.ts';
 import { ProviderAway } from '../domain/users/authentication.ts';
-import { createProofLink, proveEmail } from '../domain/users/email-proof.ts';
+import { proveEmail } from '../domain/users/email-proof.ts';
 import { createFirstUser } from '../domain/users/first-run.ts';
 import { acceptInvitation, findInvitation, type Acceptance } from '../domain/users/invitations.ts';
 import {
@@ -14,7 +15,6 @@ import {
   emailChangedMail,
   passwordChangedMail,
   passwordResetMail,
-  verifyMail,
 } from '../domain/users/messages.ts';
 import { findLink } from '../domain/users/one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit } from '../domain/users/own-account.ts';
@@ -33,7 +33,7 @@ import {
 } from './client.ts';
 import { finishProviderProof, startProviderProof } from './confirmation.ts';
 import type { Handlers } from './handlers.ts';
-import { linkTo } from './links.ts';
+import { linkTo, makeProofMail } from './links.ts';
 import { placeOf, userOfPasskey } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
@@ -113,7 +113,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
   },
 
   'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
-    const { users, database, gateway } = context;
+    const { users, gateway } = context;
     const { open, initial_credit_usd: creditUsd } = gateway.config.signup;
     if (!open)
       throw new ApiError('not_permitted', 'Sign-up is closed here. Ask for an invitation.');
@@ -143,15 +143,9 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (users.mailer) {
       const mail =
         userId === null
-          ? alreadyUserMail(`${users.publicUrl()}/sign-in`)
-          : verifyMail(
-              linkTo(
-                context,
-                '/verify-email',
-                await createProofLink(database, { userId, email }, nowMs),
-              ),
-            );
-      users.mailer.sendLater({ to: email, ...mail });
+          ? { to: email, ...alreadyUserMail(`${users.publicUrl()}/sign-in`) }
+          : await makeProofMail(context, changes, { userId, email });
+      users.mailer.sendLater(mail);
       return { next: 'check-email' };
     }
     if (userId === null)
@@ -210,12 +204,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return done;
   },
 
-  'POST /auth/password-reset': async ({ context, body, request }) => {
+  'POST /auth/password-reset': async ({ context, body, changes, request }) => {
     const { users } = context;
     const email = checkEmail(body.email);
     await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
     // The link is created while the answer is sent, so that the response time reveals nothing.
-    if (users.mailer) void sendResetLink(context, email);
+    if (users.mailer) void sendResetLink({ context, changes }, email);
     return done;
   },
 
@@ -275,7 +269,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       };
       return { result, change };
     });
-    await payPromisedCredit(database, userId, {
+    await payPromisedCredit(changes.unrecorded, userId, {
       creditOnce: users.creditOnce,
       mustProveEmail: gateway.config.smtp !== null,
     });
@@ -284,20 +278,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return { email };
   },
 
-  'POST /auth/verify-email/send': async ({ context, session, request }) => {
-    const { users, database } = context;
+  'POST /auth/verify-email/send': async ({ context, session, changes, request }) => {
+    const { users } = context;
     if (!users.mailer)
       throw new ApiError('conflict', 'This service cannot send e-mails. Ask the operator.');
     await users.attempts.take(request.ip, { kind: 'password-reset', of: session.userId });
-    const token = await createProofLink(
-      database,
-      { userId: session.userId, email: session.email },
-      context.gateway.clock.nowMs(),
-    );
-    users.mailer.sendLater({
-      to: session.email,
-      ...verifyMail(linkTo(context, '/verify-email', token)),
-    });
+    users.mailer.sendLater(await makeProofMail(context, changes, session));
     return done;
   },
 
@@ -405,12 +391,15 @@ async function startSession(
   await rememberDevice(context, userId, { request, reply });
 }
 
-async function sendResetLink(context: OfficeContext, email: string): Promise<void> {
+type ResetCall = { readonly context: OfficeContext; readonly changes: AuditedChanges };
+
+async function sendResetLink({ context, changes }: ResetCall, email: string): Promise<void> {
   const { users, database, gateway } = context;
+  const { unrecorded, clock } = changes;
   try {
     const user = await findUser(database, { email });
     if (!user) return;
-    const token = await createResetLink(database, { user, mailed: true }, gateway.clock.nowMs());
+    const token = await createResetLink(unrecorded, { user, mailed: true }, clock.nowMs());
     await users.mailer?.send({
       to: email,
       ...passwordResetMail(linkTo(context, '/reset-password', token)),

@@ -111,7 +111,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
       email: session.email,
       base: baseUrlOf(context.gateway.config.server.public_url, call.request),
     });
-    await setCheckout(context.database, topUp.id, checkout);
+    await setCheckout(call.changes.unrecorded, topUp.id, checkout);
     return output(checkout.url);
   },
 

@@ -8,7 +8,7 @@ import { listPasskeys } from '../domain/users/passkeys/records.ts';
 import { verifyPassword } from '../domain/users/password.ts';
 import type { Session } from '../domain/users/session.ts';
 import { findUser, passwordHashOf } from '../domain/users/user-records.ts';
-import type { OfficeContext } from './context.ts';
+import type { DoorContext, OfficeContext } from './context.ts';
 import { clientOf, cookieLine, cookieOf, type RequestAndReply, setCookies } from './client.ts';
 import { userOfPasskey } from './passkeys.ts';
 import { unlessBusy } from './sign-in-fields.ts';
@@ -92,7 +92,7 @@ type ConfirmationCheck = RequestAndReply & {
  * Throws ApiError 400, 403, 409, 429.
  */
 export async function checkConfirmation(
-  context: OfficeContext,
+  context: DoorContext,
   { session, body: { password, code = '', passkey }, request, reply }: ConfirmationCheck,
 ): Promise<void> {
   const user = await findUser(context.database, { id: session.userId });
@@ -136,7 +136,7 @@ export function finishProviderProof(
 }
 
 async function takeProviderProof(
-  context: OfficeContext,
+  context: DoorContext,
   { id }: Session,
   { request, reply }: RequestAndReply,
 ): Promise<boolean> {
@@ -149,7 +149,7 @@ async function takeProviderProof(
 }
 
 async function confirmationRequired(
-  { database, users, gateway }: OfficeContext,
+  { database, users, gateway }: DoorContext,
   userId: string,
   code: boolean,
 ): Promise<ApiError> {

@@ -9,7 +9,7 @@ import { analyticsHandlers } from './analytics.ts';
 import { auditHandlers } from './audit-log.ts';
 import { authHandlers } from './auth.ts';
 import { billingHandlers } from './billing.ts';
-import type { OfficeContext } from './context.ts';
+import type { DoorContext } from './context.ts';
 import { contract } from './contract/contract.ts';
 import type { Endpoint } from './contract/endpoint.ts';
 import type { AnyHandler, Call, Handlers } from './handlers.ts';
@@ -62,7 +62,7 @@ const handlers: Handlers<typeof contract> = {
 /** Registers every URL of the dashboard's API and of the admin API. */
 export function addOffice(
   app: FastifyInstance,
-  context: OfficeContext,
+  context: DoorContext,
   memoryWait: MemoryWait,
 ): void {
   const doors = [openSessionDoor(app, context), openKeyDoor(app, context)];

@@ -35,7 +35,7 @@ export type Caller = {
   readonly once: Once;
 };
 
-export type Call<Name extends string, E extends Endpoint> = Caller & {
+export type Call<Name extends string, E extends Endpoint> = Writing<Name> & {
   readonly context: OfficeContext;
   readonly params: ParametersOf<Name>;
   readonly query: FilterOf<E>;
@@ -48,6 +48,9 @@ export type Call<Name extends string, E extends Endpoint> = Caller & {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 };
+
+/** A call that only reads cannot change anything. */
+type Writing<Name> = Name extends `GET ${string}` ? unknown : Pick<Caller, 'changes' | 'once'>;
 
 type SessionOf<E> = E extends { readonly access: 'public' } | { readonly scope: AdminScope }
   ? Session | null

@@ -9,7 +9,7 @@ import { adminApiPath } from '../server/context.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import { admitKey } from './admit-key.ts';
 import { requireAccount } from './changes/accounts.ts';
-import type { OfficeContext } from './context.ts';
+import type { DoorContext } from './context.ts';
 import { adminCalls } from './contract/contract.ts';
 import type { KeyEndpoint } from './contract/doors.ts';
 import { type Asked, type Caller, type Door, splitName } from './handlers.ts';
@@ -19,7 +19,7 @@ import { bodyReader, queryReader } from './read-input.ts';
 
 const removeEveryMs = 60_000;
 
-export function openKeyDoor(app: FastifyInstance, context: OfficeContext): Door {
+export function openKeyDoor(app: FastifyInstance, context: DoorContext): Door {
   const { secrets, gateway } = context;
   const onError = (err: unknown) => gateway.log.error({ err }, 'stored admin answers failed');
   const answers = new KeptAnswers({ secrets, onError });
@@ -44,7 +44,7 @@ export function openKeyDoor(app: FastifyInstance, context: OfficeContext): Door 
 type Entered = { readonly endpoint: KeyEndpoint; readonly answers: KeptAnswers };
 
 async function enter(
-  context: OfficeContext,
+  context: DoorContext,
   { endpoint, answers }: Entered,
   { request, body }: Asked,
 ): Promise<Caller> {
@@ -85,7 +85,7 @@ function nameOf(
 
 function removeRegularly(
   app: FastifyInstance,
-  { database, gateway: { clock } }: OfficeContext,
+  { database, gateway: { clock } }: DoorContext,
   onError: (error: unknown) => void,
 ): void {
   const stop = clock.every(

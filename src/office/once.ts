@@ -38,7 +38,7 @@ export class Once {
   inTransaction<Answer>(work: (scope: Scope) => Promise<Answer>): Promise<Answer> {
     const { context, changes, named } = this.#options;
     return changes.together(async (grouped) => {
-      const { database } = grouped;
+      const database = grouped.unrecorded;
       const earlier = await this.#claim(database);
       if (earlier !== null) return JSON.parse(earlier) as Answer;
       const answer = await work({ context: { ...context, database }, changes: grouped });
@@ -50,7 +50,7 @@ export class Once {
   /** Replaces the kept answer of this request. Does nothing without an Idempotency-Key. */
   async keepInstead(answer: object): Promise<void> {
     const { changes, named } = this.#options;
-    await named?.answers.keep(changes.database.write, named.name, JSON.stringify(answer));
+    await named?.answers.keep(changes.unrecorded.write, named.name, JSON.stringify(answer));
   }
 
   /**
@@ -61,9 +61,9 @@ export class Once {
     const { changes, named } = this.#options;
     assert(named, 'the endpoint must require an Idempotency-Key');
     const { name, answers } = named;
-    const earlier = await this.#claim(changes.database);
+    const earlier = await this.#claim(changes.unrecorded);
     if (earlier !== null) return JSON.parse(earlier) as Answer;
-    const { write } = changes.database;
+    const { write } = changes.unrecorded;
     try {
       const answer = await work(hash('sha256', `${name.keyId} ${name.keyDigest}`, 'base64url'));
       await answers.keep(write, name, JSON.stringify(answer));

@@ -2,8 +2,8 @@
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { profileEndpoints } from './contract/profile.ts';
-import { createProofLink, takeEmail } from '../domain/users/email-proof.ts';
-import { passwordChangedMail, secondFactorMail, verifyMail } from '../domain/users/messages.ts';
+import { takeEmail } from '../domain/users/email-proof.ts';
+import { passwordChangedMail, secondFactorMail } from '../domain/users/messages.ts';
 import {
   findUser,
   passwordHashOf,
@@ -15,7 +15,7 @@ import { endOtherSessions, endSession, listSessions } from '../domain/users/user
 import { clientOf, rememberDevice, setCookies } from './client.ts';
 import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
 import type { Handlers } from './handlers.ts';
-import { linkTo } from './links.ts';
+import { makeProofMail } from './links.ts';
 import { passkeyHandlers } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
 
@@ -68,17 +68,12 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
   },
 
   'POST /profile/email': async ({ context, body, session, changes, request }) => {
-    const { database, users } = context;
+    const { users } = context;
     const email = checkEmail(body.email);
     const { userId } = session;
     if (users.mailer) {
       await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
-      const token = await createProofLink(
-        database,
-        { userId, email },
-        context.gateway.clock.nowMs(),
-      );
-      users.mailer.sendLater({ to: email, ...verifyMail(linkTo(context, '/verify-email', token)) });
+      users.mailer.sendLater(await makeProofMail(context, changes, { userId, email }));
       return { next: 'check-email' };
     }
     await changes.commit(async (transaction) => {

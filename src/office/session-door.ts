@@ -8,7 +8,7 @@ import { checkContentType } from '../server/middleware/body.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import { compressJson } from './compress.ts';
 import { checkConfirmation } from './confirmation.ts';
-import type { OfficeContext } from './context.ts';
+import type { DoorContext } from './context.ts';
 import { bodySchemaOf } from './contract/common.ts';
 import { dashboardCalls } from './contract/contract.ts';
 import type { SessionEndpoint } from './contract/doors.ts';
@@ -17,7 +17,7 @@ import { Once } from './once.ts';
 import { sessionPaging } from './paging.ts';
 import { bodyReader, queryReader } from './read-input.ts';
 
-export function openSessionDoor(app: FastifyInstance, context: OfficeContext): Door {
+export function openSessionDoor(app: FastifyInstance, context: DoorContext): Door {
   app.decorateRequest('caller', null);
   const calls = Object.entries(dashboardCalls).map(([name, endpoint]) => {
     const { method, path } = splitName(name);
@@ -39,7 +39,7 @@ export function openSessionDoor(app: FastifyInstance, context: OfficeContext): D
 }
 
 async function enter(
-  context: OfficeContext,
+  context: DoorContext,
   { confirmed: isConfirmed }: SessionEndpoint,
   { request, reply, body }: Asked,
 ): Promise<Caller> {

@@ -1,9 +1,9 @@
 // The signed-in user, and the features of this installation.
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import type { sessionEndpoints, SessionInfo } from './contract/session.ts';
-import type { Database } from '../db/database.ts';
 import type { Membership } from '../domain/users/session.ts';
 import { findUser } from '../domain/users/user-records.ts';
+import type { Reader } from './context.ts';
 import type { Handlers } from './handlers.ts';
 
 export const sessionHandlers: Handlers<typeof sessionEndpoints> = {
@@ -36,7 +36,7 @@ export const sessionHandlers: Handlers<typeof sessionEndpoints> = {
 };
 
 async function accountsOf(
-  database: Database,
+  database: Reader,
   memberships: readonly Membership[],
 ): Promise<SessionInfo['accounts']> {
   const accounts = await findAccounts(

@@ -13,7 +13,7 @@ import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { chargedHandler } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';
-import type { OfficeContext } from './context.ts';
+import type { DoorContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
@@ -27,9 +27,9 @@ import { sendUsageFile } from './usage-file.ts';
 
 type Stream = {
   readonly access: Access;
-  readonly handler: (context: OfficeContext) => Handler;
+  readonly handler: (context: DoorContext) => Handler;
   /** Runs when the caller may call, before the body is read. */
-  readonly prepare?: (context: OfficeContext) => (request: FastifyRequest) => Promise<void>;
+  readonly prepare?: (context: DoorContext) => (request: FastifyRequest) => Promise<void>;
   readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl'>;
   /** Like a public route's: large bodies wait for memory before they are read. */
   readonly heavy?: boolean;
@@ -50,7 +50,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
 
 export function addStreams(
   app: FastifyInstance,
-  context: OfficeContext,
+  context: DoorContext,
   memoryWait: MemoryWait,
 ): void {
   for (const [name, { access, handler, prepare, config, heavy = false }] of Object.entries(
@@ -71,7 +71,7 @@ export function addStreams(
   }
 }
 
-function usageFile(context: OfficeContext): Handler {
+function usageFile(context: DoorContext): Handler {
   const readQuery = queryReader(UsageExportQuery);
   return async (request, reply) => {
     const { accountId } = request.caller!.account!;
@@ -82,7 +82,7 @@ function usageFile(context: OfficeContext): Handler {
   };
 }
 
-function statementFile(context: OfficeContext): Handler {
+function statementFile(context: DoorContext): Handler {
   const readQuery = queryReader(StatementFileQuery);
   return async (request, reply) => {
     const { account: accountId } = request.params as { readonly account: string };
@@ -93,7 +93,7 @@ function statementFile(context: OfficeContext): Handler {
   };
 }
 
-function receiptFile(context: OfficeContext): Handler {
+function receiptFile(context: DoorContext): Handler {
   const readQuery = queryReader(ReceiptQuery);
   return async (request, reply) => {
     const { accountId } = request.caller!.account!;
@@ -126,7 +126,7 @@ function playground(
  * Throws ApiError: 404 when the account has no such key, and the same errors as a request with the
  * key itself.
  */
-function useKeyOfPath(context: OfficeContext, scope: KeyScope) {
+function useKeyOfPath(context: DoorContext, scope: KeyScope) {
   const { gateway, keys } = context;
   return async (request: FastifyRequest): Promise<void> => {
     const { account, key: keyId } = request.params as {

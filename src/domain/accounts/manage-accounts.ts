@@ -216,7 +216,7 @@ export async function findAccounts(
 }
 
 /** The oldest account's id; null in a new installation. */
-export async function findFirstAccount(database: Database): Promise<string | null> {
+export async function findFirstAccount(database: Pick<Database, 'read'>): Promise<string | null> {
   const row = await database.read
     .selectFrom('accounts')
     .select('id')

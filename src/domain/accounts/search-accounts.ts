@@ -44,7 +44,7 @@ type AccountSearch = {
  * is invalid.
  */
 export async function searchAccounts(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { text, isFrozen, limit, cursor }: AccountSearch,
 ): Promise<{ readonly accounts: readonly FoundAccount[]; readonly next: string | null } | null> {
   let query = accountsWithLedgers(database);
@@ -84,7 +84,7 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
 
 /** Returns null when the account does not exist. */
 export async function findAccount(
-  database: Database,
+  database: Pick<Database, 'read'>,
   accountId: string,
 ): Promise<FoundAccount | null> {
   const row = await accountsWithLedgers(database)
@@ -93,7 +93,7 @@ export async function findAccount(
   return row ? toFound(row) : null;
 }
 
-function accountsWithLedgers(database: Database) {
+function accountsWithLedgers(database: Pick<Database, 'read'>) {
   return database.read
     .selectFrom('accounts')
     .innerJoin('ledgers as live', (join) =>

@@ -316,7 +316,7 @@ export async function readModelLatencies(
  * used are missing.
  */
 export async function readKeyUses(
-  database: Database,
+  database: Pick<Database, 'read'>,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (keyIds.length === 0) return new Map();

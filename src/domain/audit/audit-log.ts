@@ -129,7 +129,7 @@ type AuditQuery = {
  * the cursor is invalid.
  */
 export async function listChanges(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { accountId, actorId, action, subject, limit, cursor }: AuditQuery,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: string | null } | null> {
   let query = database.read.selectFrom('audit_log').selectAll();

@@ -26,12 +26,16 @@ type AuditedChangesInput = {
 };
 
 export class AuditedChanges {
-  readonly database: Database;
+  /**
+   * For rows that the audit log does not record, such as links, challenges and counts of tries, and
+   * for what follows a recorded change. `tests/architecture.test.ts` lists who uses it.
+   */
+  readonly unrecorded: Database;
   readonly clock: Clock;
   readonly #input: AuditedChangesInput;
 
   constructor(input: AuditedChangesInput) {
-    this.database = input.database;
+    this.unrecorded = input.database;
     this.clock = input.clock;
     this.#input = input;
   }
@@ -42,9 +46,9 @@ export class AuditedChanges {
    * anything else either. An exception undoes the change.
    */
   commit<Result>(work: (database: Database) => Promise<Audited<Result>>): Promise<Result> {
-    return transact(this.database, async (transaction) => {
+    return transact(this.unrecorded, async (transaction) => {
       const { result, change, by } = await work({
-        ...this.database,
+        ...this.unrecorded,
         read: transaction,
         write: transaction,
       });
@@ -55,8 +59,8 @@ export class AuditedChanges {
 
   /** Makes several changes in one transaction. */
   together<Result>(work: (changes: AuditedChanges) => Promise<Result>): Promise<Result> {
-    return transact(this.database, (transaction) => {
-      const database = { ...this.database, read: transaction, write: transaction };
+    return transact(this.unrecorded, (transaction) => {
+      const database = { ...this.unrecorded, read: transaction, write: transaction };
       return work(new AuditedChanges({ ...this.#input, database }));
     });
   }

@@ -221,7 +221,10 @@ export type PaymentListing = {
 /**
  * Lists the payments that were not credited automatically: the undecided first, then newest first.
  */
-export async function listProblems(database: Database, limit: number): Promise<PaymentListing[]> {
+export async function listProblems(
+  database: Pick<Database, 'read'>,
+  limit: number,
+): Promise<PaymentListing[]> {
   const rows = await database.read
     .selectFrom('payments')
     .selectAll()

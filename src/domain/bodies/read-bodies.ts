@@ -24,7 +24,7 @@ type BodyKey = { readonly accountId: string; readonly requestId: string };
 
 /** Returns null when none are kept, `unreadable` when they are under a secret that is not accepted. */
 export async function readBodies(
-  { read }: Database,
+  { read }: Pick<Database, 'read'>,
   secrets: Secrets,
   { accountId, requestId, nowMs }: BodyKey & { readonly nowMs: number },
 ): Promise<Bodies | 'unreadable' | null> {

@@ -95,7 +95,9 @@ export async function revokeAdminKey(
 }
 
 /** Returns all keys, newest first. */
-export async function listAdminKeys(database: Database): Promise<readonly AdminKeyListing[]> {
+export async function listAdminKeys(
+  database: Pick<Database, 'read'>,
+): Promise<readonly AdminKeyListing[]> {
   const rows = await database.read
     .selectFrom('admin_keys')
     .selectAll()

@@ -65,7 +65,7 @@ export async function listKeys(
 
 /** Returns null when the key does not exist. */
 export async function findKey(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { keyId, accountId }: KeyLocator,
 ): Promise<KeyListing | null> {
   let query = database.read.selectFrom('api_keys').selectAll().where('id', '=', keyId);
@@ -76,7 +76,7 @@ export async function findKey(
 
 /** Returns the active key that was used last, else the newest; null when no key is active. */
 export async function findLastUsedKey(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { accountId, mode, nowMs }: Required<Pick<KeySearch, 'accountId' | 'mode' | 'nowMs'>>,
 ): Promise<KeyListing | null> {
   const row = await database.read
@@ -113,7 +113,7 @@ export type KeySearch = {
  * cursor.
  */
 export async function searchKeys(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { limit, cursor, ...filters }: KeySearch,
 ): Promise<{ readonly keys: readonly KeyListing[]; readonly next: string | null } | null> {
   const query = matching(database.read.selectFrom('api_keys').selectAll(), filters);
@@ -127,7 +127,7 @@ type SortedKeys = Omit<KeySearch, 'cursor'> & {
 
 /** Returns the keys with the highest spend or the newest use; the newest key first among equals. */
 export async function sortKeys(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { order, limit, ...filters }: SortedKeys,
 ): Promise<readonly KeyListing[]> {
   const measure = order === 'last-used' ? lastUse : spentIn(order, filters.nowMs);

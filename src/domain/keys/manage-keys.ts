@@ -139,7 +139,7 @@ export type KeyOutcome =
 
 /** Returns key names by id, over all accounts. Keys are never deleted, so every id has a name. */
 export async function readKeyNames(
-  database: Database,
+  database: Pick<Database, 'read'>,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (keyIds.length === 0) return new Map();

@@ -92,7 +92,7 @@ type Invitation = {
 
 /** Returns null when the invitation is unknown or not open. */
 export async function findInvitation(
-  database: Database,
+  database: Pick<Database, 'read'>,
   token: string,
   nowMs: number,
 ): Promise<Invitation | null> {
@@ -147,7 +147,7 @@ type OpenInvitation = {
 
 /** Lists the open invitations, newest first. */
 export async function listInvitations(
-  database: Database,
+  database: Pick<Database, 'read'>,
   accountId: string,
   nowMs: number,
 ): Promise<OpenInvitation[]> {

@@ -54,7 +54,7 @@ export async function createLink(
 
 /** Returns the link of a token, or null when it is unknown, used or expired. */
 export async function findLink(
-  database: Database,
+  database: Pick<Database, 'read'>,
   token: string,
   nowMs: number,
 ): Promise<Link | null> {

@@ -24,7 +24,7 @@ type UserSearch = {
 
 /** Returns a page, newest first; its `next` is null on the last page. */
 export async function searchUsers(
-  database: Database,
+  database: Pick<Database, 'read'>,
   { text, limit, cursor }: UserSearch,
 ): Promise<{ readonly users: readonly FoundUser[]; readonly next: string | null }> {
   // Ids begin with their creation time.
@@ -57,7 +57,7 @@ function isNamed(text: string) {
   return sql<SqlBool>`(lower(name) like lower(${pattern}) escape '\\' or lower(email) like lower(${pattern}) escape '\\' or id = ${text})`;
 }
 
-async function readMemberships(database: Database, userIds: readonly string[]) {
+async function readMemberships(database: Pick<Database, 'read'>, userIds: readonly string[]) {
   if (userIds.length === 0) return [];
   return database.read
     .selectFrom('account_members')

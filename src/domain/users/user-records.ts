@@ -107,7 +107,10 @@ export async function replacePassword(
 }
 
 /** Returns null when the user has no password. */
-export async function passwordHashOf(database: Database, userId: string): Promise<string | null> {
+export async function passwordHashOf(
+  database: Pick<Database, 'read'>,
+  userId: string,
+): Promise<string | null> {
   const row = await database.read
     .selectFrom('user_credentials')
     .select('password')
@@ -139,7 +142,7 @@ export type UserRecord = {
 };
 
 export async function findUser(
-  database: Database,
+  database: Pick<Database, 'read'>,
   by: { readonly id: string } | { readonly email: string },
 ): Promise<UserRecord | null> {
   const row = await database.read

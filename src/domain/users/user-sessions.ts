@@ -13,7 +13,7 @@ type SessionRecord = {
 
 /** Lists sessions that have not expired, newest first. */
 export async function listSessions(
-  database: Database,
+  database: Pick<Database, 'read'>,
   userId: string,
   nowMs: number,
 ): Promise<SessionRecord[]> {

@@ -79,7 +79,7 @@ export async function updateAccount(
     const fields = changedFields(terms.before, terms.after);
     return { result: null, change: fields && changeOf('update', accountId, fields) };
   });
-  return change.retainResponses === false ? eraseResponses(changes.database, accountId) : null;
+  return change.retainResponses === false ? eraseResponses(changes.unrecorded, accountId) : null;
 }
 
 /** Erases an account's stored answers. Throws ApiError 404. */
@@ -88,7 +88,7 @@ export async function purgeAccount(changes: AuditedChanges, accountId: string): 
     if (!(await raiseCacheGeneration(database, accountId))) throw noSuchAccount();
     return { result: null, change: changeOf('purge', accountId, { before: null, after: null }) };
   });
-  return eraseResponses(changes.database, accountId);
+  return eraseResponses(changes.unrecorded, accountId);
 }
 
 /**

@@ -55,7 +55,7 @@ export async function adjustBalance(
   if (outcome.type === 'balance-too-large') throw balanceTooLarge(kind, outcome.leftMicros);
   if (outcome.type !== 'credited' && outcome.type !== 'debited')
     throw new Error(`the ledger answered a ${kind} with ${outcome.type}`);
-  const booked = await findAdjustment(changes.database.read, { entryId, kind });
+  const booked = await findAdjustment(changes.unrecorded.read, { entryId, kind });
   if (booked?.amountMicros !== amountMicros || booked.note !== note) return null;
   return { entryId, availableMicros: outcome.availableMicros };
 }

@@ -10,7 +10,7 @@ export async function rotateSecret(
   changes: AuditedChanges,
   { secrets, file }: { readonly secrets: Secrets; readonly file: string },
 ): Promise<string> {
-  const { database, clock } = changes;
+  const { unrecorded: database, clock } = changes;
   // A database that no gateway of this version has served does not yet list the secrets it needs.
   await registerSecrets(database, secrets, clock.nowMs());
   const made = newSecretText();
@@ -45,7 +45,7 @@ export async function retireSecrets(
   });
   // Last, because no gateway serves a database without the secrets it needs. In a transaction,
   // because a rotation may write the file at the same time.
-  if (file !== null) await transact(changes.database, async () => removeSecrets(file, ending));
+  if (file !== null) await transact(changes.unrecorded, async () => removeSecrets(file, ending));
 }
 
 function changeOf(action: `secret.${string}`, before: string, after: string) {
