@@ -322,13 +322,13 @@ test('the office changes only by these files what the audit log does not record'
       file.startsWith('office/') && /\bunrecorded\b/.test(readFileSync(join(source, file), 'utf8')),
   );
   assert.deepEqual(writers.toSorted(), [
-    'office/auth.ts',
-    'office/billing.ts',
+    'office/accounts/billing.ts',
     'office/changes/accounts.ts',
     'office/changes/balances.ts',
     'office/changes/secrets.ts',
-    'office/links.ts',
     'office/once.ts',
+    'office/sign-in/auth.ts',
+    'office/sign-in/links.ts',
   ]);
 });
 

@@ -8,7 +8,7 @@ import { readKeyOwners } from '../domain/keys/key-owners.ts';
 import { readBudgets } from '../domain/users/budgets.ts';
 import type { Membership, Session } from '../domain/users/session.ts';
 import type { OfficeContext } from './context.ts';
-import { clientOf, setCookies } from './client.ts';
+import { clientOf, setCookies } from './sign-in/client.ts';
 
 export type Caller = {
   readonly session: Session | null;

@@ -7,7 +7,7 @@ import { dashboardApiPath } from '../server/context.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import { compressJson } from './compress.ts';
-import { checkConfirmation } from './confirmation.ts';
+import { checkConfirmation } from './sign-in/confirmation.ts';
 import type { DoorContext } from './context.ts';
 import { bodySchemaOf } from './contract/common.ts';
 import { dashboardCalls } from './contract/contract.ts';

@@ -18,12 +18,12 @@ import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
-import { finishProvider } from './auth.ts';
+import { finishProvider } from './sign-in/auth.ts';
 import { requireAccount } from './changes/accounts.ts';
 import { queryReader } from './read-input.ts';
-import { sendReceipt } from './receipt-file.ts';
-import { sendStatementFile } from './statement-file.ts';
-import { sendUsageFile } from './usage-file.ts';
+import { sendReceipt } from './reports/receipt-file.ts';
+import { sendStatementFile } from './reports/statement-file.ts';
+import { sendUsageFile } from './reports/usage-file.ts';
 
 type Stream = {
   readonly access: Access;

@@ -21,7 +21,7 @@ import { Challenges } from '../domain/users/passkeys/challenges.ts';
 import { Passkeys } from '../domain/users/passkeys/passkeys.ts';
 import { openAccount } from './changes/accounts.ts';
 import { adjustBalance } from './changes/balances.ts';
-import { AttemptLimits } from './attempt-limits.ts';
+import { AttemptLimits } from './sign-in/attempt-limits.ts';
 
 /** Services for the dashboard's users. */
 export type Users = {

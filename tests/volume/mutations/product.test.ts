@@ -408,7 +408,7 @@ testMutations([], {
     watchers: integration('admin-api', 'on SQLite wrong admin keys'),
   },
   'an admin key makes a reset link for an operator': {
-    file: 'office/users.ts',
+    file: 'office/accounts/users.ts',
     guard: 'if (!session && user.isOperator)',
     without: 'if (!session && user.id === null)',
     watchers: integration('admin-api', 'on SQLite an admin key makes no reset link'),
@@ -638,7 +638,7 @@ testMutations([], {
     watchers: ['tests/integration/raw-bodies.test.ts # values'],
   },
   'a new password allows more guesses of a code': {
-    file: 'office/profile.ts',
+    file: 'office/sign-in/profile.ts',
     guard: 'if (renewed)',
     without: 'if (!renewed)',
     watchers: integration('dashboard-second-factor', 'on SQLite a new password'),
@@ -724,13 +724,13 @@ testMutations([], {
     watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
   },
   'a passkey of another user confirms': {
-    file: 'office/confirmation.ts',
+    file: 'office/sign-in/confirmation.ts',
     guard: 'if (answer.userId === session.userId) return;',
     without: 'return;',
     watchers: integration('dashboard-confirmation', 'on SQLite a passkey of the user'),
   },
   'a proof of a sign-in confirms in every session': {
-    file: 'office/confirmation.ts',
+    file: 'office/sign-in/confirmation.ts',
     guard: 'const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;',
     without: "const proofOf = (_id: string) => 'signed in at the provider';",
     watchers: integration('dashboard-oidc', 'on SQLite a fresh sign-in'),
@@ -754,13 +754,13 @@ testMutations([], {
     watchers: integration('dashboard-passkeys', "on SQLite one user's passkey"),
   },
   'a passkey is added without a code of the second factor': {
-    file: 'office/confirmation.ts',
+    file: 'office/sign-in/confirmation.ts',
     guard: 'if (!user?.hasSecondFactor) return;',
     without: 'if (user) return;',
     watchers: integration('dashboard-passkeys', 'on SQLite with a second factor'),
   },
   'passwords may be guessed without limit': {
-    file: 'office/attempt-limits.ts',
+    file: 'office/sign-in/attempt-limits.ts',
     guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
     without: '',
     watchers: integration('dashboard-sign-in', 'on SQLite (ten tries|one address)'),

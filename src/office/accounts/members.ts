@@ -1,0 +1,126 @@
+// The members of an account, their budgets, and invitations.
+import { ApiError } from '../../canonical/errors.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { readMemberSpending } from '../../domain/ledger/reports/spending.ts';
+import { readBudgets } from '../../domain/users/budgets.ts';
+import { listInvitations } from '../../domain/users/invitations.ts';
+import { listMembers } from '../../domain/users/members.ts';
+import { micros } from '../../lib/money.ts';
+import { isAtLeast, requireProof, requireWithinBudget } from '../access.ts';
+import {
+  leaveAccount,
+  removeMember,
+  setBudget,
+  setRole,
+  withdrawInvitation,
+} from '../changes/members.ts';
+import type { membersEndpoints } from '../contract/members.ts';
+import type { Handlers } from '../handlers.ts';
+import { invite } from './invite.ts';
+import { spendOf } from './keys.ts';
+import { checkEmail } from '../sign-in/sign-in-fields.ts';
+
+const done = { ok: true } as const;
+
+export const membersHandlers: Handlers<typeof membersEndpoints> = {
+  'GET /accounts/:account/members': async ({ context, params }) => {
+    const members = await listMembers(context.database, params.account);
+    return members.map(({ userId, name, email, role, hasSecondFactor, joinedAtMs }) => ({
+      user_id: userId,
+      name,
+      email,
+      role,
+      second_factor: hasSecondFactor,
+      joined_at: new Date(joinedAtMs).toISOString(),
+    }));
+  },
+
+  'PATCH /accounts/:account/members/:user': async ({ params, body, changes }) => {
+    await setRole(changes, memberOf(params), body.role);
+    return done;
+  },
+
+  'DELETE /accounts/:account/members/:user': async ({ params, changes }) => {
+    await removeMember(changes, memberOf(params));
+    return done;
+  },
+
+  'POST /accounts/:account/leave': async ({ params, session: { userId }, changes }) => {
+    await leaveAccount(changes, { accountId: params.account, userId });
+    return done;
+  },
+
+  'GET /accounts/:account/budgets': async ({ context: { database, gateway }, params }) => {
+    const nowMs = gateway.clock.nowMs();
+    const budgets = await readBudgets(database, params.account);
+    const ledgerId = ledgerIdOf(params.account, 'live');
+    const spending = await readMemberSpending(database.read, ledgerId, nowMs);
+    return [...budgets].map(([user_id, terms]) => {
+      return { user_id, ...terms, ...spendOf(spending.get(user_id), { createdAtMs: 0, nowMs }) };
+    });
+  },
+
+  'PATCH /accounts/:account/members/:user/budget': async ({ params, body, changes }) => {
+    await setBudget(changes, memberOf(params), termsOf(body));
+    return done;
+  },
+
+  'PATCH /admin/v1/accounts/:account/members/:user/budget': async ({ params, body, changes }) => {
+    await setBudget(changes, memberOf(params), termsOf(body));
+    return done;
+  },
+
+  'GET /accounts/:account/invitations': async ({ context: { database, gateway }, params }) => {
+    const open = await listInvitations(database, params.account, gateway.clock.nowMs());
+    return open.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
+      id,
+      email,
+      role,
+      invited_by: invitedBy,
+      created_at: new Date(createdAtMs).toISOString(),
+      expires_at: new Date(expiresAtMs).toISOString(),
+    }));
+  },
+
+  'POST /accounts/:account/invitations': async ({ params, body: { role, ...body }, ...call }) => {
+    const { context, account, session, request } = call;
+    const { users, gateway } = context;
+    const accountId = params.account;
+    const email = checkEmail(body.email);
+    if (account && session) {
+      const { userId } = session;
+      await requireProof(context, { userId, accountId });
+      await requireWithinBudget(context, account, { userId, keyId: null });
+      if (!isAtLeast(account.role, role))
+        throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
+    }
+    if (account || !session)
+      await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
+    // The operator's mail server must not write to any number of strangers.
+    if (account && users.mailer)
+      await users.attempts.take(request.ip, { kind: 'account-invitations', of: accountId });
+    const by = session ?? { userId: null, name: gateway.config.service.name };
+    return invite(call, { accountId, email, role, by, inviterRole: account?.role });
+  },
+
+  'DELETE /accounts/:account/invitations/:invitation': async ({ params, changes }) => {
+    await withdrawInvitation(changes, { accountId: params.account, id: params.invitation });
+    return done;
+  },
+};
+
+function memberOf(params: { readonly account: string; readonly user: string }) {
+  return { accountId: params.account, userId: params.user };
+}
+
+type TermFields = {
+  readonly daily_micros?: number | null;
+  readonly monthly_micros?: number | null;
+};
+
+function termsOf({ daily_micros: daily, monthly_micros: monthly }: TermFields) {
+  return {
+    ...(daily !== undefined && { daily_micros: daily === null ? null : micros(daily) }),
+    ...(monthly !== undefined && { monthly_micros: monthly === null ? null : micros(monthly) }),
+  };
+}

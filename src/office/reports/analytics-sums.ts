@@ -1,0 +1,180 @@
+// Adds sums of charges, uncharged requests and latencies to figures by group. Pure.
+import type { AnalyticsFigures } from '../contract/analytics.ts';
+import { latencyOf } from '../../domain/activity/latency.ts';
+import { dayMs, dayOf } from '../../lib/utc-time.ts';
+
+/** Requests by bucket of a histogram. */
+type Histogram = Map<number, number>;
+
+export type Sums = {
+  costMicros: number;
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  errors: number;
+  cached: number;
+  savedMicros: number;
+  readonly first: Histogram;
+  readonly whole: Histogram;
+};
+
+export class GroupSums {
+  readonly #groups = new Map<string, Sums>();
+
+  /** Returns the sums of a group, to add to. */
+  of(group: string): Sums {
+    const known = this.#groups.get(group);
+    if (known) return known;
+    const sums = noSums();
+    this.#groups.set(group, sums);
+    return sums;
+  }
+
+  /** Returns the sums by group, highest cost first, then most requests. */
+  get sorted(): readonly (readonly [group: string, sums: Sums])[] {
+    return [...this.#groups].toSorted(
+      ([id, one], [otherId, other]) =>
+        other.costMicros - one.costMicros ||
+        other.requests - one.requests ||
+        (id < otherId ? -1 : 1),
+    );
+  }
+}
+
+function noSums(): Sums {
+  return {
+    costMicros: 0,
+    requests: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    errors: 0,
+    cached: 0,
+    savedMicros: 0,
+    first: new Map(),
+    whole: new Map(),
+  };
+}
+
+const added = [
+  'costMicros',
+  'requests',
+  'inputTokens',
+  'outputTokens',
+  'errors',
+  'cached',
+  'savedMicros',
+] as const;
+
+/** Returns the total without these groups. They may be read later, so no figure is below 0. */
+export function restOf(
+  total: Sums,
+  groups: readonly (readonly [group: string, sums: Sums])[],
+): Sums {
+  const rest = { ...total, first: new Map(total.first), whole: new Map(total.whole) };
+  for (const [, sums] of groups) {
+    for (const name of added) rest[name] = Math.max(0, rest[name] - sums[name]);
+    for (const kind of ['first', 'whole'] as const)
+      for (const [bucket, requests] of sums[kind])
+        rest[kind].set(bucket, Math.max(0, (rest[kind].get(bucket) ?? 0) - requests));
+  }
+  return rest;
+}
+
+export function addToBucket(histogram: Histogram, bucket: number, requests: number): void {
+  histogram.set(bucket, (histogram.get(bucket) ?? 0) + requests);
+}
+
+export function addUncharged(
+  sums: Sums,
+  { errors, cached, savedMicros }: Pick<Sums, 'errors' | 'cached' | 'savedMicros'>,
+): void {
+  sums.requests += errors + cached;
+  sums.errors += errors;
+  sums.cached += cached;
+  sums.savedMicros += savedMicros;
+}
+
+export function isRepeat(outcome: string): boolean {
+  return outcome === 'hit' || outcome === 'idempotent-replay';
+}
+
+export function toFigures(sums: Sums): AnalyticsFigures {
+  return {
+    cost_micros: sums.costMicros,
+    requests: sums.requests,
+    input_tokens: sums.inputTokens,
+    output_tokens: sums.outputTokens,
+    errors: sums.errors,
+    cached: sums.cached,
+    saved_micros: sums.savedMicros,
+    first_token: toQuantiles(sums.first),
+    duration: toQuantiles(sums.whole),
+  };
+}
+
+function toQuantiles(histogram: Histogram): AnalyticsFigures['duration'] {
+  const latency = latencyOf(histogram);
+  return latency && { p50_ms: latency.p50Ms, p95_ms: latency.p95Ms };
+}
+
+export type DayCost = { readonly day: string; readonly group: string; readonly costMicros: number };
+type CostSeries = {
+  readonly id: string | null;
+  readonly isRest: boolean;
+  readonly costs: readonly number[];
+};
+
+const seriesMax = 5;
+/** The groups with the highest cost that `toSeries` needs. */
+export const seriesRead = seriesMax + 2;
+
+/**
+ * Returns a cost for each day: of the five groups with the highest cost, and of all others together.
+ * `totals`: the costs of all groups by day; null: they overlap. Groups without cost are left out; the
+ * group '' has no id.
+ */
+export function toSeries(
+  costs: readonly DayCost[],
+  days: readonly string[],
+  totals: readonly DayCost[] | null,
+): readonly CostSeries[] {
+  const places = new Map(days.map((day, place) => [day, place]));
+  const byDay = (rows: readonly DayCost[]) => {
+    const sums = days.map(() => 0);
+    for (const { day, costMicros } of rows) sums[places.get(day)!]! += costMicros;
+    return sums;
+  };
+  const total = (sums: readonly number[]) => sums.reduce((sum, cost) => sum + cost, 0);
+  const groups = [...Map.groupBy(costs, ({ group }) => group)]
+    .map(([id, rows]) => ({ id, costs: byDay(rows) }))
+    .filter((group) => total(group.costs) > 0)
+    .toSorted(
+      (one, other) => total(other.costs) - total(one.costs) || (one.id < other.id ? -1 : 1),
+    );
+  // A single remaining group is shown by itself.
+  const shown = groups.length === seriesMax + 1 ? groups : groups.slice(0, seriesMax);
+  const rest = byDay(totals ?? []).map((cost, place) =>
+    shown.reduce((left, group) => left - group.costs[place]!, cost),
+  );
+  return [
+    ...shown.map((group) => ({ id: group.id || null, isRest: false, costs: group.costs })),
+    ...(totals === null || total(rest) === 0 ? [] : [{ id: null, isRest: true, costs: rest }]),
+  ];
+}
+
+/** Returns the UTC days from the first to the last. */
+export function daysBetween(from: string, to: string): readonly string[] {
+  const firstMs = Date.parse(from);
+  const count = (Date.parse(to) - firstMs) / dayMs + 1;
+  return Array.from({ length: count }, (_, index) => dayOf(firstMs + index * dayMs));
+}
+
+/** Returns as many days before these. */
+export function rangeBefore(
+  from: string,
+  to: string,
+): { readonly from: string; readonly to: string } {
+  const firstMs = Date.parse(from);
+  const lengthMs = Date.parse(to) - firstMs + dayMs;
+  return { from: dayOf(firstMs - lengthMs), to: dayOf(firstMs - dayMs) };
+}

@@ -1,0 +1,62 @@
+// Rate limits for sign-ins and similar attempts: by client address in this process's memory, and by
+// target user in the database. So neither many addresses nor many gateways help an attacker.
+import { ApiError } from '../../canonical/errors.ts';
+import type { Database } from '../../db/database.ts';
+import { clientGroupOf } from '../../lib/addresses.ts';
+import type { AddressRates } from '../../domain/limits/address-rates.ts';
+import {
+  forgetAttempts,
+  moveAttempts,
+  takeAttempt,
+  tidyAttempts,
+  type Attempts,
+} from '../../domain/users/attempts.ts';
+
+/** Several people may share one address; a program that guesses needs thousands of attempts. */
+const perMinute = 60;
+/** After these seconds several attempts are free again. */
+const retrySeconds = 5;
+const tidyEvery = 500;
+
+export class AttemptLimits {
+  readonly #database: Database;
+  readonly #nowMs: () => number;
+  readonly #addressRates: AddressRates;
+  #taken = 0;
+
+  constructor(database: Database, addressRates: AddressRates, nowMs: () => number) {
+    this.#database = database;
+    this.#addressRates = addressRates;
+    this.#nowMs = nowMs;
+  }
+
+  /** Counts an attempt from an address. Throws ApiError 429. */
+  async takeFrom(address: string): Promise<void> {
+    const budget = { id: clientGroupOf(address), perMinute };
+    const { isGranted } = await this.#addressRates.take('sign-in attempts', budget, 1);
+    if (!isGranted) throw tooMany('Too many attempts came from this address.', retrySeconds);
+  }
+
+  /** Counts an attempt from an address against a user. Throws ApiError 429. */
+  async take(address: string, attempts: Attempts): Promise<void> {
+    await this.takeFrom(address);
+    const seconds = await takeAttempt(this.#database, attempts, this.#nowMs());
+    if (seconds > 0) throw tooMany('Too many attempts.', seconds);
+    this.#taken += 1;
+    if (this.#taken % tidyEvery === 0) await tidyAttempts(this.#database, this.#nowMs());
+  }
+
+  async move(from: Attempts, to: Attempts): Promise<void> {
+    await moveAttempts(this.#database, from, to);
+  }
+
+  async forget(attempts: Attempts): Promise<void> {
+    await forgetAttempts(this.#database, attempts);
+  }
+}
+
+function tooMany(what: string, retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limit_exceeded', `${what} Try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  });
+}

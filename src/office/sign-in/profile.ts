@@ -1,0 +1,262 @@
+// A user's own settings.
+import type { Change } from '../../domain/audit/audit-log.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { profileEndpoints } from '../contract/profile.ts';
+import { takeEmail } from '../../domain/users/email-proof.ts';
+import { passwordChangedMail, secondFactorMail } from '../../domain/users/messages.ts';
+import {
+  findUser,
+  passwordHashOf,
+  removeSecondFactor,
+  renameUser,
+  replacePassword,
+} from '../../domain/users/user-records.ts';
+import { endOtherSessions, endSession, listSessions } from '../../domain/users/user-sessions.ts';
+import { clientOf, rememberDevice, setCookies } from './client.ts';
+import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
+import type { Handlers } from '../handlers.ts';
+import { makeProofMail } from './links.ts';
+import { passkeyHandlers } from './passkeys.ts';
+import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
+
+type ProfileEndpoints = {
+  readonly [
+    Name in keyof typeof profileEndpoints as Name extends `${string} /profile${string}`
+      ? Name
+      : never
+  ]: (typeof profileEndpoints)[Name];
+};
+
+const done = { ok: true } as const;
+
+export const profileHandlers: Handlers<ProfileEndpoints> = {
+  ...passkeyHandlers,
+
+  'GET /profile': async ({ context: { database, users }, session }) => {
+    const user = await findUser(database, { id: session.userId });
+    if (!user) throw new ApiError('not_found', 'This user no longer exists.');
+    return {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      email_verified: user.isEmailVerified,
+      has_password: (await passwordHashOf(database, user.id)) !== null,
+      second_factor: {
+        enabled: user.hasSecondFactor,
+        backup_codes_left: user.hasSecondFactor
+          ? await users.authentication.backupCodesLeft(user.id)
+          : 0,
+      },
+    };
+  },
+
+  'PATCH /profile': async ({ body, session: { userId, name: before }, changes }) => {
+    const name = checkName(body.name);
+    await changes.commit(async (database) => {
+      await renameUser(database, userId, name);
+      return {
+        result: null,
+        change: {
+          action: 'user.update',
+          subject: userId,
+          before: { name: before },
+          after: { name },
+        },
+      };
+    });
+    return done;
+  },
+
+  'POST /profile/email': async ({ context, body, session, changes, request }) => {
+    const { users } = context;
+    const email = checkEmail(body.email);
+    const { userId } = session;
+    if (users.mailer) {
+      await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
+      users.mailer.sendLater(await makeProofMail(context, changes, { userId, email }));
+      return { next: 'check-email' };
+    }
+    await changes.commit(async (transaction) => {
+      if (!(await takeEmail(transaction, { userId, email })))
+        throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
+      const change: Change = {
+        action: 'user.email',
+        subject: userId,
+        before: { email: session.email },
+        after: { email },
+      };
+      return { result: null, change };
+    });
+    return { next: 'done' };
+  },
+
+  'POST /profile/password': async ({ context, body, session, changes, request, reply }) => {
+    const { users } = context;
+    const { userId, email } = session;
+    const given = {
+      session,
+      password: body.current_password,
+      address: request.ip,
+      param: 'current_password',
+    };
+    await checkPassword(context, given);
+    const passwordHash = await checkNewPassword(body.new_password, {
+      email,
+      param: 'new_password',
+    });
+    await changes.commit(async ({ write }) => {
+      await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
+      return {
+        result: null,
+        change: { action: 'user.password', subject: userId, before: null, after: null },
+      };
+    });
+    users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
+    setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
+    const [renewed] = await listSessions(context.database, userId, context.gateway.clock.nowMs());
+    // Otherwise each change of the password would allow further guesses of a code.
+    if (renewed)
+      await users.attempts.move(secondFactorAttempts(session), secondFactorAttempts(renewed));
+    await rememberDevice(context, userId, { request, reply });
+    return done;
+  },
+
+  'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
+    const sessions = await listSessions(database, session.userId, gateway.clock.nowMs());
+    return {
+      data: sessions.map(({ id, createdAt, renewedAt, expiresAt, address, userAgent }) => ({
+        id,
+        current: id === session.id,
+        created_at: createdAt.toISOString(),
+        last_active_at: renewedAt.toISOString(),
+        expires_at: expiresAt.toISOString(),
+        address,
+        user_agent: userAgent,
+      })),
+    };
+  },
+
+  'DELETE /profile/sessions/:session': async ({
+    params: { session: sessionId },
+    session: { userId },
+    changes,
+  }) => {
+    await changes.commit(async (database) => {
+      const isEnded = await endSession(database, { userId, sessionId });
+      if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
+      return {
+        result: null,
+        change: { action: 'session.end', subject: sessionId, before: null, after: null },
+      };
+    });
+    return done;
+  },
+
+  'POST /profile/sessions/revoke-others': async ({
+    session: { userId, id: sessionId },
+    changes,
+  }) => {
+    await changes.commit(async (database) => {
+      const count = await endOtherSessions(database, { userId, sessionId });
+      const change: Change = {
+        action: 'session.end-others',
+        subject: userId,
+        before: null,
+        after: { count },
+      };
+      return { result: null, change: count === 0 ? null : change };
+    });
+    return done;
+  },
+
+  'POST /profile/second-factor': async ({
+    context,
+    body: { password },
+    session,
+    request,
+    reply,
+  }) => {
+    await checkPassword(context, { session, password, address: request.ip });
+    const { result, cookies } = await context.users.authentication.startSecondFactor(
+      clientOf(request),
+      password,
+    );
+    if (result === 'is-on') throw new ApiError('conflict', 'The second factor is already on.');
+    if (result === 'wrong') throw wrongPassword('password');
+    setCookies(reply, cookies);
+    return { uri: result.uri, secret: result.secret, backup_codes: result.backupCodes };
+  },
+
+  'POST /profile/second-factor/confirm': async ({
+    context,
+    body: { code },
+    session,
+    changes,
+    request,
+    reply,
+  }) => {
+    const { users, database } = context;
+    const { userId, email } = session;
+    if ((await findUser(database, { id: userId }))?.hasSecondFactor)
+      throw new ApiError('conflict', 'The second factor is already on.');
+    const attempts = secondFactorAttempts(session);
+    await users.attempts.take(request.ip, attempts);
+    const given = { userId, code: code.trim() };
+    const cookies = await changes.commit(async (transaction) => {
+      const { result, cookies: made } = await users.authentication.confirmSecondFactor(
+        transaction,
+        clientOf(request),
+        given,
+      );
+      if (result === 'wrong')
+        throw invalidRequest(
+          'code',
+          'The code is wrong. Enter the newest code, and check the clock of your device.',
+        );
+      return { result: made, change: secondFactorChange(userId, { enabled: true }) };
+    });
+    await users.attempts.forget(attempts);
+    users.mailer?.sendLater({ to: email, ...secondFactorMail('on') });
+    setCookies(reply, cookies);
+    return done;
+  },
+
+  'POST /profile/second-factor/disable': async ({ context, session, changes }) => {
+    const { userId, email } = session;
+    if (!(await findUser(context.database, { id: userId }))?.hasSecondFactor)
+      throw noSecondFactor();
+    await changes.commit(async ({ write }) => {
+      await removeSecondFactor(write, userId);
+      return { result: null, change: secondFactorChange(userId, { enabled: false }) };
+    });
+    context.users.mailer?.sendLater({ to: email, ...secondFactorMail('off') });
+    return done;
+  },
+
+  'POST /profile/second-factor/backup-codes': async ({ context, session, changes }) => {
+    const { userId, email } = session;
+    const codes = await changes.commit(async (database) => {
+      const result = await context.users.authentication.newBackupCodes(database, userId);
+      if (!result) throw noSecondFactor();
+      return {
+        result,
+        change: { action: 'user.backup-codes', subject: userId, before: null, after: null },
+      };
+    });
+    context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
+    return { backup_codes: codes };
+  },
+};
+
+function noSecondFactor(): ApiError {
+  return new ApiError('conflict', 'The second factor is not on.');
+}
+
+function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }): Change {
+  return {
+    action: 'user.second-factor',
+    subject: userId,
+    before: { enabled: !enabled },
+    after: { enabled },
+  };
+}
