@@ -11,7 +11,7 @@ import { authHandlers } from './sign-in/auth.ts';
 import { billingHandlers } from './accounts/billing.ts';
 import type { DoorContext } from './context.ts';
 import { contract } from './contract/contract.ts';
-import type { Endpoint } from './contract/endpoint.ts';
+import { type Endpoint, isList } from './contract/endpoint.ts';
 import type { AnyHandler, Call, Handlers } from './handlers.ts';
 import { openKeyDoor } from './key-door.ts';
 import { keysHandlers } from './accounts/keys.ts';
@@ -70,7 +70,7 @@ export function addOffice(
     for (const { method, url, declared, onRequest, onSend, ...call } of calls) {
       const handler = (handlers as unknown as Readonly<Record<string, AnyHandler>>)[declared]!;
       const endpoint = (contract as Readonly<Record<string, Endpoint>>)[declared]!;
-      const isList = !('output' in endpoint);
+      const list = isList(endpoint) ? endpoint : null;
       app.route({
         method,
         url,
@@ -79,14 +79,14 @@ export function addOffice(
         ...(onSend && { onSend }),
         handler: async (request, reply) => {
           const given = { query: call.readQuery(request), body: call.readBody(request) };
-          const listed = isList ? paging.read(given.query as object) : { page: noPage };
+          const listed = list ? paging.read(given.query as object) : { page: noPage };
           const caller = await call.enter({ request, reply, body: given.body });
           const params = request.params as Record<string, string>;
           const all = { context, params, ...given, ...listed, ...caller, request, reply };
           const result = await handler(all as Call<string, Endpoint>);
           if (caller.once.isRepeated)
             reply.header(context.gateway.headers.cache, 'idempotent-replay');
-          return isList ? paging.write(endpoint, result, listed.page) : result;
+          return list ? paging.write(list, result, listed.page) : result;
         },
       });
     }

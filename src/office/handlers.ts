@@ -67,7 +67,9 @@ type ResultOf<E> = E extends { readonly page: infer Row extends TSchema }
   ? PageOf<Output<Row>> | null
   : E extends { readonly list: infer Row extends TSchema }
     ? readonly Output<Row>[]
-    : OutputOf<E>;
+    : E extends { readonly file: string }
+      ? FastifyReply
+      : OutputOf<E>;
 
 /** One handler for each call of a table. */
 export type Handlers<Table> = {

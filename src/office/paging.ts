@@ -1,13 +1,12 @@
 // Pages of lists. A cursor names the last row of its page, so rows that are added later neither
 // shift nor repeat any. Each door writes pages in its own form.
-import type { TSchema } from 'typebox';
 import { type ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import {
   decodeUsageCursor,
   encodeUsageCursor,
   type UsageCursor,
 } from '../domain/ledger/reports/usage-cursor.ts';
-import type { Endpoint } from './contract/endpoint.ts';
+import type { List } from './contract/endpoint.ts';
 
 const pageRows = 50;
 
@@ -17,8 +16,6 @@ export type Place = { readonly limit: number; readonly cursor: string | null };
 /** `next`: where the next page begins; null on the last page. */
 export type PageOf<Row> = { readonly rows: readonly Row[]; readonly next: string | null };
 
-/** A declared list. */
-export type List = Exclude<Endpoint, { readonly output: TSchema }>;
 type Query = { readonly limit?: number; readonly cursor?: string; readonly after?: string };
 type Read = { readonly page: Place; readonly query: object };
 

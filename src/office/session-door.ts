@@ -29,7 +29,7 @@ export function openSessionDoor(app: FastifyInstance, context: DoorContext): Doo
         ...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]),
         admitCaller(context, endpoint.access),
       ],
-      onSend: compressJson,
+      ...(endpoint.file === undefined && { onSend: compressJson }),
       readQuery: queryReader(endpoint.query),
       readBody: bodyReader(bodySchemaOf(endpoint)),
       enter: (asked: Asked) => enter(context, endpoint, asked),

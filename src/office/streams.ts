@@ -1,12 +1,10 @@
-// Dashboard endpoints whose body or answer is not JSON of the contract. Origin, session and access
-// are checked as for the others. The playground's endpoints are the public ones with a key of the
-// account: the path names the key instead of a header.
+// Calls of the dashboard that no handler serves: the playground and the return from single sign-on.
+// Origin, session and access are checked as for the others. The playground's endpoints are the public
+// ones with a key of the account: the path names the key instead of a header.
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
-import { ReceiptQuery, StatementFileQuery } from './contract/billing.ts';
-import { UsageExportQuery } from './contract/usage.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
@@ -19,11 +17,6 @@ import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './sign-in/auth.ts';
-import { requireAccount } from './changes/accounts.ts';
-import { queryReader } from './read-input.ts';
-import { sendReceipt } from './reports/receipt-file.ts';
-import { sendStatementFile } from './reports/statement-file.ts';
-import { sendUsageFile } from './reports/usage-file.ts';
 
 type Stream = {
   readonly access: Access;
@@ -41,11 +34,6 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
   ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
-  /** All records of `GET /accounts/:account/usage` that match its filters. */
-  'GET /accounts/:account/usage.csv': { access: 'viewer', handler: usageFile },
-  'GET /accounts/:account/statement.csv': { access: 'viewer', handler: statementFile },
-  'GET /operator/accounts/:account/statement.csv': { access: 'operator', handler: statementFile },
-  'GET /accounts/:account/receipt.pdf': { access: 'viewer', handler: receiptFile },
 };
 
 export function addStreams(
@@ -69,37 +57,6 @@ export function addStreams(
       ...(heavy ? memoryWait.around(handler(context)) : { handler: handler(context) }),
     });
   }
-}
-
-function usageFile(context: DoorContext): Handler {
-  const readQuery = queryReader(UsageExportQuery);
-  return async (request, reply) => {
-    const { accountId } = request.caller!.account!;
-    return sendUsageFile(context, reply, {
-      accountId,
-      query: readQuery(request) as UsageExportQuery,
-    });
-  };
-}
-
-function statementFile(context: DoorContext): Handler {
-  const readQuery = queryReader(StatementFileQuery);
-  return async (request, reply) => {
-    const { account: accountId } = request.params as { readonly account: string };
-    // An operator's path may name an account that does not exist.
-    await requireAccount(context.database, accountId);
-    const query = readQuery(request) as StatementFileQuery;
-    return sendStatementFile(context, reply, { accountId, query });
-  };
-}
-
-function receiptFile(context: DoorContext): Handler {
-  const readQuery = queryReader(ReceiptQuery);
-  return async (request, reply) => {
-    const { accountId } = request.caller!.account!;
-    const { entry: entryId } = readQuery(request) as ReceiptQuery;
-    return sendReceipt(context, reply, { accountId, entryId });
-  };
 }
 
 /**

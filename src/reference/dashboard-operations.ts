@@ -1,6 +1,6 @@
 // Describes the dashboard's API from its contract, which also validates its requests and types its
 // answers. What is no JSON of the contract stands at the end.
-import { Type, type TObject, type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import * as accounts from '../office/contract/accounts.ts';
 import * as analytics from '../office/contract/analytics.ts';
@@ -73,18 +73,30 @@ function withPrefix(name: string, operation: Operation): [string, Operation] {
   return [name.replace(' ', ` ${prefix}`), operation];
 }
 
+/** The names of files in generated clients. */
+const fileIds: Readonly<Record<string, string>> = {
+  'GET /accounts/:account/usage.csv': 'exportUsage',
+  'GET /accounts/:account/statement.csv': 'exportStatement',
+  'GET /operator/accounts/:account/statement.csv': 'exportStatementOfAccount',
+  'GET /accounts/:account/receipt.pdf': 'getReceipt',
+};
+
 function describe(name: string, endpoint: SessionEndpoint): Operation {
-  const { access, confirmed: isConfirmed = false, summary, query, output } = endpoint;
+  const { access, confirmed: isConfirmed = false, summary, query, output, file } = endpoint;
   const body = bodySchemaOf(endpoint);
+  const answer = {
+    description: file === undefined ? 'Done.' : 'A file.',
+    content: { [file ?? 'application/json']: output },
+  };
   return {
-    id: idOf(name),
+    id: fileIds[name] ?? idOf(name),
     tag: tagOf(access),
     summary,
     description: descriptionOf(endpoint),
     access: access === 'public' ? 'open' : 'session',
     parameters: [...pathParameters(name), ...queryParameters(query)],
     ...(body && { body: { content: { 'application/json': body } } }),
-    answers: { 200: { description: 'Done.', content: { 'application/json': output } } },
+    answers: { 200: answer },
     errors: [...errorsOf(name), ...(isConfirmed ? (['confirmation_required'] as const) : [])],
     errorShape: 'problem',
   };
@@ -170,53 +182,5 @@ function others(): [string, Operation][] {
       errors: ['invalid_request', 'not_found', 'internal_error', 'upstream_unavailable'],
       errorShape: 'problem',
     }),
-    file('/accounts/:account/usage.csv', {
-      id: 'exportUsage',
-      summary: 'Export the charges that match the filters',
-      query: usage.UsageExportQuery,
-      type: 'text/csv',
-    }),
-    file('/accounts/:account/statement.csv', {
-      id: 'exportStatement',
-      summary: 'Export the statement of a range of days',
-      query: billing.StatementFileQuery,
-      type: 'text/csv',
-    }),
-    file('/operator/accounts/:account/statement.csv', {
-      id: 'exportStatementOfAccount',
-      summary: 'Export an account’s statement of a range of days',
-      query: billing.StatementFileQuery,
-      type: 'text/csv',
-    }),
-    file('/accounts/:account/receipt.pdf', {
-      id: 'getReceipt',
-      summary: 'Get the receipt of a live credit',
-      query: billing.ReceiptQuery,
-      type: 'application/pdf',
-    }),
   ];
-}
-
-type FileOperation = {
-  readonly id: string;
-  readonly summary: string;
-  readonly query: TObject;
-  readonly type: 'text/csv' | 'application/pdf';
-};
-
-function file(
-  path: `/${string}`,
-  { id, summary, query, type }: FileOperation,
-): [string, Operation] {
-  const isOperators = path.startsWith('/operator');
-  return withPrefix(`GET ${path}`, {
-    id,
-    tag: isOperators ? 'operator' : 'account',
-    summary,
-    access: 'session',
-    parameters: [...pathParameters(path), ...queryParameters(query)],
-    answers: { 200: { description: 'A file.', content: { [type]: Type.String() } } },
-    errors: errorsOf('GET'),
-    errorShape: 'problem',
-  });
 }

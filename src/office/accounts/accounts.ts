@@ -21,11 +21,8 @@ import { readAddresses } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
 export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
-  'GET /operator/accounts': async ({
-    context,
-    query: { search: text, frozen: isFrozen },
-    page,
-  }) => {
+  'GET /operator/accounts': async ({ context, query, page }) => {
+    const { search: text, frozen: isFrozen } = query;
     const found = await searchAccounts(context.database, { text, isFrozen, ...page });
     return found && { rows: found.accounts.map(toRow), next: found.next };
   },

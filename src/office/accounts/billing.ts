@@ -16,6 +16,8 @@ import { forgiveLosses, requireAccount, setLowBalanceThreshold } from '../change
 import { type Adjustment, adjustBalance } from '../changes/balances.ts';
 import type { OfficeContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
+import { sendReceipt } from './receipt-file.ts';
+import { sendStatementFile } from './statement-file.ts';
 import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
@@ -47,6 +49,14 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     await requireAccount(context.database, params.account);
     return readStatement(context, ledgerIdOf(params.account, query.mode), page);
   },
+
+  'GET /accounts/:account/statement.csv': async ({ context, params, query, reply }) => {
+    await requireAccount(context.database, params.account);
+    return sendStatementFile(context, reply, { accountId: params.account, query });
+  },
+
+  'GET /accounts/:account/receipt.pdf': ({ context, params, query, reply }) =>
+    sendReceipt(context, reply, { accountId: params.account, entryId: query.entry }),
 
   'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) =>
     readStatement(context, ledgerIdOf(params.account, query.mode ?? 'live'), page),

@@ -24,13 +24,9 @@ export type AccountRow = Output<typeof AccountRow>;
 
 export const AccountDetail = closed({
   ...AccountRow.properties,
-  model_prices: Type.Array(
-    closed({
-      model: Type.String(),
-      multiplier_ppm: Type.Integer(),
-    }),
-    { description: "Multipliers of single models, which replace the account's." },
-  ),
+  model_prices: Type.Array(closed({ model: Type.String(), multiplier_ppm: Type.Integer() }), {
+    description: "Multipliers of single models, which replace the account's.",
+  }),
   retain_responses: Type.Boolean({
     description: 'True when answers are stored for replays and the cache.',
   }),

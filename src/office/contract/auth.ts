@@ -39,9 +39,7 @@ export const authEndpoints = {
     access: 'public',
     summary: 'Sign in with e-mail address and password',
     body: Type.Object({ email: Email, password: Password }),
-    output: closed({
-      next: Type.Enum(['done', 'second-factor']),
-    }),
+    output: closed({ next: Type.Enum(['done', 'second-factor']) }),
   }),
   'POST /auth/second-factor': endpoint({
     access: 'public',
@@ -68,9 +66,7 @@ export const authEndpoints = {
     summary: 'Become a user',
     note: '`check-email`: with a mail server, whether or not the address is known.',
     body: Type.Object({ name: Name, email: Email, password: Password }),
-    output: closed({
-      next: Type.Enum(['done', 'check-email']),
-    }),
+    output: closed({ next: Type.Enum(['done', 'check-email']) }),
   }),
   'POST /auth/link': endpoint({
     access: 'public',
@@ -102,9 +98,7 @@ export const authEndpoints = {
     summary: 'Confirm an e-mail address',
     note: 'By the user whose address it is.',
     body: Type.Object({ token: Token }),
-    output: closed({
-      email: Type.String(),
-    }),
+    output: closed({ email: Type.String() }),
   }),
   'POST /auth/verify-email/send': endpoint({
     access: 'user',
@@ -126,9 +120,7 @@ export const authEndpoints = {
       name: Type.Optional(Name),
       password: Type.Optional(Password),
     }),
-    output: closed({
-      account_id: Type.String(),
-    }),
+    output: closed({ account_id: Type.String() }),
   }),
   'POST /auth/oidc': endpoint({
     access: 'public',
@@ -138,8 +130,6 @@ export const authEndpoints = {
       next: Type.Optional(Type.String({ maxLength: 1_000 })),
       fresh: Type.Optional(Type.Boolean()),
     }),
-    output: closed({
-      url: Type.String(),
-    }),
+    output: closed({ url: Type.String() }),
   }),
 };

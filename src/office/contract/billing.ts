@@ -17,10 +17,7 @@ const BillingOverview = closed({
       max_micros: Type.Integer(),
       choices_micros: Type.Array(Type.Integer()),
       /** Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a fixed part. */
-      fee: closed({
-        ppm: Type.Integer(),
-        fixed_micros: Type.Integer(),
-      }),
+      fee: closed({ ppm: Type.Integer(), fixed_micros: Type.Integer() }),
     }),
     'How owners pay in by card; null: not here. Only the live balance is paid into.',
   ),
@@ -79,20 +76,13 @@ export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 /** At most a billion dollars; more is a typing error. */
 const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
-/**
- * The query of `GET /accounts/:account/statement.csv`, a stream. UTC days, both inclusive; without
- * them, everything until today.
- */
-export const StatementFileQuery = Type.Object({
+/** UTC days, both inclusive; without them, everything until today. */
+const StatementFileQuery = Type.Object({
   mode: Mode,
   from: Type.Optional(Day),
   to: Type.Optional(Day),
 });
 export type StatementFileQuery = Static<typeof StatementFileQuery>;
-
-/** The query of `GET /accounts/:account/receipt.pdf`: the id of a credit in the statement. */
-export const ReceiptQuery = Type.Object({ entry: Type.String({ minLength: 1, maxLength: 300 }) });
-export type ReceiptQuery = Static<typeof ReceiptQuery>;
 
 const adjustment = {
   kind: Type.Enum(['credit', 'debit']),
@@ -119,6 +109,20 @@ export const billingEndpoints = {
     note: 'Newest first.',
     query: Type.Object({ mode: Mode }),
     page: StatementLine,
+  }),
+  'GET /accounts/:account/statement.csv': endpoint({
+    access: 'viewer',
+    operator: true,
+    summary: 'Export the statement of a range of days',
+    query: StatementFileQuery,
+    file: 'text/csv',
+  }),
+  'GET /accounts/:account/receipt.pdf': endpoint({
+    access: 'viewer',
+    summary: 'Get the receipt of a live credit',
+    note: '`entry`: the id of a credit in the statement.',
+    query: Type.Object({ entry: Type.String({ minLength: 1, maxLength: 300 }) }),
+    file: 'application/pdf',
   }),
   'GET /admin/v1/accounts/:account/statement': endpoint({
     scope: 'reports:read',
@@ -164,10 +168,7 @@ export const billingEndpoints = {
     summary: 'Start a payment by card',
     note: 'Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents.',
     body: Type.Object({ request_id: RequestId, amount_micros: Amount }),
-    output: closed({
-      id: Type.String(),
-      checkout_url: Type.String(),
-    }),
+    output: closed({ id: Type.String(), checkout_url: Type.String() }),
   }),
   'GET /accounts/:account/top-ups/:topUp': endpoint({
     access: 'viewer',
@@ -179,8 +180,6 @@ export const billingEndpoints = {
     summary: 'Set the warning of a low balance',
     note: 'null: no warning.',
     body: Type.Object({ threshold_micros: Type.Union([Amount, Type.Null()]) }),
-    output: closed({
-      threshold_micros: orNull(Type.Integer()),
-    }),
+    output: closed({ threshold_micros: orNull(Type.Integer()) }),
   }),
 };

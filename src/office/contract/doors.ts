@@ -3,7 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { AdminScope } from '../../canonical/admin-scope.ts';
 import { closed, orNull } from './common.ts';
-import type { Access, Endpoint, EndpointName } from './endpoint.ts';
+import { type Access, type Endpoint, type EndpointName, isList, type List } from './endpoint.ts';
 
 type Shown = {
   /** Its name in the contract. */
@@ -17,6 +17,8 @@ export type SessionEndpoint = Shown & {
   readonly access: Access;
   readonly confirmed?: boolean;
   readonly output: TSchema;
+  /** The type of a file; then the output is its text. */
+  readonly file?: string;
 };
 export type KeyEndpoint = Shown & {
   readonly scope: AdminScope;
@@ -52,14 +54,13 @@ export function keyDoor(contract: Contract): Door<KeyEndpoint> {
   const calls = Object.entries(contract).flatMap(([name, endpoint]) => {
     const { scope, query, body } = endpoint;
     if (!scope) return [];
-    const isList = !('output' in endpoint);
     const shown = {
       ...endpoint,
       declared: name,
       scope,
-      ...(isList && { query: withFields(query, keyPaging) }),
+      ...(isList(endpoint) && { query: withFields(query, keyPaging) }),
       ...(body && { body: closed(body.properties) }),
-      output: isList ? keyPage(rowOf(endpoint)) : (endpoint.output as TObject),
+      output: isList(endpoint) ? keyPage(rowOf(endpoint)) : (sessionOutput(endpoint) as TObject),
     };
     return [[name.replace(/ \/(?:admin\/v1|operator)/, ' '), shown] as const];
   });
@@ -82,14 +83,12 @@ function withFields(query: TObject | undefined, paging: TObject['properties']): 
   return Type.Object({ ...paging, ...query?.properties });
 }
 
-type List = Exclude<Endpoint, { readonly output: TSchema }>;
-
 function rowOf(endpoint: List): TSchema {
   return 'page' in endpoint ? endpoint.page : endpoint.list;
 }
 
 function sessionOutput(endpoint: Endpoint): TSchema {
-  if ('output' in endpoint) return endpoint.output;
+  if (!isList(endpoint)) return 'output' in endpoint ? endpoint.output : Type.String();
   const data = Type.Array(rowOf(endpoint));
   return 'page' in endpoint
     ? closed({ data, next_cursor: orNull(Type.String()) })

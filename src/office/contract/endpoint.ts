@@ -54,10 +54,18 @@ export type Endpoint = {
 
 type Answer =
   | { readonly output: TSchema }
+  /** A file of this type, which only the dashboard has. */
+  | { readonly file: 'text/csv' | 'application/pdf' }
   /** A list that grows, page by page. */
   | { readonly page: TSchema }
   /** A list that the dashboard gets whole, and the admin API in pages, in the order of this field. */
   | { readonly list: TSchema; readonly order: string };
+
+export type List = Extract<Endpoint, { readonly page: TSchema } | { readonly list: TSchema }>;
+
+export function isList(declared: Endpoint): declared is List {
+  return 'page' in declared || 'list' in declared;
+}
 
 /** Example: `endpoint({ access: 'user', summary: 'Get the profile', output: Profile })` */
 export function endpoint<const Shape extends Endpoint>(shape: Shape): Shape {

@@ -17,16 +17,10 @@ export type TokenPrices = Output<typeof TokenPrices>;
 export const ModelPrice = closed({
   effective_at: orNull(Type.String(), 'null: from the beginning.'),
   base: TokenPrices,
-  tiers: Type.Array(
-    closed({
-      above_input_tokens: Type.Integer(),
-      prices: TokenPrices,
-    }),
-    {
-      description:
-        'By rising threshold; the last one that the whole input exceeds prices the whole request.',
-    },
-  ),
+  tiers: Type.Array(closed({ above_input_tokens: Type.Integer(), prices: TokenPrices }), {
+    description:
+      'By rising threshold; the last one that the whole input exceeds prices the whole request.',
+  }),
 });
 export type ModelPrice = Output<typeof ModelPrice>;
 
@@ -100,10 +94,7 @@ export const ImagePrices = closed({
 });
 export type ImagePrices = Output<typeof ImagePrices>;
 
-const Choice = closed({
-  default: Type.String(),
-  allowed: Type.Array(Type.String()),
-});
+const Choice = closed({ default: Type.String(), allowed: Type.Array(Type.String()) });
 
 /** In pixels. */
 export const SizeRule = closed({
@@ -123,11 +114,7 @@ export const ImageParameters = Type.Union([
     sizes: SizeRule,
     quality: Choice,
   }),
-  closed({
-    kind: Type.Literal('shape'),
-    aspect_ratio: Choice,
-    resolution: Choice,
-  }),
+  closed({ kind: Type.Literal('shape'), aspect_ratio: Choice, resolution: Choice }),
 ]);
 export type ImageParameters = Output<typeof ImageParameters>;
 
@@ -135,10 +122,7 @@ export const ImageModelEntry = closed({
   ...Listed.properties,
   mode: Type.Enum([...imageModes]),
   family: Type.Enum([...imageFamilies]),
-  input_images: closed({
-    min: Type.Integer(),
-    max: Type.Integer(),
-  }),
+  input_images: closed({ min: Type.Integer(), max: Type.Integer() }),
   images_max: Type.Integer(),
   prompt_characters_max: Type.Integer(),
   output_formats: Type.Array(Type.Enum(['png', 'jpeg', 'webp']), {
@@ -151,10 +135,7 @@ export type ImageModelEntry = Output<typeof ImageModelEntry>;
 
 export const ModelCatalogue = closed({
   /** The days of the built-in prices, `YYYY-MM-DD`. */
-  as_of: closed({
-    chat: Type.String(),
-    images: Type.String(),
-  }),
+  as_of: closed({ chat: Type.String(), images: Type.String() }),
   chat: Type.Array(ChatModel),
   images: Type.Array(ImageModelEntry),
   /** Highest prices of a web search by any provider: for ten results, and for any number. In microdollars, with fractions; null: not sold. */

@@ -9,10 +9,7 @@ export const RecentError = closed({
   code: Type.String(),
   path: Type.String({ description: '`/v1/chat/completions`' }),
   model: orNull(Type.String(), 'null: it failed before its model was known.'),
-  key: closed({
-    id: Type.String(),
-    name: Type.String(),
-  }),
+  key: closed({ id: Type.String(), name: Type.String() }),
 });
 export type RecentError = Output<typeof RecentError>;
 
@@ -22,10 +19,7 @@ export const Overview = closed({
     held_micros: Type.Integer({ description: 'By requests that run.' }),
   }),
   /** Since midnight, and since the first of the month, UTC. */
-  spent: closed({
-    today_micros: Type.Integer(),
-    month_micros: Type.Integer(),
-  }),
+  spent: closed({ today_micros: Type.Integer(), month_micros: Type.Integer() }),
   runway_days: orNull(
     Type.Integer(),
     'How many days the balance lasts at the cost of the seven days before today; null: they cost nothing.',

@@ -21,10 +21,7 @@ export const paymentsEndpoints = {
     access: 'operator',
     summary: 'List payments that were not credited automatically',
     note: 'Returns the last hundred payments, waiting ones first.',
-    output: closed({
-      is_configured: Type.Boolean(),
-      data: Type.Array(OperatorPayment),
-    }),
+    output: closed({ is_configured: Type.Boolean(), data: Type.Array(OperatorPayment) }),
   }),
   'POST /operator/payments/:payment/assign': endpoint({
     access: 'operator',

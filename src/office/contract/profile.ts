@@ -12,10 +12,7 @@ const Profile = closed({
   email: Type.String(),
   email_verified: Type.Boolean(),
   has_password: Type.Boolean({ description: 'false: signs in through the provider only.' }),
-  second_factor: closed({
-    enabled: Type.Boolean(),
-    backup_codes_left: Type.Integer(),
-  }),
+  second_factor: closed({ enabled: Type.Boolean(), backup_codes_left: Type.Integer() }),
 });
 
 const UserSession = closed({
@@ -92,9 +89,7 @@ export const profileEndpoints = {
     summary: 'Change the e-mail address',
     note: '`check-email`: with a mail server, the address is changed when it was proved.',
     body: Type.Object({ email: Email }),
-    output: closed({
-      next: Type.Enum(['done', 'check-email']),
-    }),
+    output: closed({ next: Type.Enum(['done', 'check-email']) }),
   }),
   'POST /profile/password': endpoint({
     access: 'user',
@@ -106,9 +101,7 @@ export const profileEndpoints = {
   'GET /profile/sessions': endpoint({
     access: 'user',
     summary: 'List sessions',
-    output: closed({
-      data: Type.Array(UserSession),
-    }),
+    output: closed({ data: Type.Array(UserSession) }),
   }),
   'DELETE /profile/sessions/:session': endpoint({
     access: 'user',
@@ -143,9 +136,7 @@ export const profileEndpoints = {
     access: 'user',
     confirmed: true,
     summary: 'Make new backup codes',
-    output: closed({
-      backup_codes: Type.Array(Type.String()),
-    }),
+    output: closed({ backup_codes: Type.Array(Type.String()) }),
   }),
   'GET /profile/passkeys': endpoint({
     access: 'user',

@@ -1,25 +1,16 @@
 // The history of requests: charged, repeated, refused and failed ones in one list.
 import { Type } from 'typebox';
-import { endpointNames } from '../../canonical/charged-endpoints.ts';
 import { closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-import { Day, SharedFilters, UsageDetail } from './usage.ts';
+import { UsageDetail, UsageFilters } from './usage.ts';
 
 export const requestOutcomes = ['complete', 'cut-off', 'cached', 'replayed', 'failed'] as const;
 
-/** A field that is left out does not filter. Days are UTC; both are inclusive. */
 const RequestFilters = {
-  mode: Mode,
-  key: Type.Optional(Type.String({ maxLength: 64 })),
-  /** An id of the catalogue. */
-  model: Type.Optional(Type.String({ maxLength: 200 })),
-  endpoint: Type.Optional(Type.Enum([...endpointNames])),
+  ...UsageFilters,
   outcome: Type.Optional(Type.Enum([...requestOutcomes])),
-  ...SharedFilters,
   /** An error code. */
   code: Type.Optional(Type.String({ maxLength: 64 })),
-  from: Type.Optional(Day),
-  to: Type.Optional(Day),
 };
 
 export const RequestRecord = closed({

@@ -17,10 +17,7 @@ export const ProviderRoute = closed({
 export type ProviderRoute = Output<typeof ProviderRoute>;
 
 /** In milliseconds, accurate to ten percent. */
-const Latency = closed({
-  p50_ms: Type.Number(),
-  p95_ms: Type.Number(),
-});
+const Latency = closed({ p50_ms: Type.Number(), p95_ms: Type.Number() });
 
 /** Sums over all calls of all gateways, retries included. */
 export const ProviderDay = closed({
@@ -93,9 +90,7 @@ export const serviceEndpoints = {
   'GET /operator/providers': endpoint({
     access: 'operator',
     summary: 'List providers and their state',
-    output: closed({
-      data: Type.Array(Provider),
-    }),
+    output: closed({ data: Type.Array(Provider) }),
   }),
   'GET /operator/catalogue': endpoint({
     access: 'operator',

@@ -16,12 +16,7 @@ export const SessionInfo = closed({
     'null: nobody is signed in.',
   ),
   accounts: Type.Array(
-    closed({
-      id: Type.String(),
-      name: Type.String(),
-      role: RoleName,
-      frozen: Type.Boolean(),
-    }),
+    closed({ id: Type.String(), name: Type.String(), role: RoleName, frozen: Type.Boolean() }),
     { description: 'In the order in which the user came to them.' },
   ),
   features: closed({

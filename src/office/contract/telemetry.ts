@@ -45,9 +45,7 @@ export const AccountTelemetry = closed({
 });
 export type AccountTelemetry = Output<typeof AccountTelemetry>;
 
-const TestOutcome = closed({
-  problem: orNull(Type.String(), 'null: the receiver took the span.'),
-});
+const TestOutcome = closed({ problem: orNull(Type.String(), 'null: the receiver took the span.') });
 
 export const telemetryEndpoints = {
   'GET /accounts/:account/telemetry': endpoint({

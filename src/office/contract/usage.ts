@@ -7,18 +7,6 @@ import { endpoint, type Output } from './endpoint.ts';
 /** A UTC day, such as `2026-11-21`. */
 export const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
-/** Filters that the list of requests and its export share. */
-export const SharedFilters = {
-  /** A whole tag: `project=alpha`. */
-  tag: Type.Optional(Type.String({ maxLength: 193 })),
-  /** Charged requests only, because the history does not have it. */
-  provider: Type.Optional(Type.String({ maxLength: 64 })),
-  /** The user who created the key. */
-  member: Type.Optional(Type.String({ maxLength: 64 })),
-  /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
-  hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 167 })),
-};
-
 /** A field that is left out does not filter. Days are UTC; both are inclusive. */
 export const UsageFilters = {
   mode: Mode,
@@ -27,30 +15,27 @@ export const UsageFilters = {
   model: Type.Optional(Type.String({ maxLength: 200 })),
   endpoint: Type.Optional(Type.Enum([...endpointNames])),
   outcome: Type.Optional(Type.Enum(['complete', 'cut-off'])),
-  ...SharedFilters,
+  /** A whole tag: `project=alpha`. */
+  tag: Type.Optional(Type.String({ maxLength: 193 })),
+  /** Charged requests only, because the history does not have it. */
+  provider: Type.Optional(Type.String({ maxLength: 64 })),
+  /** The user who created the key. */
+  member: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
+  hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 167 })),
   from: Type.Optional(Day),
   to: Type.Optional(Day),
 };
 
-/**
- * The query of `GET /accounts/:account/usage.csv`, which is a stream and so not among the endpoints
- * below.
- */
-export const UsageExportQuery = Type.Object(UsageFilters);
-export type UsageExportQuery = Static<typeof UsageExportQuery>;
+const UsageQuery = Type.Object(UsageFilters);
+export type UsageQuery = Static<typeof UsageQuery>;
 
 export const UsageRecord = closed({
   request_id: Type.String(),
   created_at: Type.String(),
   mode: Mode,
-  key: closed({
-    id: Type.String(),
-    name: Type.String(),
-  }),
-  model: closed({
-    id: Type.String(),
-    name: Type.String(),
-  }),
+  key: closed({ id: Type.String(), name: Type.String() }),
+  model: closed({ id: Type.String(), name: Type.String() }),
   endpoint: Type.String({ description: 'One of `endpointNames`.' }),
   outcome: Type.Enum(['complete', 'cut-off'], {
     description: '`cut-off`: the client left, and pays for what had come.',
@@ -126,13 +111,17 @@ export const CacheDay = closed({
 export type CacheDay = Output<typeof CacheDay>;
 
 export const usageEndpoints = {
+  'GET /accounts/:account/usage.csv': endpoint({
+    access: 'viewer',
+    summary: 'Export the charges that match the filters',
+    query: UsageQuery,
+    file: 'text/csv',
+  }),
   'GET /accounts/:account/cache-days': endpoint({
     access: 'viewer',
     summary: 'List the days with repeated answers',
     note: 'Newest first; days without any are left out. At most 366 days.',
     query: Type.Object({ mode: Mode, from: Day, to: Day }),
-    output: closed({
-      data: Type.Array(CacheDay),
-    }),
+    output: closed({ data: Type.Array(CacheDay) }),
   }),
 };

@@ -11,13 +11,7 @@ export const OperatorUser = closed({
   is_operator: Type.Boolean(),
   second_factor: Type.Boolean(),
   created_at: Type.String(),
-  accounts: Type.Array(
-    closed({
-      id: Type.String(),
-      name: Type.String(),
-      role: RoleName,
-    }),
-  ),
+  accounts: Type.Array(closed({ id: Type.String(), name: Type.String(), role: RoleName })),
 });
 
 export const usersEndpoints = {

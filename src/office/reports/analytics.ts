@@ -37,7 +37,7 @@ import type { OfficeContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { readMemberNames } from './key-members.ts';
 import { namesOfModels } from './model-names.ts';
-import { checkDays } from './usage-pages.ts';
+import { checkDays } from './days.ts';
 
 type Group = (typeof analyticsGroups)[number];
 type Names = ReadonlyMap<string, string>;

@@ -14,11 +14,9 @@ const runwayDays = 7;
 const errorsShown = 10;
 
 export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
-  'GET /accounts/:account/overview': async ({
-    context,
-    account: { accountId },
-    query: { mode },
-  }) => {
+  'GET /accounts/:account/overview': async ({ context, account, query }) => {
+    const { accountId } = account;
+    const { mode } = query;
     const { database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
     const ledgerId = ledgerIdOf(accountId, mode);

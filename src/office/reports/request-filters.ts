@@ -5,7 +5,7 @@ import type { QueryOf } from '../contract/endpoint.ts';
 import type { requestEndpoints, requestOutcomes } from '../contract/requests.ts';
 import type { ChargeFilter } from '../../domain/ledger/reports/queries.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
-import { checkDays, startOfDay } from './usage-pages.ts';
+import { checkDays, startOfDay } from './days.ts';
 
 export type Outcome = (typeof requestOutcomes)[number];
 export type Filters = QueryOf<(typeof requestEndpoints)['GET /accounts/:account/requests/totals']>;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { totalInputTokens } from '../../canonical/usage.ts';
-import type { UsageExportQuery } from '../contract/usage.ts';
+import type { UsageQuery } from '../contract/usage.ts';
 import { csvRecord, type CsvCell } from '../../lib/csv.ts';
 import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
@@ -19,7 +19,7 @@ const exportRows = 500;
 export async function sendUsageFile(
   context: OfficeContext,
   reply: FastifyReply,
-  { accountId, query }: { readonly accountId: string; readonly query: UsageExportQuery },
+  { accountId, query }: { readonly accountId: string; readonly query: UsageQuery },
 ): Promise<FastifyReply> {
   const { log } = context.gateway;
   const file = Readable.from(usageFile(context, accountId, query), { objectMode: false });
@@ -40,7 +40,7 @@ export async function sendUsageFile(
 async function* usageFile(
   context: OfficeContext,
   accountId: string,
-  filters: UsageExportQuery,
+  filters: UsageQuery,
 ): AsyncGenerator<string, void> {
   yield csvRecord(columns.map(([title]) => title));
   let cursor: UsageCursor | null = null;

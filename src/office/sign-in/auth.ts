@@ -67,12 +67,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return { next: result };
   },
 
-  'POST /auth/second-factor': async ({
-    context,
-    body: { code, kind = 'totp' },
-    request,
-    reply,
-  }) => {
+  'POST /auth/second-factor': async ({ context, body, request, reply }) => {
+    const { code, kind = 'totp' } = body;
     const { users } = context;
     const client = clientOf(request);
     const userId = await users.authentication.findChallenged(client);
@@ -168,13 +164,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return { kind: link.kind, email: link.email };
   },
 
-  'POST /auth/first-run': async ({
-    context,
-    body: { token, ...given },
-    changes,
-    request,
-    reply,
-  }) => {
+  'POST /auth/first-run': async ({ context, body, changes, request, reply }) => {
+    const { token, ...given } = body;
     const { users, database, gateway } = context;
     await users.attempts.takeFrom(request.ip);
     const email = checkEmail(given.email);
@@ -217,13 +208,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return done;
   },
 
-  'POST /auth/password-reset/complete': async ({
-    context,
-    body: { token, password },
-    changes,
-    request,
-    reply,
-  }) => {
+  'POST /auth/password-reset/complete': async ({ context, body, changes, request, reply }) => {
+    const { token, password } = body;
     const { users, database, gateway } = context;
     await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
@@ -247,13 +233,9 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return done;
   },
 
-  'POST /auth/verify-email': async ({
-    context,
-    body: { token },
-    session: { userId },
-    changes,
-    request,
-  }) => {
+  'POST /auth/verify-email': async ({ context, body, session, changes, request }) => {
+    const { token } = body;
+    const { userId } = session;
     const { users, database, gateway } = context;
     await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
@@ -308,14 +290,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     };
   },
 
-  'POST /auth/invitation/accept': async ({
-    context,
-    body: { token, name, password },
-    session,
-    changes,
-    request,
-    reply,
-  }) => {
+  'POST /auth/invitation/accept': async ({ context, body, session, changes, request, reply }) => {
+    const { token, name, password } = body;
     const { users, database } = context;
     await users.attempts.takeFrom(request.ip);
     const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
@@ -350,12 +326,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return { account_id: accountId };
   },
 
-  'POST /auth/oidc': async ({
-    context,
-    body: { next = '/', fresh: isFresh = false },
-    request,
-    reply,
-  }) => {
+  'POST /auth/oidc': async ({ context, body, request, reply }) => {
+    const { next = '/', fresh: isFresh = false } = body;
     const { users, gateway } = context;
     if (!gateway.config.oidc) throw noProvider();
     await users.attempts.takeFrom(request.ip);

@@ -136,11 +136,9 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     };
   },
 
-  'DELETE /profile/sessions/:session': async ({
-    params: { session: sessionId },
-    session: { userId },
-    changes,
-  }) => {
+  'DELETE /profile/sessions/:session': async ({ params, session, changes }) => {
+    const { session: sessionId } = params;
+    const { userId } = session;
     await changes.commit(async (database) => {
       const isEnded = await endSession(database, { userId, sessionId });
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
@@ -152,10 +150,8 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     return done;
   },
 
-  'POST /profile/sessions/revoke-others': async ({
-    session: { userId, id: sessionId },
-    changes,
-  }) => {
+  'POST /profile/sessions/revoke-others': async ({ session, changes }) => {
+    const { userId, id: sessionId } = session;
     await changes.commit(async (database) => {
       const count = await endOtherSessions(database, { userId, sessionId });
       const change: Change = {
@@ -169,13 +165,8 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     return done;
   },
 
-  'POST /profile/second-factor': async ({
-    context,
-    body: { password },
-    session,
-    request,
-    reply,
-  }) => {
+  'POST /profile/second-factor': async ({ context, body, session, request, reply }) => {
+    const { password } = body;
     await checkPassword(context, { session, password, address: request.ip });
     const { result, cookies } = await context.users.authentication.startSecondFactor(
       clientOf(request),

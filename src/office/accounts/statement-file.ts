@@ -9,7 +9,7 @@ import { csvRecord } from '../../lib/csv.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 import type { OfficeContext } from '../context.ts';
-import { startOfDay } from './usage-pages.ts';
+import { startOfDay } from '../reports/days.ts';
 
 /** Before the first account. */
 const firstDay = '2020-01-01';

@@ -1,0 +1,20 @@
+// Checks the UTC days of a report.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { parseUtcDay } from '../../lib/iso-time.ts';
+import { dayMs } from '../../lib/utc-time.ts';
+
+/** Throws ApiError `invalid_request` when the day does not exist. */
+export function startOfDay(name: string, day: string): number {
+  const startMs = parseUtcDay(day);
+  if (startMs !== null) return startMs;
+  throw invalidRequest(name, `\`${name}\` must be a calendar day, such as 2026-11-21.`);
+}
+
+const daysMax = 366;
+
+/** Throws ApiError `invalid_request`. */
+export function checkDays(from: string, to: string, max = daysMax): void {
+  const days = (startOfDay('to', to) - startOfDay('from', from)) / dayMs + 1;
+  if (days < 1 || days > max)
+    throw invalidRequest('to', `\`to\` must be from 0 to ${max - 1} days after \`from\`.`);
+}
