@@ -11,7 +11,7 @@ import type { Database } from './db/database.ts';
 import { AccountTrust } from './gateway/charging/account-trust.ts';
 import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
-import { headerNamesOf } from './canonical/header-names.ts';
+import { headerNamesOf } from './terms/header-names.ts';
 import { HoldGrowths } from './gateway/charging/hold-growth.ts';
 import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';

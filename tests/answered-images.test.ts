@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OutputMeter } from '../src/canonical/output-bytes.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { parseSse } from './support/formats/sse.ts';
 import { answerContext, openPipe, playStream, writeWhole } from './support/pipes.ts';

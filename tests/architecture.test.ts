@@ -22,6 +22,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'office',
     'gateway',
     'domain',
+    'events',
+    'terms',
     'canonical',
     'config',
     'db',
@@ -44,6 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'reference',
     'office/changes',
     'domain',
+    'terms',
     'canonical',
     'config',
     'db',
@@ -56,21 +59,35 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'office/changes',
     'domain',
     'office/contract',
+    'terms',
     'canonical',
     'config',
     'db',
     'lib',
   ],
-  'office/changes': ['domain', 'canonical', 'config', 'db', 'lib'],
-  server: ['reference', 'gateway', 'formats', 'domain', 'canonical', 'config', 'db', 'lib'],
-  reference: ['formats', 'domain', 'office/contract', 'canonical', 'config', 'lib'],
-  gateway: ['formats', 'providers', 'domain', 'canonical', 'config', 'lib'],
-  providers: ['formats', 'canonical', 'lib'],
-  formats: ['canonical', 'lib'],
-  'office/contract': ['canonical', 'lib'],
-  domain: ['canonical', 'config', 'db', 'lib'],
-  config: ['canonical', 'lib'],
+  'office/changes': ['domain', 'terms', 'canonical', 'config', 'db', 'lib'],
+  server: [
+    'events',
+    'reference',
+    'gateway',
+    'formats',
+    'domain',
+    'terms',
+    'canonical',
+    'config',
+    'db',
+    'lib',
+  ],
+  reference: ['formats', 'domain', 'office/contract', 'terms', 'canonical', 'config', 'lib'],
+  gateway: ['events', 'formats', 'providers', 'domain', 'terms', 'canonical', 'config', 'lib'],
+  providers: ['formats', 'terms', 'canonical', 'lib'],
+  formats: ['terms', 'canonical', 'lib'],
+  'office/contract': ['terms', 'canonical', 'lib'],
+  domain: ['events', 'terms', 'canonical', 'config', 'db', 'lib'],
+  config: ['terms', 'canonical', 'lib'],
   db: ['lib'],
+  events: ['terms', 'canonical', 'lib'],
+  terms: ['canonical', 'lib'],
   canonical: ['lib'],
   lib: [],
 };
@@ -293,9 +310,11 @@ test('there are no import cycles, types included', () => {
   assert.deepEqual(cyclesIn(dashboardTargets), []);
 });
 
-test('formats, reference and canonical do no input or output', () => {
+test('formats, reference, events, terms and canonical do no input or output', () => {
   const breaches = files
-    .filter((file) => ['formats', 'reference', 'canonical'].includes(partOf(file)))
+    .filter((file) =>
+      ['formats', 'reference', 'events', 'terms', 'canonical'].includes(partOf(file)),
+    )
     .filter((file) => !entries.includes(file))
     .flatMap(importsOf)
     .filter(({ specifier }) => !specifier.startsWith('.') && !pureImports.includes(specifier));

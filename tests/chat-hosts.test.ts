@@ -2,7 +2,7 @@
 // official types promise, and clients of the other formats the same answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { UnreadableAnswer } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { parseSse } from './support/formats/sse.ts';

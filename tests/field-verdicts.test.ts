@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { verdictTable as chatTable } from '../src/formats/chat/field-verdicts.ts';
 import { hostTable, openAiTable } from '../src/formats/chat/host-fields.ts';
 import type { Verdict, VerdictTable } from '../src/formats/field-verdicts.ts';

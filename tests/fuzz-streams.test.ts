@@ -5,7 +5,7 @@
 //   TOLLGATE_TEST_SEED=123 FUZZ_STREAMS=1000000 node --test tests/fuzz-streams.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { upstreamFormats } from '../src/formats/registry.ts';
 import {
   answerContext,

@@ -2,7 +2,7 @@
 // reads a valid stream that stopped at its length limit, with everything that came before.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { SseParser, type SseEvent } from '../src/lib/sse.ts';
 import { answerContext, clientNames, openPipe } from './support/pipes.ts';
 import { readPlainly } from './support/plain/read-plainly.ts';

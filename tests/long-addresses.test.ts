@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import { parseImageRequest } from '../src/domain/images/image-request.ts';
 

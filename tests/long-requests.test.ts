@@ -3,7 +3,7 @@
 // the same conversation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { lowerCustomTools } from '../src/formats/adapting/custom-tools.ts';
 import { repairConversation } from '../src/formats/adapting/repair-conversation.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';

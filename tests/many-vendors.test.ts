@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { answerEvents } from './support/canonical/answers.ts';
 import type { Answer } from '../src/canonical/answer.ts';
 import { lowerCustomTools } from '../src/formats/adapting/custom-tools.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 

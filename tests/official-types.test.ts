@@ -3,7 +3,7 @@
 // not add a breach.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { findBreaches, findEventBreaches } from './support/official-types.ts';
 import { answerContext, clientNames, openPipe, playStream, writeWhole } from './support/pipes.ts';
 import { eventsOf } from './support/plain/reading.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatsOfKind, isImageKind, providerKindNames } from '../src/canonical/provider-kind.ts';
+import { formatsOfKind, isImageKind, providerKindNames } from '../src/terms/provider-kind.ts';
 import { knownProviders } from '../src/config/known-providers.ts';
 import {
   chatProviderKinds,

@@ -2,7 +2,7 @@
 // signature in Messages, `encrypted_content` in Responses, streamed and whole.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { parseSse } from './support/formats/sse.ts';
 import { answerContext, openPipe, playStream, writeWhole } from './support/pipes.ts';

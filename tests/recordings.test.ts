@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerEvents } from './support/canonical/answers.ts';
 import { AnswerCollector } from '../src/canonical/answer.ts';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { SseParser } from '../src/lib/sse.ts';
 import { answerContext, clientNames, openPipe, playStream, writeWhole } from './support/pipes.ts';

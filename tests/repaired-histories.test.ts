@@ -2,7 +2,7 @@
 // on the straight path and in translation. A conversation that is in order stays as it is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 import { findMistralBreaches, findOrderBreaches } from './support/call-order.ts';
 import { record } from './support/plain-record.ts';

@@ -2,7 +2,7 @@
 // translation. Each case was reported for another gateway or an agent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import type { JsonObject } from '../src/lib/json.ts';

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ClientFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import type { AnswerContext } from '../src/formats/format.ts';
 import { formatSse } from '../src/lib/sse.ts';
 import { makeMalformedStream, splitEvents, type WireEvent } from './support/malformed-streams.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { upstreamFormats } from '../src/formats/registry.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 import { estimateInputTokens } from '../src/lib/tokens.ts';

@@ -1,5 +1,5 @@
 // `tollgate admin-keys …`: keys of the admin API.
-import type { AdminScope } from '../canonical/admin-scope.ts';
+import type { AdminScope } from '../terms/admin-scope.ts';
 import { type AdminKeyListing, listAdminKeys } from '../domain/keys/admin-keys.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createAdminKey, revokeAdminKey } from '../office/changes/admin-keys.ts';

@@ -1,6 +1,6 @@
 // `tollgate keys …`
-import type { KeyScope } from '../canonical/key-scope.ts';
-import type { Mode } from '../canonical/mode.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
+import type { Mode } from '../terms/mode.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';

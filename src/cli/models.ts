@@ -1,5 +1,5 @@
 // `tollgate models …`
-import type { ImageModel } from '../canonical/image-model.ts';
+import type { ImageModel } from '../terms/image-model.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { checkCatalog, type CatalogProblem } from '../domain/catalog/check-catalog.ts';
 import { imagePricesOf } from '../domain/catalog/image-listing.ts';

@@ -1,7 +1,7 @@
 // Parses option values strictly: a typing error in an amount must be refused, not guessed at.
 import { InvalidArgumentError } from 'commander';
-import { type AdminScope, adminScopes } from '../canonical/admin-scope.ts';
-import { type KeyScope, keyScopes } from '../canonical/key-scope.ts';
+import { type AdminScope, adminScopes } from '../terms/admin-scope.ts';
+import { type KeyScope, keyScopes } from '../terms/key-scope.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseUtcDay, parseZonedTime } from '../lib/iso-time.ts';
 import { microsFromUsd, type Micros } from '../lib/money.ts';

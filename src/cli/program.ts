@@ -3,8 +3,8 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ApiError } from '../canonical/errors.ts';
-import { keyScopes } from '../canonical/key-scope.ts';
-import { modes } from '../canonical/mode.ts';
+import { keyScopes } from '../terms/key-scope.ts';
+import { modes } from '../terms/mode.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';

@@ -1,5 +1,5 @@
 // `tollgate report`
-import type { Mode } from '../canonical/mode.ts';
+import type { Mode } from '../terms/mode.ts';
 import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
 import { type Installation, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { startApp, type App } from '../app.ts';
 import { prepareThreads, startThreads } from '../threads/start-threads.ts';
-import { isChatKind, isImageKind } from '../canonical/provider-kind.ts';
+import { isChatKind, isImageKind } from '../terms/provider-kind.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets } from '../config/secret.ts';

@@ -8,7 +8,7 @@ import {
   imageModes,
   imageQualities,
   imageResolutions,
-} from '../canonical/image-model.ts';
+} from '../terms/image-model.ts';
 import type { DeepReadonly } from './model-schema.ts';
 
 const closed = { additionalProperties: false } as const;

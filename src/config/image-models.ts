@@ -1,6 +1,6 @@
 // Checks of `image_models` that a schema cannot express. Checks that need the built-in catalogue
 // run when the two are merged.
-import { isImageKind, providerKindNames } from '../canonical/provider-kind.ts';
+import { isImageKind, providerKindNames } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';

@@ -1,7 +1,7 @@
 // Providers with a default name, address and key variable; setting the variable is enough to enable
 // one. Addresses and variables come from the providers' own documentation and SDKs, collected
 // 2026-11-20.
-import type { ProviderKindName } from '../canonical/provider-kind.ts';
+import type { ProviderKindName } from '../terms/provider-kind.ts';
 
 export type KnownProvider = {
   readonly kind: ProviderKindName;

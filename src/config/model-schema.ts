@@ -2,8 +2,8 @@
 // optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
-import { clientFormatNames } from '../canonical/format-name.ts';
-import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
+import { clientFormatNames } from '../terms/format-name.ts';
+import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
 

@@ -1,6 +1,6 @@
 // Checks of `models` that a schema cannot express. Checks that need the built-in catalogue run when
 // the two are merged.
-import { formatsOfKind, isChatKind } from '../canonical/provider-kind.ts';
+import { formatsOfKind, isChatKind } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';

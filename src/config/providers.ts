@@ -1,6 +1,6 @@
 // Resolves the providers and which of them are enabled: those of the file, completed with known
 // defaults, and those that the environment enables by their key variable.
-import { providerKindNames } from '../canonical/provider-kind.ts';
+import { providerKindNames } from '../terms/provider-kind.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';

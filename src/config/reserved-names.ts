@@ -1,6 +1,6 @@
 // Names that no model may have, because model lists and price multipliers give them another
 // meaning.
-import { searchModelId } from '../canonical/web-search.ts';
+import { searchModelId } from '../terms/web-search.ts';
 import type { FieldValues } from './field-values.ts';
 
 /**

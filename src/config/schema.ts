@@ -1,8 +1,8 @@
 // The schema of the whole configuration file: the single source of validation, defaults, the JSON
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static } from 'typebox';
-import { providerKindNames, type ProviderKindName } from '../canonical/provider-kind.ts';
-import { searchesPerRequestMax } from '../canonical/web-search.ts';
+import { providerKindNames, type ProviderKindName } from '../terms/provider-kind.ts';
+import { searchesPerRequestMax } from '../terms/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
 import {

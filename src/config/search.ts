@@ -1,6 +1,6 @@
 // Resolves which providers answer web searches, and in which order: the file's list, or all enabled
 // search providers.
-import { isSearchKind, searchKindNames } from '../canonical/provider-kind.ts';
+import { isSearchKind, searchKindNames } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FieldValues } from './field-values.ts';
 import { knownProviders } from './known-providers.ts';

@@ -421,7 +421,7 @@ type SealingTable = {
   closed_until_ms: number;
 };
 
-/** The price terms of charges, append-only; canonical/price-terms.ts reads and writes them. */
+/** The price terms of charges, append-only; terms/price-terms.ts reads and writes them. */
 type PricesTable = {
   id: string;
   terms: string;

@@ -1,6 +1,6 @@
 // The bodies of errors, as schemas. The codes come from the registry (`canonical/errors.ts`).
 import { Type, type TSchema } from 'typebox';
-import { keyScopes } from '../canonical/key-scope.ts';
+import { keyScopes } from '../terms/key-scope.ts';
 import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
 
 const codes = Object.keys(errorKinds) as ErrorCode[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName } from '../canonical/format-name.ts';
+import type { ClientFormatName } from '../terms/format-name.ts';
 import { countUsage, noUsage, totalInputTokens } from '../canonical/usage.ts';
 import type { ClientFormat } from './format.ts';
 import { clientFormats } from './registry.ts';

@@ -1,6 +1,6 @@
-// The code of each wire format. canonical/format-name.ts lists the names; the compiler names a format
+// The code of each wire format. terms/format-name.ts lists the names; the compiler names a format
 // that is missing here.
-import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import { chat } from './chat/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
 import { gemini } from './gemini/index.ts';

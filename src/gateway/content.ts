@@ -3,7 +3,7 @@
 // or translated, whole or streamed, new, cached or replayed.
 import { AnswerCollector } from '../canonical/answer.ts';
 import type { StreamEvent } from '../canonical/event.ts';
-import type { RequestSpans } from '../canonical/request-spans.ts';
+import type { RequestSpans } from '../events/request-spans.ts';
 import { type Answered, contentCharactersMax, writeContent } from '../domain/telemetry/content.ts';
 import type { StreamReader, UpstreamFormat } from '../formats/format.ts';
 import { SseParser } from '../lib/sse.ts';

@@ -1,5 +1,5 @@
 // Everything that a charged request needs from the rest of the program. serving.ts assembles it.
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import type { Config } from '../config/schema.ts';
 import type { Activity } from '../domain/activity/activity.ts';
 import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';

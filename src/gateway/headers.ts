@@ -1,6 +1,6 @@
-// The values of headers that carry the service's name (`canonical/header-names.ts`).
+// The values of headers that carry the service's name (`terms/header-names.ts`).
 import { invalidRequest } from '../canonical/errors.ts';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Headers } from './client.ts';
 

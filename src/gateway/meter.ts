@@ -2,9 +2,9 @@
 // counted when the ledger has booked it, which may be after the client has left: whole microdollars,
 // so that sums agree with the books to the microdollar.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { CallEnded, Charged, RequestEvent } from '../canonical/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../canonical/request-listener.ts';
-import type { RequestFields } from '../canonical/request-fields.ts';
+import type { CallEnded, Charged, RequestEvent } from '../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../events/request-listener.ts';
+import type { RequestFields } from '../events/request-fields.ts';
 import type { Command, Ledger, Outcome } from '../domain/ledger/commands.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Registry } from '../lib/metrics/registry.ts';

@@ -7,10 +7,10 @@ import type {
   HoldTried,
   RequestEvent,
   Settled,
-} from '../canonical/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../canonical/request-listener.ts';
-import type { RequestFields, RequestNotes } from '../canonical/request-fields.ts';
-import type { RequestSpans } from '../canonical/request-spans.ts';
+} from '../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../events/request-listener.ts';
+import type { RequestFields, RequestNotes } from '../events/request-fields.ts';
+import type { RequestSpans } from '../events/request-spans.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { TraceContext } from '../lib/trace-context.ts';

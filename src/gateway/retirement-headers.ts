@@ -1,6 +1,6 @@
 // Tells clients that a model ends: https://www.rfc-editor.org/rfc/rfc9745 (Deprecation) and
 // https://www.rfc-editor.org/rfc/rfc8594 (Sunset).
-import type { Retirement } from '../canonical/retirement.ts';
+import type { Retirement } from '../terms/retirement.ts';
 import type { Headers } from './client.ts';
 
 const none: Headers = {};

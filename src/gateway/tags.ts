@@ -2,7 +2,7 @@
 // `metadata` of the body. They go no further than the account's own records: no log, no telemetry,
 // no provider.
 import { invalidRequest, quoted } from '../canonical/errors.ts';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 
 export const tagsMax = 10;

@@ -1,7 +1,7 @@
 // Checks who calls the admin API, before the body is read. Wrong keys count against the same limit
 // by address as wrong API keys.
 import type { FastifyRequest } from 'fastify';
-import type { AdminScope } from '../canonical/admin-scope.ts';
+import type { AdminScope } from '../terms/admin-scope.ts';
 import { ApiError } from '../canonical/errors.ts';
 import { type AdminKey, adminKeyDigest, findAdminKey } from '../domain/keys/admin-keys.ts';
 import { keyKindOf, keyModeOf } from '../domain/keys/key-text.ts';

@@ -8,7 +8,7 @@ import type {
   onSendAsyncHookHandler,
 } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { AdminScope } from '../canonical/admin-scope.ts';
+import type { AdminScope } from '../terms/admin-scope.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { Membership, Session } from '../domain/users/session.ts';
 import type {

@@ -3,7 +3,7 @@
 // ones with a key of the account: the path names the key instead of a header.
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
-import type { KeyScope } from '../canonical/key-scope.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';

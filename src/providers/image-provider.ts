@@ -9,7 +9,7 @@ import type {
   ImageResolution,
   ImageUsage,
   PixelSize,
-} from '../canonical/image-model.ts';
+} from '../terms/image-model.ts';
 import type { ImageBytes } from '../lib/image.ts';
 import type { Clock } from '../lib/clock.ts';
 

@@ -1,8 +1,8 @@
 // The interface of HTTP providers: base URL, authentication and quirks as data and small pure
 // functions. The sandbox simulates their hosts.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { UpstreamFormatName } from '../canonical/format-name.ts';
-import type { ChatKindName } from '../canonical/provider-kind.ts';
+import type { UpstreamFormatName } from '../terms/format-name.ts';
+import type { ChatKindName } from '../terms/provider-kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';

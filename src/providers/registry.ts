@@ -1,6 +1,6 @@
-// The code of each kind of provider. canonical/provider-kind.ts lists the kinds and what they offer;
+// The code of each kind of provider. terms/provider-kind.ts lists the kinds and what they offer;
 // the compiler names a kind that is missing here.
-import type { ChatKindName, ImageKindName, SearchKindName } from '../canonical/provider-kind.ts';
+import type { ChatKindName, ImageKindName, SearchKindName } from '../terms/provider-kind.ts';
 import { anthropic } from './anthropic/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';

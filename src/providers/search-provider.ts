@@ -1,8 +1,8 @@
 // The interface of web search providers: how to write a search and read its answer, as data and
 // pure functions.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { SearchKindName } from '../canonical/provider-kind.ts';
-import type { FoundPage } from '../canonical/search-source.ts';
+import type { SearchKindName } from '../terms/provider-kind.ts';
+import type { FoundPage } from '../terms/search-source.ts';
 import { isObject } from '../lib/json.ts';
 
 export type SearchProviderKind = {

@@ -1,7 +1,7 @@
 // Describes the admin API from its contract, which also validates its requests and types its
 // answers.
 import { Type, type TSchema } from 'typebox';
-import { adminScopes } from '../canonical/admin-scope.ts';
+import { adminScopes } from '../terms/admin-scope.ts';
 import type { ErrorCode } from '../canonical/errors.ts';
 import { AccountDetail, AccountRow } from '../office/contract/accounts.ts';
 import { AuditEntry } from '../office/contract/audit-log.ts';

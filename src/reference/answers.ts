@@ -1,7 +1,7 @@
 // The answers that the gateway writes itself, as schemas. They are closed: a field that is missing
 // here fails the tests.
 import { Type, type TProperties, type TSchema } from 'typebox';
-import { searchToolNames } from '../canonical/web-search.ts';
+import { searchToolNames } from '../terms/web-search.ts';
 import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
 
 const closed = <Fields extends TProperties>(fields: Fields) =>

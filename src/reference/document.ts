@@ -2,7 +2,7 @@
 // https://spec.openapis.org/oas/v3.1.1
 import type { TSchema } from 'typebox';
 import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import { errorWith, messagesErrorWith, problemWith } from '../formats/error-schema.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { describeField } from './describe-field.ts';

@@ -1,6 +1,6 @@
 // What each header of an answer means.
 import { Type, type TSchema } from 'typebox';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import { standardHeaders, type HeaderName, type StandardHeader } from './operation.ts';
 
 type Header = { readonly description: string; readonly schema: TSchema };

@@ -2,7 +2,7 @@
 // (`public-operations.ts`, `admin-operations.ts`, `dashboard-operations.ts`).
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import type { JsonObject } from '../lib/json.ts';
 
 export type Operation = {

@@ -1,6 +1,6 @@
 // The descriptions of both APIs, as OpenAPI documents.
 import packageJson from '../../package.json' with { type: 'json' };
-import { headerNamesOf } from '../canonical/header-names.ts';
+import { headerNamesOf } from '../terms/header-names.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { adminOperations, adminSchemas, adminTags } from './admin-operations.ts';
 import { dashboardOperations, dashboardSchemas, dashboardTags } from './dashboard-operations.ts';

@@ -1,6 +1,6 @@
 // One handler for all endpoints that are charged for.
 import type { FastifyRequest } from 'fastify';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import type { Handler, ServerContext } from './context.ts';

@@ -1,12 +1,12 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
-import type { RequestListener } from '../canonical/request-listener.ts';
+import type { RequestListener } from '../events/request-listener.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { RequestRecord } from '../gateway/request-record.ts';
-import type { KeyScope } from '../canonical/key-scope.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';

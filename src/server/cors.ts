@@ -2,7 +2,7 @@
 // https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts send keys themselves, so no answer
 // ever allows credentials. The dashboard's API works with cookies and never gets these headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HeaderNames } from '../canonical/header-names.ts';
+import type { HeaderNames } from '../terms/header-names.ts';
 import { publicApiPath } from './context.ts';
 
 type Headers = Readonly<Record<string, string>>;

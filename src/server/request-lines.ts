@@ -1,7 +1,7 @@
 // Logs one line for each answered request.
-import type { RequestAnswered } from '../canonical/request-events.ts';
-import type { RequestListener } from '../canonical/request-listener.ts';
-import type { RequestFields } from '../canonical/request-fields.ts';
+import type { RequestAnswered } from '../events/request-events.ts';
+import type { RequestListener } from '../events/request-listener.ts';
+import type { RequestFields } from '../events/request-fields.ts';
 import type { Logger } from '../lib/log.ts';
 
 export function logRequests(log: Pick<Logger, 'info' | 'warn'>): RequestListener {

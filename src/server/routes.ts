@@ -1,7 +1,7 @@
 // Every URL of the gateway's public API. `reference/public-operations.ts` describes each, or its line in
 // `sales.ts`.
 import type { FastifyInstance } from 'fastify';
-import type { KeyScope } from '../canonical/key-scope.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 import { getDashboardDocument, getPublicDocument } from './api-documents.ts';

@@ -1,6 +1,6 @@
 // Everything that is sold, a line each.
-import type { ChargedPath } from '../canonical/charged-endpoints.ts';
-import type { KeyScope } from '../canonical/key-scope.ts';
+import type { ChargedPath } from '../terms/charged-endpoints.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';

@@ -2,7 +2,7 @@
 // account takes the room of another.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { RequestFields } from '../../src/canonical/request-fields.ts';
+import type { RequestFields } from '../../src/events/request-fields.ts';
 import { Activity } from '../../src/domain/activity/activity.ts';
 import { sumLatencies, sumUncharged } from '../../src/domain/activity/analytics.ts';
 import { measuredTagsMax, measuredValuesMax } from '../../src/domain/activity/measured-tags.ts';

@@ -2,7 +2,7 @@
 // written, and bounded.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { RequestFields } from '../../src/canonical/request-fields.ts';
+import type { RequestFields } from '../../src/events/request-fields.ts';
 import { Activity } from '../../src/domain/activity/activity.ts';
 import { sumUncharged } from '../../src/domain/activity/analytics.ts';
 import { removeOutdated } from '../../src/domain/activity/activity-rows.ts';

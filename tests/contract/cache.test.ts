@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { SealedCached } from '../../src/canonical/sealed-answer.ts';
+import type { SealedCached } from '../../src/terms/sealed-answer.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { sealForCache } from '../support/stored-answers.ts';
 import { onEachStore } from './stores.ts';

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test';
 import type { CacheName } from '../../src/domain/cache/cache-name.ts';
 import type { CacheRun } from '../../src/domain/cache/cache-run.ts';
 import { ResponseCache, type ResponseCacheOptions } from '../../src/domain/cache/response-cache.ts';
-import type { SealedCached } from '../../src/canonical/sealed-answer.ts';
-import type { WholeResponse } from '../../src/canonical/stored-response.ts';
+import type { SealedCached } from '../../src/terms/sealed-answer.ts';
+import type { WholeResponse } from '../../src/terms/stored-response.ts';
 import type { Database } from '../../src/db/database.ts';
 import {
   creditOf,

@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import { takeClaim } from '../../src/domain/idempotency/claims.ts';
 import { Idempotency } from '../../src/domain/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/domain/idempotency/request-name.ts';
-import type { WholeResponse } from '../../src/canonical/stored-response.ts';
+import type { WholeResponse } from '../../src/terms/stored-response.ts';
 import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminScopes } from '../../src/canonical/admin-scope.ts';
+import { adminScopes } from '../../src/terms/admin-scope.ts';
 import { KeptAnswers, removeExpiredAnswers } from '../../src/domain/idempotency/kept-answers.ts';
 import { insertAdminKey } from '../../src/domain/keys/admin-keys.ts';
 import { createSecret, type Secrets } from '../../src/lib/secrets.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
-import { keepPrice, type UnitPrices } from '../../src/canonical/price-terms.ts';
+import { keepPrice, type UnitPrices } from '../../src/terms/price-terms.ts';
 import { micros, type PicosPerToken } from '../../src/lib/money.ts';
 import {
   addAccount,

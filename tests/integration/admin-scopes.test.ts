@@ -1,7 +1,7 @@
 // Calls every endpoint of the admin API with every scope but its own, and with its own only.
 // Endpoints come from the contract, so new ones are covered at once.
 import assert from 'node:assert/strict';
-import { adminScopes } from '../../src/canonical/admin-scope.ts';
+import { adminScopes } from '../../src/terms/admin-scope.ts';
 import { adminRows, type AdminClient, adminOf } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';

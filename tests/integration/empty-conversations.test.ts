@@ -3,7 +3,7 @@
 // continued by mistake, and an empty conversation gets a 400.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ClientFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@
 // in each format.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ClientFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { findBreaches, findEventBreaches } from '../support/official-types.ts';
 import { eventsOf, type Json } from '../support/plain/reading.ts';

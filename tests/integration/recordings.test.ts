@@ -3,7 +3,7 @@
 // the provider counted.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ClientFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { assertAgrees, readPlainly } from '../support/plain/read-plainly.ts';

@@ -1,5 +1,5 @@
 // What each vendor demands of calls and results in a conversation, as a list of breaches.
-import type { UpstreamFormatName } from '../../src/canonical/format-name.ts';
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
 
 type Block = JsonObject;

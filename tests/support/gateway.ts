@@ -5,7 +5,7 @@
 //   const reply = await gateway.post('/v1/responses', { key, body });
 //   await gateway.stop();   // stops both and verifies the books
 import assert from 'node:assert/strict';
-import { adminScopes } from '../../src/canonical/admin-scope.ts';
+import { adminScopes } from '../../src/terms/admin-scope.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { type AdminKeyOrder, insertAdminKey } from '../../src/domain/keys/admin-keys.ts';

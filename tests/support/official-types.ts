@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { createGenerator, type Config, type Schema } from 'ts-json-schema-generator';
-import type { ClientFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { cacheTypes, modules } from './cached-types.ts';
 import type { Json } from './plain/reading.ts';
 

@@ -1,7 +1,7 @@
 // The path from an upstream's bytes to a client's, in this process, joined as in the gateway.
 import { makeCallsConsistent } from '../../src/formats/adapting/consistent-calls.ts';
 import type { UpstreamFailure } from '../../src/canonical/event.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../../src/terms/format-name.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';

@@ -1,5 +1,5 @@
 // Answers that a test stores itself, as the gateway does.
-import type { StoredResponse, WholeResponse } from '../../src/canonical/stored-response.ts';
+import type { StoredResponse, WholeResponse } from '../../src/terms/stored-response.ts';
 import type { CacheRun } from '../../src/domain/cache/cache-run.ts';
 import type { AnswerFiles } from '../../src/domain/idempotency/answer-files.ts';
 import type { Claim } from '../../src/domain/idempotency/claim.ts';

@@ -2,7 +2,7 @@
 // translation.
 import { lowerCustomTools } from '../../src/formats/adapting/custom-tools.ts';
 import { repairConversation } from '../../src/formats/adapting/repair-conversation.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../../src/canonical/format-name.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../../src/terms/format-name.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
 import { fitRequestNames } from '../../src/formats/translated-tool-names.ts';

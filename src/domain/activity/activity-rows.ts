@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { measuredTagsMax } from './measured-tags.ts';
 

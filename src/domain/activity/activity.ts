@@ -2,10 +2,10 @@
 // last use of keys, latencies and provider calls, and keeps the history of requests. Counts are
 // summed in memory and written every few seconds, so that noting a request is cheap. A killed
 // process loses those seconds. Rows that cannot be written are kept and retried, up to a bound.
-import type { CallEnding, RequestEvent } from '../../canonical/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
-import type { RequestFields } from '../../canonical/request-fields.ts';
-import type { AnswerWorth } from '../../canonical/stored-response.ts';
+import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
+import type { RequestFields } from '../../events/request-fields.ts';
+import type { AnswerWorth } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Micros } from '../../lib/money.ts';

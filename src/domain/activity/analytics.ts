@@ -1,6 +1,6 @@
 // Sums for analytics: latencies, hours, providers and tags. Some seconds late.
 import { type Kysely, sql } from 'kysely';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { LatencySumsTable, Tables } from '../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../db/which-groups.ts';
 import { periodsOf } from './latency-sums.ts';

@@ -1,7 +1,7 @@
 // Reads the counts of uncharged requests and provider calls, and the last use of keys. They are a
 // few seconds old; see activity.ts.
 import { type Kysely, sql } from 'kysely';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';

@@ -1,6 +1,6 @@
 // What is kept about a request beside its columns in `request_log`.
-import type { RequestTry } from '../../canonical/request-try.ts';
-import { modelNameOf } from '../../canonical/request-spans.ts';
+import type { RequestTry } from '../../events/request-try.ts';
+import { modelNameOf } from '../../events/request-spans.ts';
 import { isObject } from '../../lib/json.ts';
 
 export type RequestNotes = {

@@ -1,7 +1,7 @@
 // The audit log: who changed what and when, in the dashboard, by a command or by an admin key.
 // Append-only; the database enforces it too.
 import type { Insertable, Selectable, Transaction } from 'kysely';
-import type { AuditAction } from '../../canonical/audit-action.ts';
+import type { AuditAction } from '../../terms/audit-action.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import type { AuditLogTable, Tables } from '../../db/schema.ts';

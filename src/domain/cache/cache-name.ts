@@ -2,7 +2,7 @@
 // with the installation's secret, because with a plain hash anybody with a stolen database could
 // test guesses of what a customer asked.
 import { hash } from 'node:crypto';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 

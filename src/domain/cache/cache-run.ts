@@ -1,7 +1,7 @@
 // A shared run of one request: when it ends, waiting requests get its answer, or one of them runs
 // next.
-import type { SealedCached } from '../../canonical/sealed-answer.ts';
-import type { WholeResponse } from '../../canonical/stored-response.ts';
+import type { SealedCached } from '../../terms/sealed-answer.ts';
+import type { WholeResponse } from '../../terms/stored-response.ts';
 import type { Sealer } from '../../lib/sealed-bytes.ts';
 import type { SharedRun } from '../../lib/shared-run.ts';
 import type { CacheName } from './cache-name.ts';

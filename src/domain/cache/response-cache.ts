@@ -2,7 +2,7 @@
 // are in the database for seven days, or until they expire. Concurrent identical requests share one
 // run (single-flight), in all threads of the process. Any failure of the cache is a miss, never a
 // failed request.
-import { type WholeResponse, worthOfRow } from '../../canonical/stored-response.ts';
+import { type WholeResponse, worthOfRow } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { NameLocks } from '../../lib/name-locks.ts';

@@ -1,5 +1,5 @@
 // Finds models that cannot run.
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
 import { listPricePpm, priceFor } from './price.ts';

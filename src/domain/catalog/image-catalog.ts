@@ -1,5 +1,5 @@
 // Image models, and their resolution from client names by the same rules as chat models.
-import type { ImageModel, ImageRoute } from '../../canonical/image-model.ts';
+import type { ImageModel, ImageRoute } from '../../terms/image-model.ts';
 import { createRoutedModels, type RoutedModels, type RoutedModelsParts } from './routed-models.ts';
 
 export type ImageCatalog = RoutedModels<ImageModel, ImageRoute>;

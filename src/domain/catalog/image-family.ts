@@ -8,7 +8,7 @@ import type {
   ImageResolution,
   ImageTier,
   PixelSize,
-} from '../../canonical/image-model.ts';
+} from '../../terms/image-model.ts';
 
 export type FamilyEntry = {
   readonly prompt_characters_max: number;

@@ -1,6 +1,6 @@
 // An image model in GET /v1/models/info: the fields of every model, without token prices, and the
 // image fields.
-import type { ImageModel, ImageTier, PicosByTier } from '../../canonical/image-model.ts';
+import type { ImageModel, ImageTier, PicosByTier } from '../../terms/image-model.ts';
 import { usdFromPicos } from '../../lib/money.ts';
 import { scaleByFactor, type PriceFactor } from './price.ts';
 

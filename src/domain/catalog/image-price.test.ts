@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import type { ImagePrice } from '../../canonical/image-model.ts';
+import type { ImagePrice } from '../../terms/image-model.ts';
 import { picosFromUsd, roundUpToMicro } from '../../lib/money.ts';
 import { megapixelsOf, unitPrice, type PricedImage } from './image-price.ts';
 import { loadImageModels } from './load-image-catalog.ts';

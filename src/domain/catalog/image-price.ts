@@ -1,6 +1,6 @@
 // The exact price of one image, in whole picodollars. A request's charge is this times the
 // delivered images, rounded up once to a microdollar.
-import type { ImageModel, ImagePrice, ImageTier, PixelSize } from '../../canonical/image-model.ts';
+import type { ImageModel, ImagePrice, ImageTier, PixelSize } from '../../terms/image-model.ts';
 import type { Picos } from '../../lib/money.ts';
 import { scaleByFactor, type PriceFactor } from './price.ts';
 

@@ -6,7 +6,7 @@ import type {
   ImageTokenPrices,
   PicosByTier,
   SizeRule,
-} from '../../canonical/image-model.ts';
+} from '../../terms/image-model.ts';
 import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
 
 const begin =

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import type { ImageUsage } from '../../canonical/image-model.ts';
+import type { ImageUsage } from '../../terms/image-model.ts';
 import { loadConfig } from '../../config/load.ts';
 import { picosFromUsd } from '../../lib/money.ts';
 import type { PricedImage } from './image-price.ts';

@@ -1,6 +1,6 @@
 // Prices images by the provider's token count: prompt, input images, output images. The count is
 // untrusted, so each part has a maximum, and the hold covers the maximum.
-import type { ImageModel, ImageTokenPrices, ImageUsage } from '../../canonical/image-model.ts';
+import type { ImageModel, ImageTokenPrices, ImageUsage } from '../../terms/image-model.ts';
 import type { Picos } from '../../lib/money.ts';
 import { unitPrice, type ImageUnitPrice, type PricedImage } from './image-price.ts';
 import { scaleByFactor, type PriceFactor } from './price.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ImageModelEntry } from '../../config/image-model-schema.ts';
-import { imageParametersOfKind } from '../../canonical/provider-kind.ts';
+import { imageParametersOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { loadConfig } from '../../config/load.ts';
 import { compileSchema } from '../../lib/schema.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import { createCatalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
 import { type Charging, listModelInfo, listModels, modelEntry, type Viewer } from './listing.ts';

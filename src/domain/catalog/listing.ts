@@ -1,8 +1,8 @@
 // The responses of GET /v1/models, /v1/models/{id} and /v1/models/info: the models that a caller
 // may see, with prices.
-import type { ImageModel } from '../../canonical/image-model.ts';
-import type { Mode } from '../../canonical/mode.ts';
-import { searchModelId } from '../../canonical/web-search.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
+import type { Mode } from '../../terms/mode.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { usdFromPicos } from '../../lib/money.ts';
 import type { Catalog } from './catalog.ts';
 import { imageInfoEntry, type ImageInfoEntry } from './image-listing.ts';

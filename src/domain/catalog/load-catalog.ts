@@ -1,7 +1,7 @@
 // Merges the built-in models (catalog/chat-models.json) with the configuration, which can add
 // models and override fields.
 import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
-import { formatsOfKind } from '../../canonical/provider-kind.ts';
+import { formatsOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';

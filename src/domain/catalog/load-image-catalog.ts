@@ -2,14 +2,9 @@
 // models and override fields. Parameters and their limits belong to the family, so all of its
 // models accept the same.
 import imageModels from '../../../catalog/images.json' with { type: 'json' };
-import type {
-  ImageFamily,
-  ImageModel,
-  ImageRoute,
-  ImageTier,
-} from '../../canonical/image-model.ts';
+import type { ImageFamily, ImageModel, ImageRoute, ImageTier } from '../../terms/image-model.ts';
 import type { ImageModelEntry, ImageRouteEntry } from '../../config/image-model-schema.ts';
-import { imageParametersOfKind } from '../../canonical/provider-kind.ts';
+import { imageParametersOfKind } from '../../terms/provider-kind.ts';
 import { kindOfProvider } from '../../config/known-providers.ts';
 import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';

@@ -1,5 +1,5 @@
 // A chat model in GET /v1/models/info: its limits, capabilities and prices.
-import { searchToolNames, type SearchToolName } from '../../canonical/web-search.ts';
+import { searchToolNames, type SearchToolName } from '../../terms/web-search.ts';
 import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
 import type { Model, PriceVersion, Route, TokenPrices } from './model.ts';
 import { listPrices, priceFor, type PriceFactor } from './price.ts';

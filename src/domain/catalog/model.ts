@@ -1,7 +1,7 @@
 // A catalogue model as the rest of the gateway sees it.
-import type { UpstreamFormatName } from '../../canonical/format-name.ts';
-import type { Retirement } from '../../canonical/retirement.ts';
-import type { SearchToolName } from '../../canonical/web-search.ts';
+import type { UpstreamFormatName } from '../../terms/format-name.ts';
+import type { Retirement } from '../../terms/retirement.ts';
+import type { SearchToolName } from '../../terms/web-search.ts';
 import type { ModelTimeouts } from '../../config/timeouts.ts';
 import type { PicosPerToken } from '../../lib/money.ts';
 

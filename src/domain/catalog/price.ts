@@ -1,6 +1,6 @@
 // The exact cost of a request: picodollars are summed as big integers and rounded up once, to a
 // microdollar. Holds and charges use the same prices, so a hold is never below its charge.
-import { costOf, noPrices, type PriceTerms } from '../../canonical/price-terms.ts';
+import { costOf, noPrices, type PriceTerms } from '../../terms/price-terms.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
 import type { Model, PriceVersion, TokenPrices } from './model.ts';

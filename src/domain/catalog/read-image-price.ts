@@ -1,5 +1,5 @@
 // Converts configured image prices (USD) to whole picodollars.
-import type { ImagePrice, ImageTier } from '../../canonical/image-model.ts';
+import type { ImagePrice, ImageTier } from '../../terms/image-model.ts';
 import type { ImagePricesEntry } from '../../config/image-model-schema.ts';
 import { picosFromUsd, picosFromUsdPerMillion, type Picos } from '../../lib/money.ts';
 import { tiersOf, type FamilyEntry } from './image-family.ts';

@@ -1,5 +1,5 @@
 // Resolves the configured aliases to chat or image models. Every name has a single meaning.
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';

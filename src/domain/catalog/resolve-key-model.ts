@@ -1,5 +1,5 @@
 // Resolves the names in a key's model list: chat models, image models and the web search.
-import { searchModelId } from '../../canonical/web-search.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import type { Catalog } from './catalog.ts';
 
 /** Returns the id of a name, or null. */

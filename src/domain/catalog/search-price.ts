@@ -1,8 +1,8 @@
 // The price of a web search that a model's provider runs. In order of precedence: the model's
 // price, set by the operator for accounts; the price of the provider's entry, as the provider
 // charges it; the published price for the provider's kind.
-import { isSearchKind, type SearchKindName } from '../../canonical/provider-kind.ts';
-import type { SearchToolName } from '../../canonical/web-search.ts';
+import { isSearchKind, type SearchKindName } from '../../terms/provider-kind.ts';
+import type { SearchToolName } from '../../terms/web-search.ts';
 import { kindOfProvider } from '../../config/known-providers.ts';
 import type { ProviderConfig } from '../../config/schema.ts';
 import { picosFromUsd, type Picos } from '../../lib/money.ts';

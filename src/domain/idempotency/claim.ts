@@ -1,7 +1,7 @@
 // The right to run a request under its Idempotency-Key. It ends with a stored answer, or with the
 // key free again.
-import type { SealedResponse } from '../../canonical/sealed-answer.ts';
-import type { StoredResponse, WholeResponse } from '../../canonical/stored-response.ts';
+import type { SealedResponse } from '../../terms/sealed-answer.ts';
+import type { StoredResponse, WholeResponse } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
 import { pack } from '../../lib/packing.ts';

@@ -2,8 +2,8 @@
 // statement, so only one process can win it. The ledger stores the answer, in the transaction that
 // charges it.
 import { type Selectable, sql } from 'kysely';
-import type { SealedResponse } from '../../canonical/sealed-answer.ts';
-import type { AnswerWorth } from '../../canonical/stored-response.ts';
+import type { SealedResponse } from '../../terms/sealed-answer.ts';
+import type { AnswerWorth } from '../../terms/stored-response.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import type { IdempotentResponsesTable } from '../../db/schema.ts';

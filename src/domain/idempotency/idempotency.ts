@@ -1,7 +1,7 @@
 // Idempotency-Keys: each key runs one request at a time, and only once if it succeeds. Requests of
 // one process wait for each other in memory. One of them polls the database while another process
 // runs the request, so any number of gateways works.
-import { type StoredResponse, worthOfRow } from '../../canonical/stored-response.ts';
+import { type StoredResponse, worthOfRow } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';

@@ -1,7 +1,7 @@
 // Recent answers under Idempotency-Keys, in memory with a byte budget, so that repeated retries do
 // not reach the database. Answers from before a purge have an older generation and are not
 // returned.
-import type { WholeResponse } from '../../canonical/stored-response.ts';
+import type { WholeResponse } from '../../terms/stored-response.ts';
 import { ownBytes } from '../../lib/own-bytes.ts';
 import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
 import type { RequestName } from './request-name.ts';

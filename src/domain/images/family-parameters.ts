@@ -6,7 +6,7 @@ import type {
   ImageModel,
   ShapedParameters,
   SizedParameters,
-} from '../../canonical/image-model.ts';
+} from '../../terms/image-model.ts';
 import { readImageSize, sizeRuleInWords } from './image-size.ts';
 import type { ImageRequest, RawImageRequest } from './request-types.ts';
 import { describeValue } from '../../lib/schema.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import { editing, referring, shaped, sized } from '../../../tests/support/images/image-models.ts';
 import { checkImageRequest, parseImageRequest } from './image-request.ts';
 

@@ -2,7 +2,7 @@
 // model.
 import { Type, type Static } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
 import { ignoredFieldsOf, refuseFields } from './request-fields.ts';

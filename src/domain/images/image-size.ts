@@ -1,6 +1,6 @@
 // Reads `<width>x<height>` in pixels, within the limits of a model family.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { PixelSize, SizeRule } from '../../canonical/image-model.ts';
+import type { PixelSize, SizeRule } from '../../terms/image-model.ts';
 
 /**
  * Throws ApiError `invalid_request` with the whole rule, because clients otherwise guess the next

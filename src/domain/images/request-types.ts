@@ -4,7 +4,7 @@ import type {
   ImageQuality,
   ImageResolution,
   PixelSize,
-} from '../../canonical/image-model.ts';
+} from '../../terms/image-model.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 /** The client's request with every field's type checked; `null` counts as left out. */

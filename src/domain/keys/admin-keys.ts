@@ -2,7 +2,7 @@
 // once in every thread and gateway. src/office/changes/admin-keys.ts also writes the audit rows.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { AdminScope } from '../../canonical/admin-scope.ts';
+import type { AdminScope } from '../../terms/admin-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { AdminKeysTable } from '../../db/schema.ts';
 import { type AddressList, createAddressList } from '../../lib/addresses.ts';

@@ -1,8 +1,8 @@
 // An API key in the gateway's memory, with its account's settings. Only the key's digest is kept,
 // never its text.
-import type { KeyScope } from '../../canonical/key-scope.ts';
-import type { Mode } from '../../canonical/mode.ts';
-import type { AccountExport } from '../../canonical/request-spans.ts';
+import type { KeyScope } from '../../terms/key-scope.ts';
+import type { Mode } from '../../terms/mode.ts';
+import type { AccountExport } from '../../events/request-spans.ts';
 import type { AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
 

@@ -3,7 +3,7 @@
 // key takes effect within about a second.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';

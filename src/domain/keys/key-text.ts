@@ -3,7 +3,7 @@
 // Only an HMAC of an API key is stored; its secret is outside the database.
 import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,8 +1,8 @@
 // Reads API keys for lists: all keys, one key, or a search.
 import type { Selectable, SelectQueryBuilder, SqlBool } from 'kysely';
 import { sql } from 'kysely';
-import type { KeyScope } from '../../canonical/key-scope.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { KeyScope } from '../../terms/key-scope.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';

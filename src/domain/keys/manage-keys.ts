@@ -1,7 +1,7 @@
 // Inserts and changes the rows of API keys. src/office/changes/keys.ts also writes the audit rows.
 import type { Kysely, Selectable, Updateable } from 'kysely';
-import type { KeyScope } from '../../canonical/key-scope.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { KeyScope } from '../../terms/key-scope.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';

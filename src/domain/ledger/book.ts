@@ -1,8 +1,8 @@
 // The state that the ledger decides on, as values. A book contains what a batch of commands
 // touches, loaded by a store. Only entries change balances, and this file is the only place that
 // applies them.
-import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
-import type { AnswerWorth } from '../../canonical/stored-response.ts';
+import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
+import type { AnswerWorth } from '../../terms/stored-response.ts';
 import type { EntryKind } from '../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import type { ChargeRecord, LedgerId, LikelyCost } from './commands.ts';

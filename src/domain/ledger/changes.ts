@@ -12,7 +12,7 @@ import {
   windowOf,
   windowsOfEntry,
 } from './book.ts';
-import type { KeptPrice } from '../../canonical/price-terms.ts';
+import type { KeptPrice } from '../../terms/price-terms.ts';
 import { type ChargeDayRow, sumByDay } from './charge-days.ts';
 import { type ChargeTagRow, rowsOfTags, sumTagDays, type TagDayRow } from './charge-tags.ts';
 import type { AuditRow, LedgerId } from './commands.ts';

@@ -12,7 +12,7 @@ import type {
   IdempotentResponsesTable,
   Tables,
 } from '../../db/schema.ts';
-import type { KeptPrice } from '../../canonical/price-terms.ts';
+import type { KeptPrice } from '../../terms/price-terms.ts';
 import type {
   CachedResponse,
   Charge,

@@ -1,9 +1,9 @@
 // The ledger's commands and outcomes. The caller chooses the command ids: a command that is sent
 // again with the same id changes nothing and returns its first outcome.
 import type { Insertable } from 'kysely';
-import type { Mode } from '../../canonical/mode.ts';
-import type { KeptPrice } from '../../canonical/price-terms.ts';
-import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
+import type { Mode } from '../../terms/mode.ts';
+import type { KeptPrice } from '../../terms/price-terms.ts';
+import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
 import type { AuditLogTable } from '../../db/schema.ts';

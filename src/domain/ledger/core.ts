@@ -7,8 +7,8 @@
 //
 // A ledger's time never goes back, because that would reopen a day or month that has ended.
 import assert from 'node:assert/strict';
-import type { KeptPrice } from '../../canonical/price-terms.ts';
-import { type AnswerWorth, worthOf } from '../../canonical/stored-response.ts';
+import type { KeptPrice } from '../../terms/price-terms.ts';
+import { type AnswerWorth, worthOf } from '../../terms/stored-response.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import {

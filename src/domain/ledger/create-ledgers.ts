@@ -1,7 +1,7 @@
 // Creates the two ledgers of a new account in the transaction that creates the account, so that
 // neither exists alone.
 import type { Kysely } from 'kysely';
-import { modes } from '../../canonical/mode.ts';
+import { modes } from '../../terms/mode.ts';
 import type { Tables } from '../../db/schema.ts';
 import { microsFromUsd, zeroMicros } from '../../lib/money.ts';
 import { entriesTable } from './columns.ts';

@@ -1,7 +1,7 @@
 // The request of the web-search endpoint.
 import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { PageSearch } from '../../canonical/search-source.ts';
+import type { PageSearch } from '../../terms/search-source.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
 /** Brave and Tavily accept no more, and the limit must not depend on which provider answers. */

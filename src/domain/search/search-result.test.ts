@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import type { FoundPage } from '../../canonical/search-source.ts';
+import type { FoundPage } from '../../terms/search-source.ts';
 import { readPageAddress } from './page-address.ts';
 import { toSearchResults, writeSearchBody } from './search-result.ts';
 

@@ -1,5 +1,5 @@
 // The response of the web search, the same for every provider.
-import type { FoundPage, PageSearch } from '../../canonical/search-source.ts';
+import type { FoundPage, PageSearch } from '../../terms/search-source.ts';
 import { readPageAddress } from './page-address.ts';
 import { toPlainText } from './plain-text.ts';
 import { readPublicationDay } from './publication-day.ts';

@@ -1,6 +1,6 @@
 // Prompts and answers in the JSON of the semantic conventions, limited in size.
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/docs/gen-ai
-import type { SpanContent } from '../../canonical/request-spans.ts';
+import type { SpanContent } from '../../events/request-spans.ts';
 import type { AssistantPart, CanonicalRequest, Message } from '../../canonical/request.ts';
 import type { Stop } from '../../canonical/event.ts';
 import { parseJson } from '../../lib/json.ts';

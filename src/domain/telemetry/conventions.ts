@@ -1,6 +1,6 @@
 // The semantic conventions that telemetry follows, and the names that it takes from them.
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/docs/gen-ai
-import { chargedEndpointAt } from '../../canonical/charged-endpoints.ts';
+import { chargedEndpointAt } from '../../terms/charged-endpoints.ts';
 
 /** The version of the conventions. */
 const conventionsVersion = '1.41.1';

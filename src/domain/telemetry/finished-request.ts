@@ -1,7 +1,7 @@
 // A request that is over, as telemetry reads it: what is known of it, and its spans.
-import type { RequestAnswered } from '../../canonical/request-events.ts';
-import type { RequestFields } from '../../canonical/request-fields.ts';
-import type { RequestSpans } from '../../canonical/request-spans.ts';
+import type { RequestAnswered } from '../../events/request-events.ts';
+import type { RequestFields } from '../../events/request-fields.ts';
+import type { RequestSpans } from '../../events/request-spans.ts';
 
 export type FinishedRequest = Omit<RequestAnswered, 'type' | 'route'> & {
   /** The public pattern of its route. */

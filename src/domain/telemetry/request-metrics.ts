@@ -1,8 +1,8 @@
 // The metrics of finished requests: those of the semantic conventions for OTLP, and Tollgate's own. A
 // client cannot make label values: a path without a route is `none`, and models are those of the
 // catalogue.
-import type { CallEnded, RequestAnswered, RequestEvent } from '../../canonical/request-events.ts';
-import type { ObservedRequest } from '../../canonical/request-listener.ts';
+import type { CallEnded, RequestAnswered, RequestEvent } from '../../events/request-events.ts';
+import type { ObservedRequest } from '../../events/request-listener.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { operationOf, providerNameOf } from './conventions.ts';

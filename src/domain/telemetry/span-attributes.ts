@@ -1,7 +1,7 @@
 // The attributes of each kind of span, and who sees them. An account gets everything about its own
 // requests that the dashboard shows it, and nothing of what they cost the operator.
-import type { CallEnded, HoldTried, Settled } from '../../canonical/request-events.ts';
-import type { SpanContent } from '../../canonical/request-spans.ts';
+import type { CallEnded, HoldTried, Settled } from '../../events/request-events.ts';
+import type { SpanContent } from '../../events/request-spans.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { flag, millionths, oneOf, text, whole } from './attributes.ts';
 import { finishReasonOf, operationOf, providerNameOf } from './conventions.ts';

@@ -1,8 +1,8 @@
 // Telemetry of one HTTP thread: begins the spans of requests, and gives those of finished requests to
 // the operator's export and to the account's own.
-import type { RequestEvent } from '../../canonical/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
-import { type AccountExport, RequestSpans } from '../../canonical/request-spans.ts';
+import type { RequestEvent } from '../../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
+import { type AccountExport, RequestSpans } from '../../events/request-spans.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newTraceId, type ClientTrace } from '../../lib/trace-context.ts';

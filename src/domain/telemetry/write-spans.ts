@@ -1,5 +1,5 @@
 // Writes the spans of a finished request in OTLP's JSON.
-import type { Step } from '../../canonical/request-spans.ts';
+import type { Step } from '../../events/request-spans.ts';
 import { newSpanId } from '../../lib/trace-context.ts';
 import { operationOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';

@@ -2,7 +2,7 @@
 // model searches once before it answers
 // (https://developers.openai.com/api/docs/guides/tools-web-search, read 2026-11-21).
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { SearchTool } from '../../canonical/web-search.ts';
+import type { SearchTool } from '../../terms/web-search.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 

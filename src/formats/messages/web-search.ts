@@ -1,11 +1,7 @@
 // Anthropic's own web search: where a request asks for it, what limits it, and how often an answer
 // used it.
 import { invalidRequest } from '../../canonical/errors.ts';
-import {
-  readSearchCount,
-  searchesPerRequestMax,
-  type SearchTool,
-} from '../../canonical/web-search.ts';
+import { readSearchCount, searchesPerRequestMax, type SearchTool } from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { describeValue } from '../../lib/schema.ts';

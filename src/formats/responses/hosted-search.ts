@@ -1,6 +1,6 @@
 // The web search of a Responses request, run by the gateway for a model that has none: the model
 // gets a function, and the client sees OpenAI's search items.
-import type { SearchTool } from '../../canonical/web-search.ts';
+import type { SearchTool } from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';

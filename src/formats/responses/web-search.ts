@@ -6,7 +6,7 @@ import {
   searchesPerRequestMax,
   type SearchTool,
   type SearchToolName,
-} from '../../canonical/web-search.ts';
+} from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { describeValue } from '../../lib/schema.ts';

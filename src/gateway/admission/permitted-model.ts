@@ -1,7 +1,7 @@
 // Finds the model of a request, then checks that its key may use it. An unknown model is reported
 // before a forbidden one.
 import { accountFrozen, ApiError, quoted } from '../../canonical/errors.ts';
-import { searchModelId } from '../../canonical/web-search.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { listModels } from '../../domain/catalog/listing.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { nearestModelId } from '../../domain/catalog/nearest-model.ts';

@@ -2,12 +2,12 @@
 // format's writer.
 import { emulatedFields } from '../../formats/adapting/emulated.ts';
 import type { ErrorContext } from '../../canonical/errors.ts';
-import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { StoredResponse } from '../../terms/stored-response.ts';
 import type { PackedText } from '../../lib/packing.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { usageMaxOf } from '../charging/used.ts';
-import type { HeaderNames } from '../../canonical/header-names.ts';
+import type { HeaderNames } from '../../terms/header-names.ts';
 import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
 import type { Held as Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';

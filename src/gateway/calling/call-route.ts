@@ -1,7 +1,7 @@
 // Makes one call of a route, for everything that is sold, and tells when it begins, when its first
 // piece comes, and how it ends.
 import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
-import type { CallEnding, ProviderCall } from '../../canonical/request-events.ts';
+import type { CallEnding, ProviderCall } from '../../events/request-events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';

@@ -2,8 +2,8 @@
 // its models. After several failures in a row it is out of use for a while, longer each time. Then
 // one request at a time probes it until one succeeds. There are no timers: the state is computed when
 // asked for. All threads of the process share the records.
-import type { CallEnding, RequestEvent } from '../../canonical/request-events.ts';
-import type { RequestListener } from '../../canonical/request-listener.ts';
+import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
+import type { RequestListener } from '../../events/request-listener.ts';
 import { SharedLock } from '../../lib/shared-lock.ts';
 
 export type RouteName = { readonly provider: string; readonly upstreamModel: string };

@@ -1,7 +1,7 @@
 // Logs failed calls of providers, of which the client sees little.
-import type { CallEnded } from '../../canonical/request-events.ts';
-import type { RequestListener } from '../../canonical/request-listener.ts';
-import type { RequestFields } from '../../canonical/request-fields.ts';
+import type { CallEnded } from '../../events/request-events.ts';
+import type { RequestListener } from '../../events/request-listener.ts';
+import type { RequestFields } from '../../events/request-fields.ts';
 import type { Logger } from '../../lib/log.ts';
 
 export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListener {

@@ -2,8 +2,8 @@
 // runs at once, and whether it has ever paid. For an active account the database is read at most
 // every five seconds, and again after this process books a loss that the account could provoke.
 import { ApiError } from '../../canonical/errors.ts';
-import type { RequestEvent } from '../../canonical/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
+import type { RequestEvent } from '../../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { type LedgerId, ledgerIdOf } from '../../domain/ledger/commands.ts';
 import type { LossStanding } from '../../domain/ledger/reports/loss-budget.ts';

@@ -1,6 +1,6 @@
 // The types that all sales share: an offer before the hold, a held request, and the outcome of its run.
 import type { ApiError } from '../../canonical/errors.ts';
-import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { StoredResponse } from '../../terms/stored-response.ts';
 import type { RefusedOutcome, Reserve } from '../../domain/ledger/commands.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';

@@ -1,10 +1,10 @@
 // A hold in the ledger, from its reservation to its one end: a charge or a release. A charge is
 // durable before success is reported.
-import type { Charged } from '../../canonical/request-events.ts';
+import type { Charged } from '../../events/request-events.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { keepPrice, type PriceTerms } from '../../canonical/price-terms.ts';
-import { type StoredResponse, worthOf } from '../../canonical/stored-response.ts';
+import { keepPrice, type PriceTerms } from '../../terms/price-terms.ts';
+import { type StoredResponse, worthOf } from '../../terms/stored-response.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { LedgerUnavailable } from '../../domain/ledger/batcher.ts';
 import {

@@ -1,8 +1,8 @@
 // Makes the images of one request, with the first route of its model that delivers any, in as many
 // calls as its provider needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../terms/image-model.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -2,7 +2,7 @@
 // without running it (the sandbox plays it for test keys). When none can be asked or answers in time,
 // or an account without balance has asked too often, the answer is our estimate, marked as such.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { formatsOfKind } from '../../canonical/provider-kind.ts';
+import { formatsOfKind } from '../../terms/provider-kind.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';

@@ -1,8 +1,8 @@
 // Stores a successful answer beside sending it: under the request's Idempotency-Key, in the cache,
 // in both, or nowhere. Requests that wait for it keep the run going when its client has left.
-import type { HeaderNames } from '../../canonical/header-names.ts';
-import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
-import type { StoredResponse, WholeResponse } from '../../canonical/stored-response.ts';
+import type { HeaderNames } from '../../terms/header-names.ts';
+import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
+import type { StoredResponse, WholeResponse } from '../../terms/stored-response.ts';
 import type { CacheRun } from '../../domain/cache/cache-run.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
 import { pack, plainBytesMax } from '../../lib/packing.ts';

@@ -1,11 +1,11 @@
 // Replays the answer of an earlier request, byte for byte, by its Idempotency-Key or from the
 // cache. It costs nothing, so it needs no balance.
 import { ApiError } from '../../canonical/errors.ts';
-import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { StoredResponse } from '../../terms/stored-response.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { floorToCents } from '../../lib/money.ts';
 import type { Headers } from '../client.ts';
-import type { ReplaySource } from '../../canonical/request-fields.ts';
+import type { ReplaySource } from '../../events/request-fields.ts';
 import { requestHeaders } from '../headers.ts';
 import { retentionHeaders } from './answer-storage.ts';
 import type { Replayable } from './replayable.ts';

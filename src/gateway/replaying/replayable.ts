@@ -8,7 +8,7 @@ import { nameRequest, type RequestName } from '../../domain/idempotency/request-
 import type { DailyBytes } from '../../domain/limits/daily-bytes.ts';
 import type { LedgerId } from '../../domain/ledger/commands.ts';
 import type { Balance } from '../../domain/ledger/reports/queries.ts';
-import type { HeaderNames } from '../../canonical/header-names.ts';
+import type { HeaderNames } from '../../terms/header-names.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import type { KeepAlives } from '../keep-alives.ts';
 import type { Caller, IncomingRequest } from '../request.ts';

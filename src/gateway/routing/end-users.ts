@@ -3,7 +3,7 @@
 // of, another's.
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import type { Hiding } from '../../formats/hide-users.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';

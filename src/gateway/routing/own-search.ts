@@ -1,5 +1,5 @@
 // Decides whether the gateway's own search serves a request, because the provider of a route has none.
-import { searchModelId } from '../../canonical/web-search.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
 import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
 import { priceFactorFor } from './price-factor.ts';

@@ -1,5 +1,5 @@
 // The active providers: their configuration joined with their kind.
-import { isChatKind, isImageKind } from '../../canonical/provider-kind.ts';
+import { isChatKind, isImageKind } from '../../terms/provider-kind.ts';
 import { findKnownProvider, knownProviders } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';

@@ -2,9 +2,9 @@
 // key uses the same routes, or all of the catalogue's when none is active; the sandbox plays their
 // hosts.
 import { ApiError, quoted } from '../../canonical/errors.ts';
-import type { ClientFormatName, UpstreamFormatName } from '../../canonical/format-name.ts';
-import type { Mode } from '../../canonical/mode.ts';
-import { formatsOfKind } from '../../canonical/provider-kind.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../../terms/format-name.ts';
+import type { Mode } from '../../terms/mode.ts';
+import { formatsOfKind } from '../../terms/provider-kind.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';

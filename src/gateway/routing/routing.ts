@@ -1,6 +1,6 @@
 // State that all requests share when they call providers: circuit breakers, the retry budget,
 // notices to the operator, and chance.
-import { searchModelId } from '../../canonical/web-search.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';

@@ -1,6 +1,6 @@
 // A request for images: fetches inputs, makes images, stores them, and charges for those delivered.
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
-import type { ImageModel } from '../../canonical/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { unitPrice, type PricedImage } from '../../domain/catalog/image-price.ts';
 import {

@@ -1,6 +1,6 @@
 // A web search at one price, whatever it finds.
 import { ApiError } from '../../canonical/errors.ts';
-import { searchModelId, searchModelName } from '../../canonical/web-search.ts';
+import { searchModelId, searchModelName } from '../../terms/web-search.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { JsonObject } from '../../lib/json.ts';

@@ -1,7 +1,7 @@
 // Sells by the unit: images, searches and the like. The most that all units can cost is held, delivered
 // units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
-import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
+import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';

@@ -1,6 +1,6 @@
 // A search provider as a source of pages: one HTTP call for each page of results needed.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { Found, FoundPage, PageSearch, SearchSource } from '../../canonical/search-source.ts';
+import type { Found, FoundPage, PageSearch, SearchSource } from '../../terms/search-source.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import type {
   ReadSearch,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { searchKindNames } from '../../canonical/provider-kind.ts';
+import { searchKindNames } from '../../terms/provider-kind.ts';
 import { loadConfig } from '../../config/load.ts';
 import { searchProviderKinds } from '../../providers/registry.ts';
 import { callsFor } from './http-source.ts';

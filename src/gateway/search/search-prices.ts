@@ -3,8 +3,8 @@
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import { endpointSearchPrice, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Mode } from '../../canonical/mode.ts';
-import { isSearchKind } from '../../canonical/provider-kind.ts';
+import type { Mode } from '../../terms/mode.ts';
+import { isSearchKind } from '../../terms/provider-kind.ts';
 import { searchProviderKinds } from '../../providers/registry.ts';
 import { resultsByDefault, resultsMax } from '../../domain/search/search-request.ts';
 import { callsFor } from './http-source.ts';

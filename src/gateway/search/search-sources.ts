@@ -1,9 +1,9 @@
 // Web search providers: their configuration joined with their kinds. Live keys search through
 // these, test keys through the sandbox.
 import type { Config } from '../../config/schema.ts';
-import { isSearchKind } from '../../canonical/provider-kind.ts';
+import { isSearchKind } from '../../terms/provider-kind.ts';
 import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
 import { resultsByDefault } from '../../domain/search/search-request.ts';

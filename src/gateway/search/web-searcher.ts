@@ -1,8 +1,8 @@
 // Searches the web through the first source that answers. All sources share one time limit, divided
 // so that each gets a part of it.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { Found, PageSearch, SearchSource } from '../../canonical/search-source.ts';
-import { searchModelId } from '../../canonical/web-search.ts';
+import type { Found, PageSearch, SearchSource } from '../../terms/search-source.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { toSearchResults, type SearchResult } from '../../domain/search/search-result.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';

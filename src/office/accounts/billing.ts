@@ -5,7 +5,7 @@ import { readThreshold } from '../../domain/billing/low-balance.ts';
 import { type Checkout, isAway } from '../../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../domain/billing/top-ups.ts';
 import { ApiError, idempotencyConflict, invalidRequest } from '../../canonical/errors.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { billingEndpoints } from '../contract/billing.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { readBalance } from '../../domain/ledger/reports/queries.ts';

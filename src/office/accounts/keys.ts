@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { readKeyUses } from '../../domain/activity/queries.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
-import { keyScopes } from '../../canonical/key-scope.ts';
+import { keyScopes } from '../../terms/key-scope.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../contract/endpoint.ts';

@@ -1,7 +1,7 @@
 // Credits, debits and payment decisions by operators. The ledger writes an entry and its audit row
 // in one transaction.
 import { ApiError } from '../../canonical/errors.ts';
-import type { Mode } from '../../canonical/mode.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import type { Decision, PaymentListing, Payments } from '../../domain/billing/payments.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';

@@ -1,6 +1,6 @@
 // Keys of the admin API. Operators create and revoke them.
 import { Type } from 'typebox';
-import { adminScopes } from '../../canonical/admin-scope.ts';
+import { adminScopes } from '../../terms/admin-scope.ts';
 import { closed, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 import { keyControls, Name } from './keys.ts';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AccountFilter, closed, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-export type { AuditKind } from '../../canonical/audit-action.ts';
+export type { AuditKind } from '../../terms/audit-action.ts';
 
 export const AuditEntry = closed({
   id: Type.String(),

@@ -7,7 +7,7 @@ import {
   type TProperties,
   type TSchema,
 } from 'typebox';
-import { modes } from '../../canonical/mode.ts';
+import { modes } from '../../terms/mode.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;

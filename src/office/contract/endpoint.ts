@@ -2,7 +2,7 @@
 // The web app imports these files as types only; the server checks requests against their schemas,
 // and tests check the answers.
 import type { Static, TObject, TSchema } from 'typebox';
-import type { AdminScope } from '../../canonical/admin-scope.ts';
+import type { AdminScope } from '../../terms/admin-scope.ts';
 import type { ConfirmationFields, PageFields } from './common.ts';
 
 /** Who may make a call in the dashboard, by the cookie of a session. */

@@ -1,6 +1,6 @@
 // An account's API keys.
 import { Type } from 'typebox';
-import { keyScopes } from '../../canonical/key-scope.ts';
+import { keyScopes } from '../../terms/key-scope.ts';
 import { AccountFilter, closed, Mode, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 

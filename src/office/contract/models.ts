@@ -1,6 +1,6 @@
 // The models that an account can call, and its prices.
 import { Type } from 'typebox';
-import { imageFamilies, imageModes, type ImageTier } from '../../canonical/image-model.ts';
+import { imageFamilies, imageModes, type ImageTier } from '../../terms/image-model.ts';
 import { AccountFilter, closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 

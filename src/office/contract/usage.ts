@@ -1,6 +1,6 @@
 // Charged requests and their costs.
 import { Type, type Static } from 'typebox';
-import { endpointNames } from '../../canonical/charged-endpoints.ts';
+import { endpointNames } from '../../terms/charged-endpoints.ts';
 import { closed, orNull, Mode } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { searchModelId, searchModelName } from '../../canonical/web-search.ts';
+import { searchModelId, searchModelName } from '../../terms/web-search.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The filters of the request history, as queries of the ledger's charges and of the account's
 // activity.
-import { chargedEndpointAt, chargedEndpoints } from '../../canonical/charged-endpoints.ts';
+import { chargedEndpointAt, chargedEndpoints } from '../../terms/charged-endpoints.ts';
 import type { QueryOf } from '../contract/endpoint.ts';
 import type { requestEndpoints, requestOutcomes } from '../contract/requests.ts';
 import type { ChargeFilter } from '../../domain/ledger/reports/queries.ts';

@@ -1,8 +1,8 @@
 // The history of requests: charged ones from the ledger, the others from the account's activity,
 // merged by time.
-import { chargedEndpointAt } from '../../canonical/charged-endpoints.ts';
+import { chargedEndpointAt } from '../../terms/charged-endpoints.ts';
 import { documentationUrl, errorKinds, ApiError, type ErrorCode } from '../../canonical/errors.ts';
-import { modes } from '../../canonical/mode.ts';
+import { modes } from '../../terms/mode.ts';
 import type { RequestDetail, requestEndpoints, RequestRecord } from '../contract/requests.ts';
 import type { UsageDetail, UsageRecord } from '../contract/usage.ts';
 import { findLogged, listUncharged, type LoggedRequest } from '../../domain/activity/queries.ts';

@@ -1,6 +1,6 @@
 // The state of the service: its providers, catalogue and configuration.
 import { readProviders, type ProviderOverview } from '../../domain/activity/queries.ts';
-import type { ImageModel, ImageRoute } from '../../canonical/image-model.ts';
+import type { ImageModel, ImageRoute } from '../../terms/image-model.ts';
 import { checkCatalog } from '../../domain/catalog/check-catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import type { Config } from '../../config/schema.ts';

@@ -1,5 +1,5 @@
 // A charge for its account. The operator's own cost is left out.
-import type { PriceTerms } from '../../canonical/price-terms.ts';
+import type { PriceTerms } from '../../terms/price-terms.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import type { UsageDetail, UsagePrice, UsageRecord } from '../contract/usage.ts';
 import type { Charge } from '../../domain/ledger/book.ts';

@@ -1,6 +1,6 @@
 // Reads the usage in answers of OpenAI's image API.
 // https://platform.openai.com/docs/api-reference/images/object
-import type { ImageUsage } from '../../canonical/image-model.ts';
+import type { ImageUsage } from '../../terms/image-model.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
-import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { UpstreamTarget } from '../../formats/format.ts';

@@ -1,5 +1,5 @@
 // The simulated hosts, by wire format.
-import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import { chat } from './chat.ts';
 import { gemini } from './gemini.ts';
 import type { Host } from './host.ts';

@@ -4,7 +4,7 @@
 // its own threads. A limited number of pictures are drawn at once; the others wait and hold only
 // their inputs.
 import type { Sharp } from 'sharp';
-import type { ImageFormat, ImageMode, PixelSize } from '../../canonical/image-model.ts';
+import type { ImageFormat, ImageMode, PixelSize } from '../../terms/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { makeBackground } from './background.ts';
 import { inTurn } from './drawing-slots.ts';

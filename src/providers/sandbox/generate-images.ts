@@ -1,7 +1,7 @@
 // The sandbox as an image provider: it draws every picture itself, by the same rules for all
 // models.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { ImageResolution, PixelSize } from '../../canonical/image-model.ts';
+import type { ImageResolution, PixelSize } from '../../terms/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { drawImage } from './draw-image.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import type { Found } from '../../canonical/search-source.ts';
+import type { Found } from '../../terms/search-source.ts';
 import { searchSandbox } from './search.ts';
 
 const running = new AbortController().signal;

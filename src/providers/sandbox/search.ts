@@ -1,7 +1,7 @@
 // The sandbox's web search: invented pages that repeat the query, always the same ones.
 // docs/test-mode.md describes it for developers.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { Found, FoundPage, PageSearch, SearchSource } from '../../canonical/search-source.ts';
+import type { Found, FoundPage, PageSearch, SearchSource } from '../../terms/search-source.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { noDirectives, readDirectives, type Directives } from './directives.ts';

@@ -1,7 +1,7 @@
 // Authenticates before the body is read: a stranger cannot make the gateway read 32 MB.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
-import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { KeyScope } from '../../terms/key-scope.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';

@@ -1,11 +1,11 @@
 // Gives each request its id, reads its trace, and records it when its answer has been sent or its client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestSpans } from '../../canonical/request-spans.ts';
+import type { RequestSpans } from '../../events/request-spans.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type ClientTrace, readTraceContext } from '../../lib/trace-context.ts';
 import type { Telemetry } from '../../domain/telemetry/telemetry.ts';
-import type { RequestListener } from '../../canonical/request-listener.ts';
+import type { RequestListener } from '../../events/request-listener.ts';
 import { RequestRecord } from '../../gateway/request-record.ts';
 import { type Lifecycle, publicUrlOf } from '../context.ts';
 

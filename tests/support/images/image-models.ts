@@ -1,6 +1,6 @@
 // Image models for tests: one for each way to give a size, one that edits, one that takes
 // references.
-import type { ImageModel } from '../../../src/canonical/image-model.ts';
+import type { ImageModel } from '../../../src/terms/image-model.ts';
 
 const common = {
   displayName: 'X',

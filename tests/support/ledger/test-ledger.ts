@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import type { Kysely } from 'kysely';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
 import type { Tables } from '../../../src/db/schema.ts';
-import type { Mode } from '../../../src/canonical/mode.ts';
+import type { Mode } from '../../../src/terms/mode.ts';
 import { noUsage } from '../../../src/canonical/usage.ts';
 import { type Micros, micros } from '../../../src/lib/money.ts';
 import type { Book } from '../../../src/domain/ledger/book.ts';

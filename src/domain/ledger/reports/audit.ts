@@ -2,7 +2,7 @@
 // rules, independently of the core. A balance is negative only by a debit, and a window above its
 // cap only after the cap was lowered. Each hold ends at most once, and each end is charged as
 // booked.
-import { costOf, readKeptTerms } from '../../../canonical/price-terms.ts';
+import { costOf, readKeptTerms } from '../../../terms/price-terms.ts';
 import type { Micros } from '../../../lib/money.ts';
 import { holdIdOfExtension } from '../book.ts';
 import { addToDay, type ChargeDayRow } from '../charge-days.ts';

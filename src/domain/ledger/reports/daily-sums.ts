@@ -1,7 +1,7 @@
 // Sums of charges by UTC day, for charts and overviews, read from the ledger's daily sums instead
 // of the charges.
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Mode } from '../../../canonical/mode.ts';
+import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';

@@ -1,6 +1,6 @@
 // The open holds of all gateways on the database, for the metrics.
 import { type Kysely, sql } from 'kysely';
-import type { Mode } from '../../../canonical/mode.ts';
+import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { micros, type Micros } from '../../../lib/money.ts';
 

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
-import type { Mode } from '../../../canonical/mode.ts';
+import type { Mode } from '../../../terms/mode.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 
 /** An account's losses and charges in a period. */

@@ -2,7 +2,7 @@
 // by page, and price terms.
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { readKeptTerms, type PriceTerms } from '../../../canonical/price-terms.ts';
+import { readKeptTerms, type PriceTerms } from '../../../terms/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { memberOfKey } from '../../../db/which-groups.ts';

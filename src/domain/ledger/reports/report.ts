@@ -1,7 +1,7 @@
 // The operator's report of revenue and cost, summed over the daily sums of charges, which are kept for
 // good, and over failed requests.
 import { type Kysely, sql } from 'kysely';
-import type { Mode } from '../../../canonical/mode.ts';
+import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';

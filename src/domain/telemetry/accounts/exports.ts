@@ -2,7 +2,7 @@
 // all together have one. Settings are read anew for each batch: one that was written under earlier
 // settings is dropped, so nothing goes to an address or under a consent that was withdrawn.
 import type { Database } from '../../../db/database.ts';
-import type { AccountExport } from '../../../canonical/request-spans.ts';
+import type { AccountExport } from '../../../events/request-spans.ts';
 import { type Clock, timeLimit } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { PublicHosts } from '../../../lib/public-hosts.ts';

@@ -1,6 +1,6 @@
 // A successful answer as it was sent, stored for requests that repeat it.
 import type { Micros } from '../lib/money.ts';
-import { totalInputTokens, type Usage } from './usage.ts';
+import { totalInputTokens, type Usage } from '../canonical/usage.ts';
 
 export type StoredResponse = {
   readonly status: number;

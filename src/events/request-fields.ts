@@ -1,8 +1,8 @@
 // What is known of a request, for its log line, the metrics and the account's history. It never has a
 // key, a prompt or an answer.
-import type { Mode } from './mode.ts';
+import type { Mode } from '../terms/mode.ts';
 import type { RequestTry } from './request-try.ts';
-import type { AnswerWorth } from './stored-response.ts';
+import type { AnswerWorth } from '../terms/stored-response.ts';
 
 /** The source of a replayed answer, as in the cache header and the log. */
 export type ReplaySource = 'hit' | 'idempotent-replay';

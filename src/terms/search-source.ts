@@ -1,7 +1,7 @@
 // Types shared by the sources of web pages (a provider or the sandbox) and the search that turns
 // their pages into one answer.
 import type { TraceContext } from '../lib/trace-context.ts';
-import type { UpstreamFailure } from './event.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
 
 /** A page as its source describes it. Unchecked. */
 export type FoundPage = {

@@ -2,8 +2,8 @@
 // record and spans hear them first, then those who listen to all requests (serving.ts connects
 // them). Times are by `Clock.elapsedMs`.
 import type { TraceContext } from '../lib/trace-context.ts';
-import type { Stop, UpstreamFailure } from './event.ts';
-import type { Usage } from './usage.ts';
+import type { Stop, UpstreamFailure } from '../canonical/event.ts';
+import type { Usage } from '../canonical/usage.ts';
 
 /** A call of a provider. */
 export type ProviderCall = {

@@ -3,7 +3,7 @@
 // once, to a microdollar.
 import { hash } from 'node:crypto';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../canonical/usage.ts';
 
 const zeroPicos = 0 as PicosPerToken;
 

@@ -2,7 +2,7 @@
 // provider and settlement within it. They are read once, when the request is over.
 import { newSpanId, type ClientTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { CallEnded, HoldTried, RequestEvent, Settled } from './request-events.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../canonical/usage.ts';
 
 /** What has a span of its own within a request. */
 export type Step = HoldTried | CallEnded | Settled;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import type { PicosPerToken } from '../lib/money.ts';
 import { costOf, keepPrice, readKeptTerms, type UnitPrices } from './price-terms.ts';
-import { noUsage } from './usage.ts';
+import { noUsage } from '../canonical/usage.ts';
 
 const price = fc.maxSafeNat() as fc.Arbitrary<PicosPerToken>;
 const units: fc.Arbitrary<UnitPrices> = fc.record(
