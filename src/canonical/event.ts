@@ -60,7 +60,7 @@ export type UpstreamFailure = {
   /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
   /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */
-  readonly isProvoked?: boolean;
+  readonly isCausedByAccount?: boolean;
   /** The answer was not complete when its time (`total_ms`) ended. */
   readonly isOverdue?: boolean;
   /** Stopped before anything of the answer came, because nothing more could be held for it. */

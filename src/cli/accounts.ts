@@ -59,9 +59,9 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
       nowMs: systemClock.nowMs(),
     });
     const accounts = (await listAccounts(database)).map((account) => {
-      const { provokedMicros = zeroMicros, isExceeded = false } =
+      const { causedMicros = zeroMicros, isExceeded = false } =
         standings.get(ledgerIdOf(account.id, 'live')) ?? {};
-      return { ...account, provoked_loss_micros: provokedMicros, loss_budget_exceeded: isExceeded };
+      return { ...account, provoked_loss_micros: causedMicros, loss_budget_exceeded: isExceeded };
     });
     const rows = accounts.map((account) => [
       account.id,

@@ -75,7 +75,7 @@ type Released = {
   /** What the provider bills all the same. */
   readonly lossMicros: number;
   /** The account could cause the loss. */
-  readonly isProvoked: boolean;
+  readonly isCausedByAccount: boolean;
 };
 
 export type RequestEvent =
@@ -86,7 +86,7 @@ export type RequestEvent =
   | CallEnded
   | Settled
   /** A loss was booked beside the hold, or the charge of an answer was given up. */
-  | { readonly type: 'lost'; readonly lossMicros: number; readonly isProvoked: boolean }
+  | { readonly type: 'lost'; readonly lossMicros: number; readonly isCausedByAccount: boolean }
   /** The answer has been sent, or its client has gone. Its charge may come later. */
   | RequestAnswered;
 

@@ -24,7 +24,7 @@ function unreadableStream(message: string): UpstreamFailure {
 
 /** The model's output is not a valid answer: for example, a call without a name. */
 export function invalidOutput(message: string): UpstreamFailure {
-  return { ...unreadableStream(message), isBilled: true, isProvoked: true };
+  return { ...unreadableStream(message), isBilled: true, isCausedByAccount: true };
 }
 
 export function repeatedStart(): UpstreamFailure {

@@ -71,7 +71,7 @@ function readLimit(text: string | undefined): number {
 }
 
 /** Throws ApiError 400 for a cursor that is none of ours. */
-export function readCursor(text: string | undefined): UsageCursor | null {
+function readCursor(text: string | undefined): UsageCursor | null {
   if (text === undefined) return null;
   const position = decodeUsageCursor(text);
   if (!position) throw invalidCursor();

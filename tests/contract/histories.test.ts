@@ -105,7 +105,7 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .tuple(asked, amount, fc.boolean())
-      .map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)),
+      .map(([{ holdId }, loss, isCausedByAccount]) => releaseOf(holdId, loss, isCausedByAccount)),
   },
   {
     weight: 1,
@@ -254,8 +254,8 @@ onEachStore((store) => {
 /** Its key does not exist, which only the database notices. */
 const badCommand = reserveOf({ holdId: 'bad', ledgerId: 'a0:live', keyId: 'nobody' }, 1);
 
-function releaseOf(holdId: string, loss: number, isProvoked: boolean): Command {
-  return { type: 'release', holdId, lossMicros: micros(loss), isProvoked };
+function releaseOf(holdId: string, loss: number, isCausedByAccount: boolean): Command {
+  return { type: 'release', holdId, lossMicros: micros(loss), isCausedByAccount };
 }
 
 function adjustment(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { transact } from '../../src/db/transact.ts';
-import { forgiveLosses, readLosses } from '../../src/domain/ledger/reports/provoked-losses.ts';
+import { forgiveLosses, readLosses } from '../../src/domain/ledger/reports/caused-losses.ts';
 import { hasPaid } from '../../src/domain/ledger/reports/queries.ts';
 import { signUpCreditId, type Release } from '../../src/domain/ledger/commands.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
@@ -23,7 +23,7 @@ const provoked = (holdId: string, loss: number): Release => ({
   type: 'release',
   holdId,
   lossMicros: micros(loss),
-  isProvoked: true,
+  isCausedByAccount: true,
 });
 
 onEachStore((store) => {
@@ -85,7 +85,7 @@ onEachStore((store) => {
     const forgive = () => transact(database, (transaction) => forgiveLosses(transaction, 'acc'));
     await lose('a', 9);
     assert.equal(await forgive(), 9);
-    assert.deepEqual(await read(), { provokedMicros: 0, days: [], spentMicros: 0 });
+    assert.deepEqual(await read(), { causedMicros: 0, days: [], spentMicros: 0 });
     assert.equal(await forgive(), 0);
     await lose('b', 4);
     assert.deepEqual((await read())?.days, [{ day: '2026-11-21', micros: 4 }]);

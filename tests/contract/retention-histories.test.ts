@@ -65,7 +65,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       type: 'release' as const,
       holdId,
       lossMicros: micros(loss),
-      isProvoked: true,
+      isCausedByAccount: true,
     })),
   },
   {

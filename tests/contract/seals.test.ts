@@ -58,7 +58,7 @@ const step = fc.oneof(
             type: 'release' as const,
             holdId,
             lossMicros: micros(loss),
-            isProvoked: true,
+            isCausedByAccount: true,
           })),
         },
         {
@@ -321,7 +321,7 @@ onEachStore((store) => {
         const holdId = `ahead-${part}-${number}`;
         return [
           reserveOf({ ...holds[2], holdId }, 1),
-          { type: 'release', holdId, lossMicros: micros(0), isProvoked: false },
+          { type: 'release', holdId, lossMicros: micros(0), isCausedByAccount: false },
         ];
       });
       await books.run(commands.flat());

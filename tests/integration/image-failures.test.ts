@@ -104,7 +104,7 @@ before(async () => {
 after(() => gateway.stop());
 
 /** The losses that the account provoked, by day. */
-async function provokedBy(account: string): Promise<readonly number[]> {
+async function causedBy(account: string): Promise<readonly number[]> {
   const days = gateway.database.read
     .selectFrom('loss_days')
     .select('provoked_micros')
@@ -238,7 +238,7 @@ describe('failures', () => {
     const owner = await newKey();
     assert.equal((await draw(owner.key)).status, 502);
     await assertFree(owner);
-    assert.deepEqual(await provokedBy(owner.account), [13_000]);
+    assert.deepEqual(await causedBy(owner.account), [13_000]);
   });
 
   test('a text written in place of an image is a loss provoked by the account; a refusal is none', async (t) => {
@@ -249,7 +249,7 @@ describe('failures', () => {
       const reply = await draw(owner.key, { model: 'nano-banana', n: 2 });
       assert.equal(reply.status, 400);
       await assertFree(owner);
-      return { losses: await lossesOf(owner.account), provoked: await provokedBy(owner.account) };
+      return { losses: await lossesOf(owner.account), provoked: await causedBy(owner.account) };
     };
     const refusal = await lossesAfter('I cannot draw that.');
     assert.deepEqual(refusal, { losses: [], provoked: [] });
@@ -270,7 +270,7 @@ describe('failures', () => {
       const owner = await newKey();
       const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
       assert.equal(reply.status, status, reply.text);
-      assert.deepEqual(await provokedBy(owner.account), [68_000]);
+      assert.deepEqual(await causedBy(owner.account), [68_000]);
     }
   });
 
@@ -287,7 +287,7 @@ describe('failures', () => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => draw(owner.key, { model: 'nano-banana', n: 2 })),
     );
-    const [provoked] = await provokedBy(owner.account);
+    const [provoked] = await causedBy(owner.account);
     assert.equal(provoked, 15 * 68_000);
     const charged = replies.filter(({ text }) => text.includes('It was charged ($0.068)'));
     assert.equal(charged.length, 5);
@@ -314,7 +314,7 @@ describe('failures', () => {
         draw(owner.key, { model: 'nano-banana', n: 2, prompt: `fox ${index}` }),
       ),
     );
-    const [provoked] = await provokedBy(owner.account);
+    const [provoked] = await causedBy(owner.account);
     assert.equal(provoked, 30 * 34_000);
     const charged = replies.filter(({ text: said }) => said.includes('It was charged ($0.034)'));
     assert.equal(charged.length, 2);

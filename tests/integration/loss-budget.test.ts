@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { transact } from '../../src/db/transact.ts';
 import { ledgerIdOf, signUpCreditId } from '../../src/domain/ledger/commands.ts';
-import { forgiveLosses } from '../../src/domain/ledger/reports/provoked-losses.ts';
+import { forgiveLosses } from '../../src/domain/ledger/reports/caused-losses.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';

@@ -112,9 +112,9 @@ test('a request that the first host refuses is not sent to the second', async ()
   const { key } = await newKey();
   first.on('/shout', answerStatus(400));
   second.on('/shout', answer);
-  const before = second.requests.length;
+  const sentBefore = second.requests.length;
   assert.equal((await ask(key)).status, 400);
-  assert.equal(second.requests.length, before);
+  assert.equal(second.requests.length, sentBefore);
 });
 
 test('an answer is replayed by its key and from the cache, free', async () => {

@@ -175,7 +175,7 @@ export class TestGateway<Started extends Installation = Installation> {
       type: 'release',
       holdId: hold.holdId,
       lossMicros: microsFromUsd(usd),
-      isProvoked: true,
+      isCausedByAccount: true,
     });
   }
 

@@ -75,7 +75,7 @@ export type Entry = {
   readonly heldDeltaMicros: Micros;
   readonly lossMicros: Micros;
   /** True when the account could provoke the loss. */
-  readonly isProvoked: boolean;
+  readonly isCausedByAccount: boolean;
   /** The available balance right after this entry. */
   readonly availableMicros: Micros;
   /** Only on `reserve`, else null. */

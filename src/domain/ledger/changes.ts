@@ -18,7 +18,7 @@ import { type ChargeTagRow, rowsOfTags, sumTagDays, type TagDayRow } from './cha
 import type { AuditRow, LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
-import { type LossDayRow, sumProvoked } from './loss-days.ts';
+import { type LossDayRow, sumCausedByAccounts } from './loss-days.ts';
 
 export type Changes = {
   readonly ledgers: readonly { readonly id: LedgerId; readonly state: LedgerState }[];
@@ -88,7 +88,7 @@ export function changesOf({
     chargeDays: sumByDay(charges),
     chargeTags: tagged.flatMap(rowsOfTags),
     tagDays: sumTagDays(tagged),
-    lossDays: sumProvoked(entries),
+    lossDays: sumCausedByAccounts(entries),
     responses,
     cached: [
       ...new Map(cached.map((answer) => [`${answer.accountId} ${answer.digest}`, answer])).values(),

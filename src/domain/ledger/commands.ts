@@ -117,7 +117,7 @@ export type Release = {
    * True when the account could provoke the loss, which then counts against its loss budget. False
    * by default.
    */
-  readonly isProvoked?: boolean;
+  readonly isCausedByAccount?: boolean;
 };
 
 export type Credit = {

@@ -268,7 +268,7 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     lossMicros,
     // An expiry before the end of the request is our fault, and may be the reason for the missing
     // room.
-    isProvoked: lossMicros > 0 && open !== undefined,
+    isCausedByAccount: lossMicros > 0 && open !== undefined,
     createdAtMs: timeOf(ledger, nowMs),
   });
   const charge = chargeOf(command, hold, entry);
@@ -314,12 +314,12 @@ function release(book: Book, command: Release, nowMs: number): Step {
   const open = book.holds.get(command.holdId);
   const hold = open ?? findReserved(book, command.holdId);
   if (!hold) return unknownHold;
-  const { isProvoked } = command;
+  const { isCausedByAccount } = command;
   const entry = releaseHold(book, hold, {
     kind: 'release',
     isOpen: open !== undefined,
     lossMicros,
-    isProvoked,
+    isCausedByAccount,
     nowMs,
   });
   return { outcome: released, entry };
@@ -353,20 +353,20 @@ type HoldRelease = {
   readonly kind: 'release' | 'expire';
   readonly isOpen: boolean;
   readonly lossMicros: Micros;
-  readonly isProvoked?: boolean | undefined;
+  readonly isCausedByAccount?: boolean | undefined;
   readonly note?: string | null;
   readonly nowMs: number;
 };
 
 function releaseHold(book: Book, hold: ReservedHold, options: HoldRelease): Entry {
-  const { kind, isOpen, lossMicros, isProvoked = false, note = null, nowMs } = options;
+  const { kind, isOpen, lossMicros, isCausedByAccount = false, note = null, nowMs } = options;
   const ledger = ledgerOf(book, hold.ledgerId);
   return newEntry(ledger, {
     ...entryFieldsOf(hold),
     kind,
     heldDeltaMicros: isOpen ? negative(hold.amountMicros) : zeroMicros,
     lossMicros,
-    isProvoked: isProvoked && lossMicros > 0,
+    isCausedByAccount: isCausedByAccount && lossMicros > 0,
     note,
     createdAtMs: timeOf(ledger, nowMs),
   });

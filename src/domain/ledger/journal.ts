@@ -65,7 +65,7 @@ export function newEntry(ledger: LedgerState, known: NewEntry): Entry {
     postedDeltaMicros: zeroMicros,
     heldDeltaMicros: zeroMicros,
     lossMicros: zeroMicros,
-    isProvoked: false,
+    isCausedByAccount: false,
     note: null,
     ...known,
     availableMicros: zeroMicros,

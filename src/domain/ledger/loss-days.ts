@@ -1,5 +1,5 @@
 // Provoked losses by UTC day, updated in the transaction of each entry. `tollgate verify`
-// recomputes them. The ledger's worker thread loads this file; `provoked-losses.ts` reads the sums.
+// recomputes them. The ledger's worker thread loads this file; `caused-losses.ts` reads the sums.
 import type { Micros } from '../../lib/money.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import type { Entry } from './book.ts';
@@ -19,7 +19,7 @@ export const lossDaysTable = defineSums<LossDayRow>(
 );
 
 /** Sums entries to one row per ledger and day. */
-export function sumProvoked(entries: readonly Entry[]): readonly LossDayRow[] {
+export function sumCausedByAccounts(entries: readonly Entry[]): readonly LossDayRow[] {
   const rows = new Map<string, LossDayRow>();
   for (const entry of entries) addToLossDay(rows, entry);
   return [...rows.values()];
@@ -28,9 +28,9 @@ export function sumProvoked(entries: readonly Entry[]): readonly LossDayRow[] {
 /** Adds a provoked loss to its row. */
 export function addToLossDay(
   rows: Map<string, LossDayRow>,
-  { ledgerId, lossMicros, isProvoked, createdAtMs }: Entry,
+  { ledgerId, lossMicros, isCausedByAccount, createdAtMs }: Entry,
 ): void {
-  if (!isProvoked) return;
+  if (!isCausedByAccount) return;
   lossDaysTable.add(rows, {
     ledger_id: ledgerId,
     day: dayOf(createdAtMs),

@@ -91,7 +91,7 @@ function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
       return { ...failedCall(failure, { billed }), failure };
     }
     return failedCall(
-      { ...makeFailure('unreadable', error.message), isProvoked: true },
+      { ...makeFailure('unreadable', error.message), isCausedByAccount: true },
       { billed },
     );
   }

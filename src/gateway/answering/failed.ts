@@ -4,7 +4,7 @@ import { endingOf } from '../audience.ts';
 import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
-import { isProvoked } from '../charging/provoked.ts';
+import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailedCall } from './model-calls.ts';
 
@@ -28,10 +28,10 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
     kind: 'failed',
     error,
     lossMicros,
-    isProvoked: isProvoked(called.terms, failed),
+    isCausedByAccount: isCausedByAccount(called.terms, failed),
   } as const;
   // It is free when nothing shows that the model ran.
-  if (!failed.failure.isProvoked || lossMicros === 0) return { ...ended, losses: [] };
+  if (!failed.failure.isCausedByAccount || lossMicros === 0) return { ...ended, losses: [] };
   const used = failedUse(called, failed);
   const { bill, losses } = billOf(called, { used, ending: endingOf(called.running), firstByteMs });
   return { ...ended, losses, spoiled: bill };

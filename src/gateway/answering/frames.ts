@@ -118,6 +118,6 @@ function asBroken(error: unknown): unknown {
   return new UpstreamBroken({
     ...makeFailure('unreadable', error.message),
     isBilled: true,
-    isProvoked: true,
+    isCausedByAccount: true,
   });
 }

@@ -83,7 +83,7 @@ export class SearchTurns {
    */
   failureOf({ failure }: FailedCall): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
-    return isRefusal ? { ...failure, isProvoked: true } : failure;
+    return isRefusal ? { ...failure, isCausedByAccount: true } : failure;
   }
 
   /** Returns the usage after a failed call, which counts when its host had probably begun. */

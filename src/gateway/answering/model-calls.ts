@@ -12,7 +12,7 @@ import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import type { Called, Held } from '../stages.ts';
-import { isProvoked } from '../charging/provoked.ts';
+import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { lossOf } from '../charging/model-bill.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
 
@@ -137,7 +137,7 @@ async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<At
   await running.hold.bookLossBeside({
     lossMicros: lossOf(called, failed),
     callNumber: number,
-    isProvoked: isProvoked(terms, failed),
+    isCausedByAccount: isCausedByAccount(terms, failed),
   });
   return next.attempt;
 }

@@ -171,7 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#stop({
       ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
       isBilled: true,
-      isProvoked: true,
+      isCausedByAccount: true,
     });
     return true;
   }

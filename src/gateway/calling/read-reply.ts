@@ -87,7 +87,7 @@ function noJson(
     `the answer is no JSON: ${message}`,
   );
   // It may be too deep, or too long, to be read for its cost.
-  return wasAnswer && isTooDeep ? { ...failure, isBilled: true, isProvoked: true } : failure;
+  return wasAnswer && isTooDeep ? { ...failure, isBilled: true, isCausedByAccount: true } : failure;
 }
 
 /** An answer that is nested too deep to be passed on still shows its cost. */

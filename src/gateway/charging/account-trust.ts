@@ -69,7 +69,7 @@ export class AccountTrust implements RequestListener {
     }
     if (riskMicros === 0) return noRisk;
     const riskedMicros = this.#riskedMicros.get(ledgerId) ?? 0;
-    if (standing && standing.provokedMicros + riskedMicros > standing.budgetMicros)
+    if (standing && standing.causedMicros + riskedMicros > standing.budgetMicros)
       throw tooManyLongAnswers();
     this.#addRisk(ledgerId, riskMicros);
     return () => this.#addRisk(ledgerId, 0 - riskMicros);
@@ -122,7 +122,7 @@ export class AccountTrust implements RequestListener {
   }
 
   hear(event: RequestEvent, { fields: { accountId, mode } }: ObservedRequest): void {
-    if (!accountId || !mode || !isProvokedLoss(event)) return;
+    if (!accountId || !mode || !isCausedLoss(event)) return;
     const ledgerId = ledgerIdOf(accountId, mode);
     this.forget(ledgerId);
     this.#options.shared.threads.noteLoss(ledgerId);
@@ -134,7 +134,7 @@ export class AccountTrust implements RequestListener {
   }
 
   /** Warns the operator, at most once a day for each account. */
-  #warn(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
+  #warn(accountId: string, { causedMicros, budgetMicros }: LossStanding): void {
     const { clock, log } = this.#options;
     const day = dayOf(clock.nowMs());
     if (this.#warnedOn.get(accountId) === day) return;
@@ -142,7 +142,7 @@ export class AccountTrust implements RequestListener {
     log.warn(
       {
         account_id: accountId,
-        provoked_loss_micros: provokedMicros,
+        provoked_loss_micros: causedMicros,
         loss_budget_micros: budgetMicros,
       },
       'an account has exceeded its loss budget: its new live requests are refused (docs/limits.md)',
@@ -151,11 +151,11 @@ export class AccountTrust implements RequestListener {
 }
 
 /** True when a loss was booked that the account could provoke. */
-function isProvokedLoss(event: RequestEvent): boolean {
-  if (event.type === 'lost') return event.isProvoked;
+function isCausedLoss(event: RequestEvent): boolean {
+  if (event.type === 'lost') return event.isCausedByAccount;
   if (event.type !== 'settled' || !event.settled) return false;
   const { settled } = event;
-  return settled.kind === 'charged' ? settled.lossMicros > 0 : settled.isProvoked;
+  return settled.kind === 'charged' ? settled.lossMicros > 0 : settled.isCausedByAccount;
 }
 
 function tooManyLongAnswers(): ApiError {
@@ -167,15 +167,15 @@ function tooManyLongAnswers(): ApiError {
   );
 }
 
-function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
+function refusalOf({ causedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
   const resetsAt = isoTimeOf(resetsAtMs);
   const message =
-    `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid: ` +
+    `In the last 30 days this account's requests have cost the operator $${formatUsd(causedMicros)} that nobody paid: ` +
     `answers that could not be delivered, or costs beyond its balance and caps. Its loss budget of $${formatUsd(budgetMicros)} is exceeded. ` +
     `New requests are refused until ${resetsAt} at the latest, or until the operator of this service forgives the losses.`;
   const details = {
     limit: 'loss_budget',
-    provoked_loss_micros: provokedMicros,
+    provoked_loss_micros: causedMicros,
     loss_budget_micros: budgetMicros,
     resets_at: resetsAt,
   };

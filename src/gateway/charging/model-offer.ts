@@ -4,7 +4,7 @@ import type { ClientRequest } from '../../formats/format.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
 import type { Held, Offer, Outcome } from './offer.ts';
-import { mayOutlast } from './provoked.ts';
+import { mayOutlast } from './caused-by-account.ts';
 import {
   affordableTokens,
   likelyCostOf,

@@ -58,7 +58,7 @@ type Failed = {
   readonly kind: 'failed';
   readonly error: ApiError;
   readonly lossMicros: Micros;
-  readonly isProvoked: boolean;
+  readonly isCausedByAccount: boolean;
   /**
    * An answer that the account could spoil. It is charged when the account's loss budget is used up.
    * Left out: the failure is free.

@@ -52,7 +52,7 @@ export type Loss = {
   /** Each call of a request has a number, under which it books one loss. */
   readonly callNumber: number;
   /** True when the account could cause it; left out: it could not. */
-  readonly isProvoked?: boolean;
+  readonly isCausedByAccount?: boolean;
 };
 
 /** The answer that is stored with a charge. */
@@ -214,16 +214,17 @@ export class OpenHold {
   /** Ends the hold without a charge. The loss is what the provider bills anyway. */
   async release(
     lossMicros: Micros,
-    { isProvoked = false }: Pick<Loss, 'isProvoked'> = {},
+    { isCausedByAccount = false }: Pick<Loss, 'isCausedByAccount'> = {},
   ): Promise<void> {
     const { requestId, record } = this.#payer.caller;
-    const release = { type: 'release', holdId: requestId, lossMicros, isProvoked } as const;
+    const release = { type: 'release', holdId: requestId, lossMicros, isCausedByAccount } as const;
     await record.tellStep(
       this.#books.clock,
       () => this.#books.ledger.submit(release),
       (outcome) => ({
         type: 'settled',
-        settled: outcome?.type === 'released' ? { kind: 'released', lossMicros, isProvoked } : null,
+        settled:
+          outcome?.type === 'released' ? { kind: 'released', lossMicros, isCausedByAccount } : null,
       }),
     );
     this.#end();
@@ -238,7 +239,7 @@ export class OpenHold {
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */
-  async bookLossBeside({ lossMicros, callNumber, isProvoked = false }: Loss): Promise<void> {
+  async bookLossBeside({ lossMicros, callNumber, isCausedByAccount = false }: Loss): Promise<void> {
     if (lossMicros === 0) return;
     const { ledger, owner, log } = this.#books;
     const { requestId, key, record } = this.#payer.caller;
@@ -255,9 +256,10 @@ export class OpenHold {
         owner,
         isForLoss: true,
       });
-      const release = { type: 'release', holdId, lossMicros, isProvoked } as const;
+      const release = { type: 'release', holdId, lossMicros, isCausedByAccount } as const;
       const outcome = held.type === 'held' ? await ledger.submit(release) : held;
-      if (outcome.type === 'released') return record.tell({ type: 'lost', lossMicros, isProvoked });
+      if (outcome.type === 'released')
+        return record.tell({ type: 'lost', lossMicros, isCausedByAccount });
       throw new Error(`the ledger answered with ${outcome.type}`);
     } catch (err) {
       // The request can still be served.
@@ -302,7 +304,7 @@ export class OpenHold {
 
   /** The answer is free, so its cost is lost. */
   #loseCharge({ upstreamCostMicros: lossMicros }: ChargeRecord): null {
-    this.#payer.caller.record.tell({ type: 'lost', lossMicros, isProvoked: false });
+    this.#payer.caller.record.tell({ type: 'lost', lossMicros, isCausedByAccount: false });
     return null;
   }
 }

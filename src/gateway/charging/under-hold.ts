@@ -97,15 +97,15 @@ async function chargeSold(
 /** Returns the error to answer with. */
 async function endFailed(
   { hold, storage }: Held,
-  { error, lossMicros, isProvoked, spoiled }: Extract<Outcome, { kind: 'failed' }>,
+  { error, lossMicros, isCausedByAccount, spoiled }: Extract<Outcome, { kind: 'failed' }>,
   { isEnding }: Pick<ActiveRuns, 'isEnding'>,
 ): Promise<ApiError> {
   let charge: Charge | null = null;
-  if (!spoiled) await hold.release(lossMicros, { isProvoked });
+  if (!spoiled) await hold.release(lossMicros, { isCausedByAccount });
   else
     charge = await hold.withinLossBudget(async (isWithin) => {
       if (!isWithin) return hold.charge(spoiled, { response: null, isWhole: false, storage });
-      await hold.release(spoiled.record.upstreamCostMicros, { isProvoked: true });
+      await hold.release(spoiled.record.upstreamCostMicros, { isCausedByAccount: true });
       return null;
     });
   if (charge) return spoiledAndCharged(charge.costMicros);

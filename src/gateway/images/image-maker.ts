@@ -106,7 +106,8 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
       const lostCalls = failures.filter(mayHaveDrawn);
       const imagesPerCall = request.count / results.length;
       lost += lostCalls.length * imagesPerCall;
-      spoiled += lostCalls.filter(({ failure }) => failure.isProvoked).length * imagesPerCall;
+      spoiled +=
+        lostCalls.filter(({ failure }) => failure.isCausedByAccount).length * imagesPerCall;
       if (failures.length < results.length) return { kind: 'made', route, results };
       // A failure that the client can act on is reported before one that may pass.
       const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');

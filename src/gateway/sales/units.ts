@@ -149,12 +149,18 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   if (delivery.kind === 'failed') {
     const { error } = delivery;
     if (!spoiled)
-      return { kind: 'failed', error, lossMicros: lostMicros, isProvoked: false, losses: [] };
+      return {
+        kind: 'failed',
+        error,
+        lossMicros: lostMicros,
+        isCausedByAccount: false,
+        losses: [],
+      };
     return {
       kind: 'failed',
       error,
       lossMicros: zeroMicros,
-      isProvoked: true,
+      isCausedByAccount: true,
       losses: [{ lossMicros: lostMicros, callNumber: spoiled.calls }],
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
     };
@@ -183,7 +189,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         loss: {
           lossMicros: roundUpToMicro(spoiled.picos),
           callNumber: calls + 1,
-          isProvoked: true,
+          isCausedByAccount: true,
         },
       },
     }),

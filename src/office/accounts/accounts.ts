@@ -170,7 +170,7 @@ async function readDetail(
     ...toRow(account),
     ...terms,
     model_prices: prices.toSorted((one, other) => one.model.localeCompare(other.model)),
-    provoked_loss_micros: standing?.provokedMicros ?? 0,
+    provoked_loss_micros: standing?.causedMicros ?? 0,
     loss_budget_exceeded: standing?.isExceeded ?? false,
   };
 }

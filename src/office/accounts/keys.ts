@@ -213,7 +213,7 @@ function requireOwnerToKeep({ role }: Membership, { body_days: days }: ControlFi
 type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
 
 /** Throws ApiError 400 that names the wrong field. */
-export function readControls(
+function readControls(
   { gateway }: Pick<OfficeContext, 'gateway'>,
   fields: ControlFields,
 ): KeyControls {

@@ -17,7 +17,7 @@ import { removeErasedOf } from '../../domain/bodies/upkeep.ts';
 import { removePurgedOf } from '../../domain/cache/purged-accounts.ts';
 import { dropBodies } from '../../domain/idempotency/purge.ts';
 import { createLedgers } from '../../domain/ledger/create-ledgers.ts';
-import { forgiveLosses as forgiveIn } from '../../domain/ledger/reports/provoked-losses.ts';
+import { forgiveLosses as forgiveIn } from '../../domain/ledger/reports/caused-losses.ts';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import type { Micros } from '../../lib/money.ts';

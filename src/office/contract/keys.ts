@@ -138,7 +138,7 @@ export const keyControls = {
 };
 
 /** How long the text before works beside the new one; 0: it ends now. */
-export const keyOverlap = {
+const keyOverlap = {
   overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
 };
 

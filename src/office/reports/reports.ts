@@ -123,7 +123,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     return {
       rows: rows.map(([ledgerId, standing]) => ({
         account_id: accountIdOf(ledgerId),
-        provoked_loss_micros: standing.provokedMicros,
+        provoked_loss_micros: standing.causedMicros,
         budget_micros: standing.budgetMicros,
         exceeded: standing.isExceeded,
         resets_at: isoTimeOf(standing.resetsAtMs),

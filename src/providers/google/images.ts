@@ -66,7 +66,7 @@ function readAnswer(body: unknown): ImageJobResult {
   const failure = failureWithoutImage(answer, isObject(candidate) ? candidate : {}, words);
   return words.length <= refusalCharactersMax
     ? failed(failure)
-    : { ...failed({ ...failure, isProvoked: true }), isTaken: true };
+    : { ...failed({ ...failure, isCausedByAccount: true }), isTaken: true };
 }
 
 /**

@@ -53,8 +53,9 @@ export class LedgerModel {
     };
     const loss = command.type === 'settle' ? command.costMicros - hold.charged : command.lossMicros;
     hold.failed = command.type === 'settle' ? 0 : loss;
-    const isProvoked = command.type === 'settle' ? wasOpen : command.isProvoked === true;
-    if (isProvoked && loss > 0)
+    const isCausedByAccount =
+      command.type === 'settle' ? wasOpen : command.isCausedByAccount === true;
+    if (isCausedByAccount && loss > 0)
       hold.provoked = { loss, day: this.#timeOf(hold.ledger, nowMs).slice(0, 10) };
     hold.isOpen = false;
     return hold.end.outcome;

@@ -113,7 +113,7 @@ testMutations([], {
   },
   'an account pays for images that broke off beside a spoiled one': {
     file: 'gateway/images/image-maker.ts',
-    guard: 'lostCalls.filter(({ failure }) => failure.isProvoked).length',
+    guard: 'lostCalls.filter(({ failure }) => failure.isCausedByAccount).length',
     without: 'lostCalls.length',
     watchers: integration('image-failures', 'an account pays for what it spoils'),
   },
@@ -190,13 +190,13 @@ testMutations([], {
     watchers: integration('unfinished-answers', 'after the model fell silent'),
   },
   'a whole answer that is too long for its time counts against no account': {
-    file: 'gateway/charging/provoked.ts',
+    file: 'gateway/charging/caused-by-account.ts',
     guard: 'if (!failure.isOverdue) return',
     without: 'if (failure) return',
     watchers: integration('loss-budget', 'not complete in time'),
   },
   'any whole answer that runs out of time counts against its account': {
-    file: 'gateway/charging/provoked.ts',
+    file: 'gateway/charging/caused-by-account.ts',
     guard: 'return !request.stream && maxOutputTokens >=',
     without: 'return !request.stream && maxOutputTokens + Infinity >=',
     watchers: integration('loss-budget', 'not complete in time'),

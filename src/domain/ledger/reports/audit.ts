@@ -216,7 +216,8 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
     return wrong(entry, 'kind', 'a hold that had not expired', 'expire');
   if (entry.posted_delta_micros > 0)
     return wrong(entry, 'posted_delta_micros', '0 or less', entry.posted_delta_micros);
-  if (entry.provoked === 1 && !mayBeProvoked(entry, isOpen)) return wrong(entry, 'provoked', 0, 1);
+  if (entry.provoked === 1 && !mayBeCausedByAccount(entry, isOpen))
+    return wrong(entry, 'provoked', 0, 1);
   const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
   const free = entry.kind === 'settle' ? {} : { posted_delta_micros: 0 };
   return compareEntry(entry, { ...placeOf(entry, reserve), held_delta_micros, ...free });
@@ -226,7 +227,7 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
  * Returns true when a loss may be marked as provoked; older losses are not marked. The account does
  * not cause the expiry of a hold.
  */
-function mayBeProvoked({ kind, loss_micros }: EntryRow, isOpen: boolean): boolean {
+function mayBeCausedByAccount({ kind, loss_micros }: EntryRow, isOpen: boolean): boolean {
   return loss_micros > 0 && (kind === 'release' || (kind === 'settle' && isOpen));
 }
 

@@ -5,7 +5,7 @@ import { firstLossDay, judgeLosses, lossBudgetOf } from './loss-budget.ts';
 
 const budget = { floorMicros: micros(100), share: 0.05 };
 const lossesOf = (days: Readonly<Record<string, number>>, spent = 0) => ({
-  provokedMicros: micros(Object.values(days).reduce((sum, lost) => sum + lost, 0)),
+  causedMicros: micros(Object.values(days).reduce((sum, lost) => sum + lost, 0)),
   days: Object.entries(days).map(([day, lost]) => ({ day, micros: micros(lost) })),
   spentMicros: micros(spent),
 });
@@ -29,11 +29,11 @@ test('the budget is the fixed amount or the share of spending, whichever is high
 });
 
 test("a refusal ends at the latest on the day when the window's losses fit the fixed amount", () => {
-  const { provokedMicros, resetsAtMs } = judgeLosses(
+  const { causedMicros, resetsAtMs } = judgeLosses(
     lossesOf({ '2026-11-01': 40, '2026-11-05': 90, '2026-11-21': 60 }),
     budget,
   );
-  assert.equal(provokedMicros, 190);
+  assert.equal(causedMicros, 190);
   assert.equal(resetsAtMs, Date.UTC(2026, 11, 5));
   assert.equal(firstLossDay(resetsAtMs), '2026-11-06');
   assert.equal(firstLossDay(resetsAtMs - 1), '2026-11-05');

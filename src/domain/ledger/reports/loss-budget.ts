@@ -6,7 +6,7 @@ import type { Config } from '../../../config/schema.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
-import { type Losses, type LossPage, readLosses } from './provoked-losses.ts';
+import { type Losses, type LossPage, readLosses } from './caused-losses.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const windowDays = 30;
@@ -25,7 +25,7 @@ export function lossBudgetOf({
 }
 
 export type LossStanding = {
-  readonly provokedMicros: Micros;
+  readonly causedMicros: Micros;
   readonly budgetMicros: Micros;
   readonly isExceeded: boolean;
   /**
@@ -60,13 +60,13 @@ export function firstLossDay(nowMs: number): string {
 
 /** Compares losses with the budget. They must start at `firstLossDay`. */
 export function judgeLosses(
-  { provokedMicros, days, spentMicros }: Losses,
+  { causedMicros, days, spentMicros }: Losses,
   { floorMicros, share }: LossBudget,
 ): LossStanding {
   const budgetMicros = micros(Math.max(floorMicros, Math.floor(spentMicros * share)));
-  const isExceeded = provokedMicros > budgetMicros;
-  const resetsAtMs = isExceeded ? resetMs({ provokedMicros, days }, floorMicros) : null;
-  return { provokedMicros, budgetMicros, isExceeded, resetsAtMs };
+  const isExceeded = causedMicros > budgetMicros;
+  const resetsAtMs = isExceeded ? resetMs({ causedMicros, days }, floorMicros) : null;
+  return { causedMicros, budgetMicros, isExceeded, resetsAtMs };
 }
 
 /**
@@ -74,10 +74,10 @@ export function judgeLosses(
  * amount is certain.
  */
 function resetMs(
-  { provokedMicros, days }: Pick<Losses, 'provokedMicros' | 'days'>,
+  { causedMicros, days }: Pick<Losses, 'causedMicros' | 'days'>,
   floorMicros: Micros,
 ): number {
-  let left: number = provokedMicros;
+  let left: number = causedMicros;
   let lastDay = '';
   for (const { day, micros: lost } of days) {
     if (left <= floorMicros) break;

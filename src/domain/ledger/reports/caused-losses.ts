@@ -8,7 +8,7 @@ import { type LedgerId, ledgerIdOf } from '../commands.ts';
 /** An account's losses and charges in a period. */
 export type Losses = {
   /** Without forgiven losses. */
-  readonly provokedMicros: Micros;
+  readonly causedMicros: Micros;
   /** The same by day, oldest first; days without losses are missing. */
   readonly days: readonly { readonly day: string; readonly micros: Micros }[];
   /** Charges in the same days. */
@@ -61,9 +61,9 @@ export async function readLosses(
       day: row.day,
       micros: micros(row.micros),
     }));
-    const provokedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
+    const causedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
     losses.set(id, {
-      provokedMicros,
+      causedMicros,
       days,
       spentMicros: await sumSpent(db, { ledgerId: id, fromDay }),
     });
@@ -99,5 +99,5 @@ export async function forgiveLosses(
   await update.set((eb) => ({ forgiven_micros: eb.ref('forgiven_micros') })).execute();
   const losses = (await readLosses(transaction, { ledgerId, fromDay: '' })).get(ledgerId);
   await update.set((eb) => ({ forgiven_micros: eb.ref('provoked_micros') })).execute();
-  return losses?.provokedMicros ?? zeroMicros;
+  return losses?.causedMicros ?? zeroMicros;
 }

@@ -10,12 +10,12 @@ const slowTokensPerSecond = 25;
  * Returns true when the account could cause the failure: by the model's own output, or by asking
  * for so much of it that writing it takes longer than the answer may take, or costs more than it has.
  */
-export function isProvoked(
+export function isCausedByAccount(
   { granted }: ModelTerms,
   { failure }: Pick<FailedCall, 'failure'>,
 ): boolean {
   if (failure.isUnaffordable) return true;
-  if (!failure.isOverdue) return failure.isProvoked ?? false;
+  if (!failure.isOverdue) return failure.isCausedByAccount ?? false;
   return mayOutlast(granted.wanted, granted.maxOutputTokens);
 }
 
