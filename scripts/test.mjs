@@ -14,7 +14,7 @@ const alone = [
   'tests/integration/{audited-changes,budget-commands,cache}.test.ts',
   'tests/integration/{fuzz-bodies,threads,upgrades,worst-bodies}.test.ts',
   'tests/{regular-expressions,similar-streams}.test.ts',
-  'src/lib/roster.test.ts',
+  'src/lib/active-set.test.ts',
 ].flatMap((pattern) => globSync(pattern));
 /** Set in CI, where `npm run test:all` follows: what it runs at full volume is left out here. */
 const isFollowedByAll = process.env['TOLLGATE_TEST_ALL_FOLLOWS'] === 'true';
