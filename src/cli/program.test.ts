@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listedCommands } from '../../tests/support/commands.ts';
+import { contract } from '../office/contract/contract.ts';
+import type { Endpoint } from '../office/contract/endpoint.ts';
 import { buildProgram } from './program.ts';
 
 test('the help of the report says in words which days it covers by default', () => {
@@ -8,4 +11,26 @@ test('the help of the report says in words which days it covers by default', () 
   assert.match(help, /\(default: the first charge\)/);
   assert.match(help, /\(default: the last charge\)/);
   assert.doesNotMatch(help, /default: \d/);
+});
+
+test('the contract names the command of a call, and only these commands have no call', () => {
+  const named = Object.values<Endpoint>(contract).flatMap(({ commands = [] }) => commands);
+  const withoutCall = [
+    'serve',
+    'migrate',
+    'doctor',
+    'verify',
+    'backup',
+    'openapi',
+    'users first-run-link',
+    'users remove-passkeys',
+    'secret status',
+    'secret rotate',
+    'secret retire',
+    'models update',
+  ];
+  assert.deepEqual(
+    [...new Set([...named, ...withoutCall])].toSorted(),
+    listedCommands.map(({ name }) => name).toSorted(),
+  );
 });

@@ -77,6 +77,7 @@ export const accountsEndpoints = {
   'GET /operator/accounts': endpoint({
     access: 'operator',
     scope: 'accounts:read',
+    commands: ['accounts list'],
     summary: 'List accounts',
     note: 'Newest first. `search`: a part of the name, or an id.',
     query: Type.Object({ search: Search, frozen: Type.Optional(Type.Boolean()) }),
@@ -84,6 +85,7 @@ export const accountsEndpoints = {
   }),
   'POST /operator/accounts': endpoint({
     access: 'operator',
+    commands: ['accounts create'],
     summary: 'Create an account',
     body: Type.Object({
       request_id: RequestId,
@@ -94,6 +96,7 @@ export const accountsEndpoints = {
   }),
   'POST /admin/v1/accounts': endpoint({
     scope: 'accounts:write',
+    commands: ['accounts create'],
     summary: 'Create an account',
     idempotency: 'optional',
     body: Type.Object({ name: Name, ...limits }),
@@ -107,6 +110,7 @@ export const accountsEndpoints = {
   }),
   'PATCH /operator/accounts/:account': endpoint({
     access: 'operator',
+    commands: ['accounts update'],
     summary: 'Change an account',
     note: 'A field that is left out stays as it is; null clears it.',
     body: Type.Object({
@@ -125,6 +129,7 @@ export const accountsEndpoints = {
   }),
   'PATCH /admin/v1/accounts/:account': endpoint({
     scope: 'accounts:write',
+    commands: ['accounts update'],
     summary: 'Change an account',
     note: 'A field that is left out stays as it is; null clears it. `retain_responses: false` also erases the stored answers.',
     body: Type.Object({
@@ -138,6 +143,7 @@ export const accountsEndpoints = {
   'POST /operator/accounts/:account/purge': endpoint({
     access: 'operator',
     scope: 'accounts:write',
+    commands: ['accounts purge'],
     summary: 'Erase the stored answers of an account',
     output: closed({
       cached_responses_erased: Type.Integer(),
@@ -147,6 +153,7 @@ export const accountsEndpoints = {
   }),
   'PATCH /operator/accounts/:account/model-prices': endpoint({
     access: 'operator',
+    commands: ['accounts update'],
     summary: 'Set an account’s price of one model',
     note: "Sets the multiplier of one model; null removes it, so that the account's applies.",
     body: Type.Object({
@@ -162,6 +169,7 @@ export const accountsEndpoints = {
   }),
   'PATCH /admin/v1/accounts/:account/prices': endpoint({
     scope: 'prices:write',
+    commands: ['accounts update'],
     summary: 'Change the price multipliers of an account',
     note: 'All of it, or nothing. A model whose multiplier is null gets the account’s.',
     body: Type.Object({

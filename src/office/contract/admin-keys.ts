@@ -24,6 +24,7 @@ const AdminKey = closed({
 export const adminKeysEndpoints = {
   'GET /operator/admin-keys': endpoint({
     access: 'operator',
+    commands: ['admin-keys list'],
     summary: 'List admin keys',
     note: 'Newest first.',
     list: AdminKey,
@@ -32,6 +33,7 @@ export const adminKeysEndpoints = {
   'POST /operator/admin-keys': endpoint({
     access: 'operator',
     confirmed: true,
+    commands: ['admin-keys create'],
     summary: 'Create an admin key',
     body: closed({
       name: Name,
@@ -46,6 +48,7 @@ export const adminKeysEndpoints = {
   }),
   'POST /operator/admin-keys/:key/revoke': endpoint({
     access: 'operator',
+    commands: ['admin-keys revoke'],
     summary: 'Revoke an admin key',
     note: 'For good. A second time changes nothing.',
     output: AdminKey,

@@ -133,6 +133,7 @@ export const billingEndpoints = {
   }),
   'POST /operator/accounts/:account/adjustments': endpoint({
     access: 'operator',
+    commands: ['accounts credit', 'accounts debit'],
     summary: 'Credit or debit an account',
     note: 'A debit may take the balance below zero.',
     body: Type.Object({ request_id: RequestId, ...adjustment }),
@@ -145,6 +146,7 @@ export const billingEndpoints = {
   }),
   'POST /admin/v1/accounts/:account/adjustments': endpoint({
     scope: 'credits:write',
+    commands: ['accounts credit', 'accounts debit'],
     summary: 'Credit or debit an account',
     note: 'A debit may take the balance below zero. 409: the balance would be beyond $9 billion. A credit or debit is booked once under its `Idempotency-Key`, also after the day that answers are kept.',
     idempotency: 'required',
@@ -158,6 +160,7 @@ export const billingEndpoints = {
   }),
   'POST /admin/v1/accounts/:account/forgive-losses': endpoint({
     scope: 'credits:write',
+    commands: ['accounts update'],
     summary: 'Forgive the losses of an account',
     note: 'Its losses until now no longer count against its loss budget. A request that is repeated under its `Idempotency-Key` does not forgive later losses.',
     idempotency: 'required',

@@ -43,6 +43,8 @@ export type Endpoint = {
   readonly confirmed?: true;
   /** With an admin key: takes an `Idempotency-Key`, under which the request runs once. */
   readonly idempotency?: 'optional' | 'required';
+  /** The commands that do the same, for whoever has a shell on the machine. */
+  readonly commands?: readonly string[];
   /** For the APIs' descriptions, like `note`. */
   readonly summary: string;
   readonly note?: string;

@@ -233,6 +233,7 @@ export const keysEndpoints = {
   'GET /operator/keys': endpoint({
     access: 'operator',
     scope: 'keys:read',
+    commands: ['keys list'],
     summary: 'List API keys',
     note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these.',
     query: Type.Object({
@@ -245,6 +246,7 @@ export const keysEndpoints = {
   }),
   'POST /admin/v1/accounts/:account/keys': endpoint({
     scope: 'keys:write',
+    commands: ['keys create'],
     summary: 'Create an API key',
     idempotency: 'optional',
     body: Type.Object({
@@ -268,6 +270,7 @@ export const keysEndpoints = {
   }),
   'PATCH /admin/v1/keys/:key': endpoint({
     scope: 'keys:write',
+    commands: ['keys update'],
     summary: 'Change an API key',
     note: 'A field that is left out stays as it is; null clears it. 409 once the key is revoked.',
     body: Type.Object({ name: Type.Optional(Name), ...keyControls }),
@@ -275,6 +278,7 @@ export const keysEndpoints = {
   }),
   'PATCH /admin/v1/keys/:key/owner': endpoint({
     scope: 'keys:write',
+    commands: ['keys assign'],
     summary: 'Give an API key to a member',
     note: 'null: it belongs to nobody, and counts in no budget. Otherwise it counts in its new owner’s budget at once, with what it has spent.',
     body: KeyOwner,
@@ -282,6 +286,7 @@ export const keysEndpoints = {
   }),
   'POST /admin/v1/keys/:key/rotate': endpoint({
     scope: 'keys:write',
+    commands: ['keys rotate'],
     summary: 'Rotate an API key',
     note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits. 409 once the key is revoked.',
     idempotency: 'optional',
@@ -291,18 +296,21 @@ export const keysEndpoints = {
   'POST /operator/keys/:key/disable': endpoint({
     access: 'operator',
     scope: 'keys:write',
+    commands: ['keys disable'],
     summary: 'Disable an API key',
     output: OperatorKey,
   }),
   'POST /operator/keys/:key/enable': endpoint({
     access: 'operator',
     scope: 'keys:write',
+    commands: ['keys enable'],
     summary: 'Enable an API key',
     output: OperatorKey,
   }),
   'POST /operator/keys/:key/revoke': endpoint({
     access: 'operator',
     scope: 'keys:write',
+    commands: ['keys revoke'],
     summary: 'Revoke an API key',
     note: 'For good. A second time changes nothing.',
     output: OperatorKey,

@@ -76,6 +76,7 @@ export const membersEndpoints = {
   'GET /accounts/:account/budgets': endpoint({
     access: 'viewer',
     scope: 'users:read',
+    commands: ['budgets list'],
     summary: 'List the budgets of members',
     note: 'With what their live keys have spent. A budget stays when its user leaves, because the keys stay. With an admin key in the order of the users’ ids.',
     list: Budget,
@@ -93,6 +94,7 @@ export const membersEndpoints = {
   }),
   'PATCH /admin/v1/accounts/:account/members/:user/budget': endpoint({
     scope: 'users:write',
+    commands: ['budgets set', 'budgets remove'],
     summary: 'Set or remove the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately. A field that is left out stays as it is; null clears it, and a budget without fields is removed.',
     body: Type.Object({ daily_micros: Type.Optional(Most), monthly_micros: Type.Optional(Most) }),
@@ -113,6 +115,7 @@ export const membersEndpoints = {
     scope: 'users:write',
     confirmed: true,
     idempotency: 'optional',
+    commands: ['users create-link'],
     summary: 'Invite somebody to an account',
     note: 'Only an owner, an operator or an admin key invites owners. `link`: to be handed over. `mailed`: another one is sent to the address. With an admin key, if the mail server fails, repeat the request under its `Idempotency-Key` after a minute: only the mail is sent again. 429: too many invitations of this address.',
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }),

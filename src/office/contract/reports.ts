@@ -101,6 +101,7 @@ const Loss = closed({
 export const reportsEndpoints = {
   'GET /operator/report': endpoint({
     access: 'operator',
+    commands: ['report'],
     summary: 'Get revenue, cost, losses and margin',
     note: 'The figures of `tollgate report`. Both days are UTC and inclusive, at most 366 days.',
     query: Type.Object({
@@ -130,6 +131,7 @@ export const reportsEndpoints = {
   }),
   'GET /admin/v1/reports/sums': endpoint({
     scope: 'reports:read',
+    commands: ['report'],
     summary: 'Sum charges by day, account, key or model',
     note: 'In the order of the groups. At most 366 days; both are included. `tollgate report` also has the cost of failed requests.',
     query: Type.Object({

@@ -94,6 +94,7 @@ export const serviceEndpoints = {
   }),
   'GET /operator/catalogue': endpoint({
     access: 'operator',
+    commands: ['models list', 'models check'],
     summary: 'List the catalogue and its problems',
     output: Catalogue,
   }),

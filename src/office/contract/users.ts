@@ -18,6 +18,7 @@ export const usersEndpoints = {
   'GET /operator/users': endpoint({
     access: 'operator',
     scope: 'users:read',
+    commands: ['users list'],
     summary: 'List users',
     note: 'Newest first. `search`: a part of the name or the e-mail address, or an id.',
     query: Type.Object({ search: Search }),
@@ -28,6 +29,7 @@ export const usersEndpoints = {
     scope: 'users:write',
     confirmed: true,
     idempotency: 'optional',
+    commands: ['users reset-password'],
     summary: 'Make a link for a user’s new password',
     note: 'To be handed over. It works once, for 24 hours. With an admin key, an operator gets none: 403.',
     output: closed({ link: Type.String() }),
