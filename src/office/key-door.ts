@@ -57,7 +57,12 @@ async function enter(
   const named = requestName && { name: requestName, answers };
   // Members know that their account exists. Changes look for themselves.
   if (request.method === 'GET' && account !== undefined) await requireAccount(database, account);
-  return { session: null, account: null, changes, once: new Once({ context, changes, named }) };
+  return {
+    session: null,
+    account: null,
+    changes,
+    once: new Once({ context, changes, named, body }),
+  };
 }
 
 /** Throws ApiError 400 for an unusable Idempotency-Key, or without one that the endpoint requires. */

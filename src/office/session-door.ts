@@ -52,7 +52,7 @@ async function enter(
   });
   if (isConfirmed)
     await checkConfirmation(context, { session: session!, body: body as object, request, reply });
-  return { session, account, changes, once: new Once({ context, changes, named: null }) };
+  return { session, account, changes, once: new Once({ context, changes, named: null, body }) };
 }
 
 function actorOf(request: FastifyRequest, user: Pick<Session, 'userId' | 'email'> | null) {

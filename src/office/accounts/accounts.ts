@@ -1,6 +1,5 @@
 // Accounts: their settings, limits and prices.
-import { hash } from 'node:crypto';
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest } from '../../canonical/errors.ts';
 import { findAccounts, readTerms } from '../../domain/accounts/manage-accounts.ts';
 import {
   findAccount,
@@ -27,17 +26,13 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
     return found && { rows: found.accounts.map(toRow), next: found.next };
   },
 
-  // A repeated request makes the same id, so it creates and audits nothing.
-  'POST /operator/accounts': async ({ body, changes }) => {
-    const id = `acc_${digestOf(['account', body.request_id])}`;
+  'POST /operator/accounts': async ({ body, changes, once }) => {
+    const id = once.accountId;
     const name = readName(body.name);
     const priceMultiplierPpm = body.price_multiplier_ppm;
+    // Creates and audits nothing when the id exists.
     const { terms } = await createAccount(changes, { id, name, priceMultiplierPpm });
-    if (terms.name !== name)
-      throw new ApiError(
-        'conflict',
-        'This request id was used before for an account with another name.',
-      );
+    if (terms.name !== name) throw once.conflict('for an account with another name.');
     return { id };
   },
 
@@ -193,9 +188,4 @@ function balanceOf({ postedMicros, heldMicros }: FoundAccount['live']) {
     held_micros: heldMicros,
     available_micros: postedMicros - heldMicros,
   };
-}
-
-/** Returns a digest as long as our random ids. */
-function digestOf(parts: readonly string[]): string {
-  return hash('sha256', parts.join(' '), 'hex').slice(0, 26);
 }

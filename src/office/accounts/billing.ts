@@ -4,8 +4,7 @@ import { type CardFee, cardFeeMicros, partsPerMillion } from '../../domain/billi
 import { readThreshold } from '../../domain/billing/low-balance.ts';
 import { type Checkout, isAway } from '../../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../domain/billing/top-ups.ts';
-import { ApiError, idempotencyConflict, invalidRequest } from '../../canonical/errors.ts';
-import type { Mode } from '../../terms/mode.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { billingEndpoints } from '../contract/billing.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { readBalance } from '../../domain/ledger/reports/queries.ts';
@@ -13,9 +12,9 @@ import { daysLeft, readPace } from '../../domain/ledger/reports/runway.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../../lib/money.ts';
 import { baseUrlOf } from '../../server/server-url.ts';
 import { forgiveLosses, requireAccount, setLowBalanceThreshold } from '../changes/accounts.ts';
-import { type Adjustment, adjustBalance } from '../changes/balances.ts';
+import { type Adjustment, adjustBalance, type Booked } from '../changes/balances.ts';
 import type { OfficeContext } from '../context.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Caller, Handlers } from '../handlers.ts';
 import { sendReceipt } from './receipt-file.ts';
 import { sendStatementFile } from './statement-file.ts';
 import { readStatement } from './statement.ts';
@@ -61,33 +60,18 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) =>
     readStatement(context, ledgerIdOf(params.account, query.mode ?? 'live'), page),
 
-  'POST /operator/accounts/:account/adjustments': async ({ context, params, body, changes }) => {
-    const ledgerId = ledgerIdOf(params.account, body.mode);
-    const adjustment = adjustmentOf(params.account, body, `adjust:${ledgerId}:${body.request_id}`);
-    const booked = await adjustBalance(changes, context.gateway.books.ledger, adjustment);
-    // The first adjustment under this id counts; a different one is refused.
-    if (!booked)
-      throw new ApiError(
-        'conflict',
-        'This request id was used before with another amount or note. Nothing was booked.',
-      );
-    return { entry_id: booked.entryId, available_micros: booked.availableMicros };
-  },
+  'POST /operator/accounts/:account/adjustments': (call) =>
+    adjust(call, ({ entryId, availableMicros }) => ({
+      entry_id: entryId,
+      available_micros: availableMicros,
+    })),
 
-  'POST /admin/v1/accounts/:account/adjustments': async ({ context, params, body, ...call }) => {
-    const { account: account_id } = params;
-    await requireAccount(context.database, account_id);
-    return call.once.withLedger(async (entryKey) => {
-      const entryId = `admin:${ledgerIdOf(account_id, body.mode)}:${entryKey}`;
-      const adjustment = adjustmentOf(account_id, body, entryId);
-      const booked = await adjustBalance(call.changes, context.gateway.books.ledger, adjustment);
-      // The key was used more than a day ago: its claim is gone, but the entry is not.
-      if (!booked) throw idempotencyConflict();
-      const { kind, mode, amount_micros, note } = body;
-      const { availableMicros: available_micros } = booked;
-      return { entry_id: entryId, account_id, kind, mode, amount_micros, note, available_micros };
-    });
-  },
+  'POST /admin/v1/accounts/:account/adjustments': (call) =>
+    adjust(call, ({ entryId: entry_id, availableMicros: available_micros }) => {
+      const { kind, mode, amount_micros, note } = call.body;
+      const account_id = call.params.account;
+      return { entry_id, account_id, kind, mode, amount_micros, note, available_micros };
+    }),
 
   'POST /admin/v1/accounts/:account/forgive-losses': ({ params, once }) =>
     once.inTransaction(({ changes }) => forgiveLosses(changes, params.account)),
@@ -141,16 +125,26 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   },
 };
 
-type AdjustmentFields = {
-  readonly kind: 'credit' | 'debit';
-  readonly mode: Mode;
-  readonly amount_micros: number;
-  readonly note: string;
+type AdjustmentCall = Pick<Caller, 'changes' | 'once'> & {
+  readonly context: OfficeContext;
+  readonly params: { readonly account: string };
+  readonly body: Pick<Adjustment, 'kind' | 'mode' | 'note'> & { readonly amount_micros: number };
 };
 
-function adjustmentOf(accountId: string, fields: AdjustmentFields, entryId: string): Adjustment {
-  const { kind, mode, note, amount_micros } = fields;
-  return { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
+async function adjust<Answer>(
+  { context, params, body, changes, once }: AdjustmentCall,
+  shown: (booked: Booked) => Answer,
+): Promise<Answer> {
+  const { account: accountId } = params;
+  const { kind, mode, note, amount_micros } = body;
+  await requireAccount(context.database, accountId);
+  return once.withLedger(ledgerIdOf(accountId, mode), async (entryId) => {
+    const order = { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
+    const booked = await adjustBalance(changes, context.gateway.books.ledger, order);
+    // The entry may be older than the kept answer. It counts; a different one is refused.
+    if (!booked) throw once.conflict('with another amount or note. Nothing was booked.');
+    return shown(booked);
+  });
 }
 
 function topUpBounds({ gateway }: OfficeContext) {

@@ -23,7 +23,7 @@ export type Adjustment = {
   readonly entryId?: string;
 };
 
-type Booked = { readonly entryId: string; readonly availableMicros: Micros };
+export type Booked = { readonly entryId: string; readonly availableMicros: Micros };
 
 /**
  * Credits or debits an account. Durable when it resolves. Returns null when an entry with this id
