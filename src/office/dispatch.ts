@@ -19,6 +19,7 @@ import { membersHandlers } from './accounts/members.ts';
 import { modelsHandlers } from './reports/models.ts';
 import { overviewHandlers } from './reports/overview.ts';
 import { paymentsHandlers } from './accounts/payments.ts';
+import { passkeysHandlers } from './sign-in/passkeys.ts';
 import { profileHandlers } from './sign-in/profile.ts';
 import { reportsHandlers } from './reports/reports.ts';
 import { requestHandlers } from './reports/requests.ts';
@@ -47,6 +48,7 @@ const handlers: Handlers<typeof contract> = {
   ...membersHandlers,
   ...modelsHandlers,
   ...overviewHandlers,
+  ...passkeysHandlers,
   ...paymentsHandlers,
   ...profileHandlers,
   ...reportsHandlers,

@@ -12,7 +12,7 @@ import { membersEndpoints } from './members.ts';
 import { modelsEndpoints } from './models.ts';
 import { overviewEndpoints } from './overview.ts';
 import { paymentsEndpoints } from './payments.ts';
-import { profileEndpoints } from './profile.ts';
+import { passkeysEndpoints, profileEndpoints } from './profile.ts';
 import { reportsEndpoints } from './reports.ts';
 import { requestEndpoints } from './requests.ts';
 import { searchEndpoints } from './search.ts';
@@ -36,6 +36,7 @@ export const contract = {
   ...authEndpoints,
   ...billingEndpoints,
   ...overviewEndpoints,
+  ...passkeysEndpoints,
   ...paymentsEndpoints,
   ...profileEndpoints,
   ...requestEndpoints,

@@ -37,7 +37,6 @@ const Budget = closed({
   today: KeySpend,
   this_month: KeySpend,
 });
-type Budget = Output<typeof Budget>;
 
 /** At most a billion dollars; null: no budget. */
 const Most = Type.Union([Type.Integer({ minimum: 0, maximum: 1e15 }), Type.Null()]);

@@ -138,6 +138,9 @@ export const profileEndpoints = {
     summary: 'Make new backup codes',
     output: closed({ backup_codes: Type.Array(Type.String()) }),
   }),
+};
+
+export const passkeysEndpoints = {
   'GET /profile/passkeys': endpoint({
     access: 'user',
     summary: 'List passkeys',

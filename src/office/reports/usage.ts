@@ -1,24 +1,43 @@
 // Charges as a file, and days with repeated answers.
-import type { usageEndpoints } from '../contract/usage.ts';
-import { sumActivity } from '../../domain/activity/queries.ts';
+import type { CacheDay, usageEndpoints } from '../contract/usage.ts';
+import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
 import { sendUsageFile } from './usage-file.ts';
 import type { Handlers } from '../handlers.ts';
-import { toCacheDays } from './uncharged.ts';
 import { checkDays } from './days.ts';
 
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
   'GET /accounts/:account/usage.csv': ({ context, params, query, reply }) =>
     sendUsageFile(context, reply, { accountId: params.account, query }),
 
-  'GET /accounts/:account/cache-days': async ({ context, account, query: { mode, from, to } }) => {
+  'GET /accounts/:account/cache-days': async ({ context, params, query }) => {
+    const { mode, from, to } = query;
     checkDays(from, to);
-    const query = {
-      accountId: account.accountId,
-      mode,
-      fromDay: from,
-      toDay: to,
-      by: 'day',
-    } as const;
-    return { data: toCacheDays(await sumActivity(context.database.read, query)) };
+    const days = { accountId: params.account, mode, fromDay: from, toDay: to, by: 'day' } as const;
+    return { data: toCacheDays(await sumActivity(context.database.read, days)) };
   },
 };
+
+/** Returns the days with replays, newest first. `sums`: grouped by day. */
+function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {
+  const days = new Map<string, CacheDay>();
+  for (const { group: day, outcome, requests, savedMicros, inputTokens, outputTokens } of sums) {
+    if (outcome !== 'hit' && outcome !== 'idempotent-replay') continue;
+    const before = days.get(day) ?? {
+      day,
+      hits: 0,
+      replays: 0,
+      saved_micros: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+    };
+    days.set(day, {
+      day,
+      hits: before.hits + (outcome === 'hit' ? requests : 0),
+      replays: before.replays + (outcome === 'hit' ? 0 : requests),
+      saved_micros: before.saved_micros + savedMicros,
+      input_tokens: before.input_tokens + inputTokens,
+      output_tokens: before.output_tokens + outputTokens,
+    });
+  }
+  return [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
+}

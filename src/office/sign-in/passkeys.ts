@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Change } from '../../domain/audit/audit-log.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import type { profileEndpoints } from '../contract/profile.ts';
+import type { passkeysEndpoints } from '../contract/profile.ts';
 import { passkeyMail } from '../../domain/users/messages.ts';
 import { useChallenge } from '../../domain/users/passkeys/challenges.ts';
 import type { PasskeyRefusal, SignedCredential } from '../../domain/users/passkeys/passkeys.ts';
@@ -20,17 +20,9 @@ import type { OfficeContext } from '../context.ts';
 import { checkName } from './sign-in-fields.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
-type PasskeyEndpoints = {
-  readonly [
-    Name in keyof typeof profileEndpoints as Name extends `${string} /profile/passkeys${string}`
-      ? Name
-      : never
-  ]: (typeof profileEndpoints)[Name];
-};
-
 const done = { ok: true } as const;
 
-export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
+export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
   'GET /profile/passkeys': async ({ context: { database, users }, session }) => {
     const here = users.passkeys.place?.rpId;
     const passkeys = await listPasskeys(database.read, session.userId);

@@ -16,22 +16,11 @@ import { clientOf, rememberDevice, setCookies } from './client.ts';
 import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
 import type { Handlers } from '../handlers.ts';
 import { makeProofMail } from './links.ts';
-import { passkeyHandlers } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
-
-type ProfileEndpoints = {
-  readonly [
-    Name in keyof typeof profileEndpoints as Name extends `${string} /profile${string}`
-      ? Name
-      : never
-  ]: (typeof profileEndpoints)[Name];
-};
 
 const done = { ok: true } as const;
 
-export const profileHandlers: Handlers<ProfileEndpoints> = {
-  ...passkeyHandlers,
-
+export const profileHandlers: Handlers<typeof profileEndpoints> = {
   'GET /profile': async ({ context: { database, users }, session }) => {
     const user = await findUser(database, { id: session.userId });
     if (!user) throw new ApiError('not_found', 'This user no longer exists.');
