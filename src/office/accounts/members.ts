@@ -15,7 +15,7 @@ import {
   withdrawInvitation,
 } from '../changes/members.ts';
 import type { membersEndpoints } from '../contract/members.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Caller, Handlers } from '../handlers.ts';
 import { invite } from './invite.ts';
 import { spendOf } from './keys.ts';
 import { checkEmail } from '../sign-in/sign-in-fields.ts';
@@ -60,15 +60,8 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
     });
   },
 
-  'PATCH /accounts/:account/members/:user/budget': async ({ params, body, changes }) => {
-    await setBudget(changes, memberOf(params), termsOf(body));
-    return done;
-  },
-
-  'PATCH /admin/v1/accounts/:account/members/:user/budget': async ({ params, body, changes }) => {
-    await setBudget(changes, memberOf(params), termsOf(body));
-    return done;
-  },
+  'PATCH /accounts/:account/members/:user/budget': changeBudget,
+  'PATCH /admin/v1/accounts/:account/members/:user/budget': changeBudget,
 
   'GET /accounts/:account/invitations': async ({ context: { database, gateway }, params }) => {
     const open = await listInvitations(database, params.account, gateway.clock.nowMs());
@@ -109,18 +102,22 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
   },
 };
 
-function memberOf(params: { readonly account: string; readonly user: string }) {
-  return { accountId: params.account, userId: params.user };
+type MemberParams = { readonly account: string; readonly user: string };
+
+function memberOf({ account, user }: MemberParams) {
+  return { accountId: account, userId: user };
 }
 
-type TermFields = {
-  readonly daily_micros?: number | null;
-  readonly monthly_micros?: number | null;
+type BudgetCall = Pick<Caller, 'changes'> & {
+  readonly params: MemberParams;
+  readonly body: { readonly daily_micros?: number | null; readonly monthly_micros?: number | null };
 };
 
-function termsOf({ daily_micros: daily, monthly_micros: monthly }: TermFields) {
-  return {
+async function changeBudget({ params, body, changes }: BudgetCall) {
+  const { daily_micros: daily, monthly_micros: monthly } = body;
+  await setBudget(changes, memberOf(params), {
     ...(daily !== undefined && { daily_micros: daily === null ? null : micros(daily) }),
     ...(monthly !== undefined && { monthly_micros: monthly === null ? null : micros(monthly) }),
-  };
+  });
+  return done;
 }

@@ -76,15 +76,14 @@ async function requireRequest(context: OfficeContext, { account, request }: Name
 }
 
 /** A row of the list before its names are known. */
-type Row = {
+type Row = ChargedRow | (Listed & { readonly logged: LoggedRequest });
+type ChargedRow = Listed & { readonly charge: UsageRecord; readonly firstTokenMs: number | null };
+type Listed = {
   readonly createdAtMs: number;
   readonly id: string;
   readonly keyId: string;
   readonly tags: readonly string[];
-} & (
-  | { readonly charge: UsageRecord; readonly firstTokenMs: number | null }
-  | { readonly logged: LoggedRequest }
-);
+};
 
 type ListQuery = { readonly accountId: string; readonly filters: Filters };
 
@@ -177,31 +176,16 @@ async function withNames(
   const modelNames = namesOfModels(gateway.hosts.catalog, [...new Set(models)]);
   return rows.map((row) => {
     const keyName = keyNames.get(row.keyId) ?? '';
-    const { tags } = row;
     return 'charge' in row
-      ? recordOfCharge(row.charge, {
-          keyName,
-          tags,
-          firstTokenMs: row.firstTokenMs,
-          logged: history.get(row.id),
-        })
+      ? recordOfCharge(row, keyName, history.get(row.id))
       : recordOfLogged(row.logged, keyName, modelNames);
   });
 }
 
 function recordOfCharge(
-  charge: UsageRecord,
-  {
-    keyName,
-    tags,
-    firstTokenMs,
-    logged,
-  }: {
-    readonly keyName: string;
-    readonly tags: readonly string[];
-    readonly firstTokenMs: number | null;
-    readonly logged: LoggedRequest | undefined;
-  },
+  { charge, firstTokenMs, tags }: ChargedRow,
+  keyName: string,
+  logged: LoggedRequest | undefined,
 ): RequestRecord {
   const { mode: _, ...shown } = charge;
   return {
