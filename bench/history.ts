@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { openAccount } from '../src/office/changes/accounts.ts';
+import { openAccount } from '../src/management/changes/accounts.ts';
 import { openDatabase } from '../src/db/database.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { insertKey } from '../src/domain/keys/manage-keys.ts';

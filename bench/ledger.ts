@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAccount } from '../src/office/changes/accounts.ts';
+import { openAccount } from '../src/management/changes/accounts.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { insertKey } from '../src/domain/keys/manage-keys.ts';
 import { type Ledger, type LedgerId, ledgerIdOf } from '../src/domain/ledger/commands.ts';

@@ -40,8 +40,8 @@ import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
 
-import { addOffice } from './office/dispatch.ts';
-import { openUsers } from './office/user-services.ts';
+import { addManagement } from './management/dispatch.ts';
+import { openUsers } from './management/user-services.ts';
 import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
@@ -101,11 +101,15 @@ export async function startServing(
     { log, clock },
   );
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
-  const office = { database, config, ledger: gateway.books.ledger, log, clock };
-  const users = openUsers({ ...office, secrets, addressRates, publicUrl });
-  const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
+  const forManagement = { database, config, ledger: gateway.books.ledger, log, clock };
+  const users = openUsers({ ...forManagement, secrets, addressRates, publicUrl });
+  const billing = new Billing({ ...forManagement, recordBooking, sendWarning: users.sendWarning });
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
-  const telemetry = new Telemetry(config.telemetry, { ...office, secrets, registry: metrics });
+  const telemetry = new Telemetry(config.telemetry, {
+    ...forManagement,
+    secrets,
+    registry: metrics,
+  });
   const { books, hosts, observe } = gateway;
   const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity];
   const parts = {
@@ -125,7 +129,7 @@ export async function startServing(
     metrics,
   };
   const server = createServer(parts, (app, memoryWait) => {
-    addOffice(app, { ...parts, users }, memoryWait);
+    addManagement(app, { ...parts, users }, memoryWait);
   });
   const { host, port } = config.server;
   // Node takes `reusePort`, which Fastify's types do not know yet.

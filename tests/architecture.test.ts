@@ -14,12 +14,12 @@ const source = join(root, 'src');
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
-  'first-start.ts': ['office/changes', 'domain', 'db', 'lib'],
+  'first-start.ts': ['management/changes', 'domain', 'db', 'lib'],
   'app.ts': ['serving.ts', 'threads', 'first-start.ts', 'gateway', 'domain', 'db', 'lib'],
   'serving.ts': [
     'threads',
     'server',
-    'office',
+    'management',
     'gateway',
     'domain',
     'events',
@@ -44,7 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'app.ts',
     'threads',
     'reference',
-    'office/changes',
+    'management/changes',
     'domain',
     'terms',
     'canonical',
@@ -52,20 +52,20 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
   ],
-  office: [
+  management: [
     'server',
     'gateway',
     'formats',
-    'office/changes',
+    'management/changes',
     'domain',
-    'office/contract',
+    'management/contract',
     'terms',
     'canonical',
     'config',
     'db',
     'lib',
   ],
-  'office/changes': ['domain', 'terms', 'canonical', 'config', 'db', 'lib'],
+  'management/changes': ['domain', 'terms', 'canonical', 'config', 'db', 'lib'],
   server: [
     'events',
     'reference',
@@ -78,11 +78,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
   ],
-  reference: ['formats', 'domain', 'office/contract', 'terms', 'canonical', 'config', 'lib'],
+  reference: ['formats', 'domain', 'management/contract', 'terms', 'canonical', 'config', 'lib'],
   gateway: ['events', 'formats', 'providers', 'domain', 'terms', 'canonical', 'config', 'lib'],
   providers: ['formats', 'terms', 'canonical', 'lib'],
   formats: ['terms', 'canonical', 'lib'],
-  'office/contract': ['terms', 'canonical', 'lib'],
+  'management/contract': ['terms', 'canonical', 'lib'],
   domain: ['events', 'terms', 'canonical', 'config', 'db', 'lib'],
   config: ['terms', 'canonical', 'lib'],
   db: ['lib'],
@@ -155,7 +155,7 @@ function cyclesIn(targets: ReadonlyMap<string, readonly string[]>): string[] {
   return cycles;
 }
 
-/** The folder in the table: `office/contract` for a file in it, else the first one. */
+/** The folder in the table: `management/contract` for a file in it, else the first one. */
 function partOf(file: string): string {
   const [first, second] = file.split('/') as [string, string | undefined];
   const inner = `${first}/${second}`;
@@ -279,7 +279,8 @@ const dashboardImports = globSync('**/*.{ts,tsx}', { cwd: dashboard }).flatMap((
 test('the dashboard imports only the contract types from src/', () => {
   const breaches = dashboardImports.filter(
     ({ target, isType }) =>
-      !target.startsWith('dashboard/') && !(isType && target.startsWith('src/office/contract/')),
+      !target.startsWith('dashboard/') &&
+      !(isType && target.startsWith('src/management/contract/')),
   );
   assert.deepEqual(breaches, []);
 });
@@ -334,20 +335,21 @@ test('only lib/clock.ts reads the system clock', () => {
   }
 });
 
-test('the office changes only by these files what the audit log does not record', () => {
-  // The compiler refuses writes to the database that a handler has (office/context.ts).
+test('what manages accounts changes only by these files what the audit log does not record', () => {
+  // The compiler refuses writes to the database that a handler has (management/context.ts).
   const writers = files.filter(
     (file) =>
-      file.startsWith('office/') && /\bunrecorded\b/.test(readFileSync(join(source, file), 'utf8')),
+      file.startsWith('management/') &&
+      /\bunrecorded\b/.test(readFileSync(join(source, file), 'utf8')),
   );
   assert.deepEqual(writers.toSorted(), [
-    'office/accounts/billing.ts',
-    'office/changes/accounts.ts',
-    'office/changes/balances.ts',
-    'office/changes/secrets.ts',
-    'office/once.ts',
-    'office/sign-in/auth.ts',
-    'office/sign-in/links.ts',
+    'management/accounts/billing.ts',
+    'management/changes/accounts.ts',
+    'management/changes/balances.ts',
+    'management/changes/secrets.ts',
+    'management/once.ts',
+    'management/sign-in/auth.ts',
+    'management/sign-in/links.ts',
   ]);
 });
 

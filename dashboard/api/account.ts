@@ -2,7 +2,7 @@
 // them.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Mode } from '../../src/office/contract/common.ts';
+import type { Mode } from '../../src/management/contract/common.ts';
 import { chooseAccount, storedName } from './choose-account.ts';
 import { sessionQuery, useSession, type SessionInfo } from './session.ts';
 

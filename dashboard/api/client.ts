@@ -1,12 +1,12 @@
 // Client of the dashboard API, typed by the contract:
 // `await api('GET /accounts/:account/keys', { params, query })`.
-import type { Contract } from '../../src/office/contract/contract.ts';
+import type { Contract } from '../../src/management/contract/contract.ts';
 import type {
   BodyOf,
   OutputOf,
   ParametersOf,
   QueryOf,
-} from '../../src/office/contract/endpoint.ts';
+} from '../../src/management/contract/endpoint.ts';
 import { ApiError, readApiError } from './api-error.ts';
 import { noteLost } from './connection.ts';
 import { takeEarly } from './early-requests.ts';

@@ -1,6 +1,6 @@
 // Calls that the gateway makes only when the user has just confirmed them. A dialog of the page asks
 // (`parts/confirmation-dialog.tsx`), so that no form has to know which calls these are.
-import type { ConfirmationFields, ConfirmationWays } from '../../src/office/contract/common.ts';
+import type { ConfirmationFields, ConfirmationWays } from '../../src/management/contract/common.ts';
 import { ApiError } from './api-error.ts';
 import { api, type ChangeKey, type Input, type Output } from './client.ts';
 

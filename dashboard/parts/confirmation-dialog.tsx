@@ -2,7 +2,7 @@
 import { Button, Divider, Modal, Stack, Text } from '@mantine/core';
 import { IconFingerprint, IconLogin2 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import type { ConfirmationFields, ConfirmationWays } from '../../src/office/contract/common.ts';
+import type { ConfirmationFields, ConfirmationWays } from '../../src/management/contract/common.ts';
 import { ApiError, toApiError } from '../api/api-error.ts';
 import { api } from '../api/client.ts';
 import { askForConfirmationsBy } from '../api/confirmed-call.ts';

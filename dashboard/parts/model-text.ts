@@ -1,5 +1,5 @@
 // Display names and prices of models.
-import type { ImageModelEntry, ImagePrices } from '../../src/office/contract/models.ts';
+import type { ImageModelEntry, ImagePrices } from '../../src/management/contract/models.ts';
 import { usdText } from './money-text.ts';
 
 export const imageModeNames: Readonly<Record<ImageModelEntry['mode'], string>> = {

@@ -13,8 +13,8 @@ import {
   forgiveLosses,
   purgeAccount,
   updateAccount,
-} from '../office/changes/accounts.ts';
-import { type Adjustment, adjustBalance } from '../office/changes/balances.ts';
+} from '../management/changes/accounts.ts';
+import { type Adjustment, adjustBalance } from '../management/changes/balances.ts';
 import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';

@@ -2,7 +2,7 @@
 import type { AdminScope } from '../terms/admin-scope.ts';
 import { type AdminKeyListing, listAdminKeys } from '../domain/keys/admin-keys.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createAdminKey, revokeAdminKey } from '../office/changes/admin-keys.ts';
+import { createAdminKey, revokeAdminKey } from '../management/changes/admin-keys.ts';
 import { withInstallation } from './installation.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';

@@ -10,7 +10,7 @@ import { explainPostgresError } from '../db/postgres/error.ts';
 import { connectSqlite } from '../db/sqlite/connection.ts';
 import { explainSqliteError } from '../db/sqlite/error.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Finding } from '../office/changes/set-up-findings.ts';
+import type { Finding } from '../management/changes/set-up-findings.ts';
 
 const clockErrorMsMax = 5_000;
 const checkTimeoutMs = 10_000;

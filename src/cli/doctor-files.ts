@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
-import type { Finding } from '../office/changes/set-up-findings.ts';
+import type { Finding } from '../management/changes/set-up-findings.ts';
 
 const mebibyte = 2 ** 20;
 const freeBytesMin = 100 * mebibyte;

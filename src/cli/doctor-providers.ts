@@ -2,7 +2,7 @@
 // models is free of charge.
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../lib/clock.ts';
-import { examineSwitchedOn, type Finding } from '../office/changes/set-up-findings.ts';
+import { examineSwitchedOn, type Finding } from '../management/changes/set-up-findings.ts';
 
 type Provider = Config['providers'][string];
 

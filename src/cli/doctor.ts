@@ -6,7 +6,7 @@ import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { systemClock } from '../lib/clock.ts';
-import { examineConfig, type Finding } from '../office/changes/set-up-findings.ts';
+import { examineConfig, type Finding } from '../management/changes/set-up-findings.ts';
 import { examinePostgres, examineSqlite } from './doctor-database.ts';
 import { examineFiles } from './doctor-files.ts';
 import { examineProviders } from './doctor-providers.ts';

@@ -14,8 +14,8 @@ import {
   createKey,
   noSuchKey,
   rotateKey,
-} from '../office/changes/keys.ts';
-import { requireAccount } from '../office/changes/accounts.ts';
+} from '../management/changes/keys.ts';
+import { requireAccount } from '../management/changes/accounts.ts';
 import { findMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';

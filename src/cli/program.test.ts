@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listedCommands } from '../../tests/support/commands.ts';
-import { contract } from '../office/contract/contract.ts';
-import type { Endpoint } from '../office/contract/endpoint.ts';
+import { contract } from '../management/contract/contract.ts';
+import type { Endpoint } from '../management/contract/endpoint.ts';
 import { buildProgram } from './program.ts';
 
 test('the help of the report says in words which days it covers by default', () => {

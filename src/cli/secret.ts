@@ -5,7 +5,7 @@ import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys
 import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
-import { retireSecrets, rotateSecret } from '../office/changes/secrets.ts';
+import { retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
 

@@ -9,7 +9,7 @@ import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { backUpSqlite, findDamage } from '../db/sqlite/backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
-import { recordBackup } from '../office/changes/backups.ts';
+import { recordBackup } from '../management/changes/backups.ts';
 import {
   changesOfCommand,
   type Installation,

@@ -5,9 +5,13 @@ import type { Role } from '../db/schema.ts';
 import { type Mail, sendMail } from '../domain/users/mail.ts';
 import { passkeyMail, secondFactorMail } from '../domain/users/messages.ts';
 import { listUsers, readEmail } from '../domain/users/user-records.ts';
-import { createAccount } from '../office/changes/accounts.ts';
-import { inviteMember } from '../office/changes/members.ts';
-import { createFirstRunLink, createResetLink, removePasskeys } from '../office/changes/users.ts';
+import { createAccount } from '../management/changes/accounts.ts';
+import { inviteMember } from '../management/changes/members.ts';
+import {
+  createFirstRunLink,
+  createResetLink,
+  removePasskeys,
+} from '../management/changes/users.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
 

@@ -3,23 +3,23 @@
 import { Type, type TSchema } from 'typebox';
 import { adminScopes } from '../terms/admin-scope.ts';
 import type { ErrorCode } from '../canonical/errors.ts';
-import { AccountDetail, AccountRow } from '../office/contract/accounts.ts';
-import { AuditEntry } from '../office/contract/audit-log.ts';
-import { StatementLine } from '../office/contract/billing.ts';
-import { Done } from '../office/contract/common.ts';
-import { adminCalls } from '../office/contract/contract.ts';
-import type { KeyEndpoint } from '../office/contract/doors.ts';
-import { OperatorKey } from '../office/contract/keys.ts';
-import { AccountMember, NewInvitation, PendingInvitation } from '../office/contract/members.ts';
+import { AccountDetail, AccountRow } from '../management/contract/accounts.ts';
+import { AuditEntry } from '../management/contract/audit-log.ts';
+import { StatementLine } from '../management/contract/billing.ts';
+import { Done } from '../management/contract/common.ts';
+import { adminCalls } from '../management/contract/contract.ts';
+import type { KeyEndpoint } from '../management/contract/doors.ts';
+import { OperatorKey } from '../management/contract/keys.ts';
+import { AccountMember, NewInvitation, PendingInvitation } from '../management/contract/members.ts';
 import {
   ImageParameters,
   ImagePrices,
   ModelPrice,
   PricedModel,
   TokenPrices,
-} from '../office/contract/models.ts';
-import { UsageRecord } from '../office/contract/usage.ts';
-import { OperatorUser } from '../office/contract/users.ts';
+} from '../management/contract/models.ts';
+import { UsageRecord } from '../management/contract/usage.ts';
+import { OperatorUser } from '../management/contract/users.ts';
 import { idOf, pathParameters, queryParameters } from './contract-parts.ts';
 import type { Operation, Parameter } from './operation.ts';
 

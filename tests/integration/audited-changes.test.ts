@@ -2,7 +2,7 @@
 // the dashboard's API and no command changes anything. Endpoints come from the contract and commands
 // from the program, so a new one without an entry here fails.
 import assert from 'node:assert/strict';
-import { type Contract, dashboardCalls } from '../../src/office/contract/contract.ts';
+import { type Contract, dashboardCalls } from '../../src/management/contract/contract.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';

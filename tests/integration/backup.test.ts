@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
-import { readLastBackup } from '../../src/office/changes/backups.ts';
+import { readLastBackup } from '../../src/management/changes/backups.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';

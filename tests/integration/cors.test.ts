@@ -2,7 +2,7 @@
 // and never the dashboard's API.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { streams } from '../../src/office/streams.ts';
+import { streams } from '../../src/management/streams.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';

@@ -2,13 +2,13 @@
 // only permitted callers get in, and nobody sees another account's data. Endpoints come from the
 // contract and the table of streams, so new ones are covered at once.
 import assert from 'node:assert/strict';
-import { openAccount } from '../../src/office/changes/accounts.ts';
+import { openAccount } from '../../src/management/changes/accounts.ts';
 import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
-import { dashboardCalls } from '../../src/office/contract/contract.ts';
-import type { SessionEndpoint } from '../../src/office/contract/doors.ts';
-import type { Access } from '../../src/office/contract/endpoint.ts';
+import { dashboardCalls } from '../../src/management/contract/contract.ts';
+import type { SessionEndpoint } from '../../src/management/contract/doors.ts';
+import type { Access } from '../../src/management/contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
-import { streams } from '../../src/office/streams.ts';
+import { streams } from '../../src/management/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // Keys in the dashboard: permissions, validation, effect on requests, audit log.
 import assert from 'node:assert/strict';
 import { listChanges } from '../../src/domain/audit/audit-log.ts';
-import type { Key, NewKey } from '../../src/office/contract/keys.ts';
+import type { Key, NewKey } from '../../src/management/contract/keys.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';

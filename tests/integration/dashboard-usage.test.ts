@@ -4,8 +4,8 @@ import type {
   RequestDetail,
   RequestRecord,
   RequestTotals,
-} from '../../src/office/contract/requests.ts';
-import type { CacheDay } from '../../src/office/contract/usage.ts';
+} from '../../src/management/contract/requests.ts';
+import type { CacheDay } from '../../src/management/contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';

@@ -1,8 +1,8 @@
 // Charges for images whose provider bills other units: tokens (OpenAI) or input megapixels (Black
 // Forest Labs).
 import assert from 'node:assert/strict';
-import type { ModelCatalogue } from '../../src/office/contract/models.ts';
-import type { RequestDetail } from '../../src/office/contract/requests.ts';
+import type { ModelCatalogue } from '../../src/management/contract/models.ts';
+import type { RequestDetail } from '../../src/management/contract/requests.ts';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';

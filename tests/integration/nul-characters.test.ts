@@ -2,10 +2,10 @@
 // would store it. The endpoints come from the dashboard's contract and the stream table, so a new
 // one is tested at once.
 import assert from 'node:assert/strict';
-import { dashboardCalls } from '../../src/office/contract/contract.ts';
-import type { SessionEndpoint } from '../../src/office/contract/doors.ts';
-import type { Access } from '../../src/office/contract/endpoint.ts';
-import { streams } from '../../src/office/streams.ts';
+import { dashboardCalls } from '../../src/management/contract/contract.ts';
+import type { SessionEndpoint } from '../../src/management/contract/doors.ts';
+import type { Access } from '../../src/management/contract/endpoint.ts';
+import { streams } from '../../src/management/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';

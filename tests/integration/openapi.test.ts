@@ -1,12 +1,12 @@
 // The descriptions of both APIs are what the gateway does: routes, methods, authentication.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { adminCalls, dashboardCalls } from '../../src/office/contract/contract.ts';
+import { adminCalls, dashboardCalls } from '../../src/management/contract/contract.ts';
 import { adminOperations } from '../../src/reference/admin-operations.ts';
 import { dashboardOperations } from '../../src/reference/dashboard-operations.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import type { Operation } from '../../src/reference/operation.ts';
-import { streams } from '../../src/office/streams.ts';
+import { streams } from '../../src/management/streams.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 

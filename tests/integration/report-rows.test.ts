@@ -2,8 +2,8 @@
 // the dashboard's API and the admin API is counted in the database's answers.
 import assert from 'node:assert/strict';
 import { DefaultQueryExecutor } from 'kysely';
-import { adminCalls, dashboardCalls } from '../../src/office/contract/contract.ts';
-import type { Analytics } from '../../src/office/contract/analytics.ts';
+import { adminCalls, dashboardCalls } from '../../src/management/contract/contract.ts';
+import type { Analytics } from '../../src/management/contract/analytics.ts';
 import { micros } from '../../src/lib/money.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';

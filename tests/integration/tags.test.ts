@@ -1,7 +1,7 @@
 // Tags of requests over HTTP: the header, `metadata` and end users, in the usage list, the
 // dashboard's list and the export.
 import assert from 'node:assert/strict';
-import type { RequestRecord, RequestTotals } from '../../src/office/contract/requests.ts';
+import type { RequestRecord, RequestTotals } from '../../src/management/contract/requests.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';

@@ -3,8 +3,8 @@
 //   const admin = await adminOf(gateway);
 //   const { id } = await admin.ok('POST', '/accounts', { body: { name: 'Acme' } });
 import assert from 'node:assert/strict';
-import { adminCalls } from '../../src/office/contract/contract.ts';
-import type { KeyEndpoint } from '../../src/office/contract/doors.ts';
+import { adminCalls } from '../../src/management/contract/contract.ts';
+import type { KeyEndpoint } from '../../src/management/contract/doors.ts';
 import type { AdminKeyOrder } from '../../src/domain/keys/admin-keys.ts';
 import { compileSchema } from '../../src/lib/schema.ts';
 import type { TestGateway } from './gateway.ts';

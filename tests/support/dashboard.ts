@@ -3,7 +3,7 @@
 //   const owner = await signIn(gateway, { role: 'owner' });
 //   const reply = await owner.get(`/accounts/${owner.account}/keys?mode=live`);
 import { argon2Sync, createHmac, randomBytes } from 'node:crypto';
-import { openAccount } from '../../src/office/changes/accounts.ts';
+import { openAccount } from '../../src/management/changes/accounts.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Role } from '../../src/db/schema.ts';

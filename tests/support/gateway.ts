@@ -16,7 +16,7 @@ import { openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
 import { readBalance, type Balance } from '../../src/domain/ledger/reports/queries.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd, zeroMicros } from '../../src/lib/money.ts';
-import { openAccount } from '../../src/office/changes/accounts.ts';
+import { openAccount } from '../../src/management/changes/accounts.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program, type ProgramOptions } from './program.ts';

@@ -1,7 +1,7 @@
 import { Group, ThemeIcon, Tooltip } from '@mantine/core';
 import { IconBrain, IconEye, IconTool, IconWorldSearch, type IconProps } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { ChatModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { abilityNames } from './comparison.ts';
 import { abilities, hasAbility, type Ability } from './model-filters.ts';
 

@@ -2,7 +2,7 @@ import { Badge, Button, Center, Checkbox, Group, Text, Tooltip } from '@mantine/
 import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarDollar } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
-import type { ChatModel, MeasuredModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel, MeasuredModel } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';

@@ -3,7 +3,7 @@ import { Modal, Stack, Switch, Table, Text, Title, VisuallyHidden } from '@manti
 import { useMediaQuery } from '@mantine/hooks';
 import { IconMessages } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ChatModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ButtonLink } from '../../parts/link.tsx';

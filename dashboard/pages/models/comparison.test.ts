@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { compareModels, toggleCompared } from './comparison.ts';
 import { speedText, uptimeText } from './measured.ts';
 

@@ -1,5 +1,5 @@
 // The rows of a comparison of models. Pure functions.
-import type { ChatModel, TokenPrices } from '../../../src/office/contract/models.ts';
+import type { ChatModel, TokenPrices } from '../../../src/management/contract/models.ts';
 import { vendorName } from '../../parts/model-text.ts';
 import { fineUsdText, usdText } from '../../parts/money-text.ts';
 import { countText, durationText, shortCountText } from '../../parts/number-text.ts';

@@ -1,5 +1,5 @@
 import { Chip, Group, Select, Switch } from '@mantine/core';
-import type { ModelCatalogue } from '../../../src/office/contract/models.ts';
+import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import type { Search } from '../../parts/url-state.ts';
 import { vendorName } from '../../parts/model-text.ts';
 import { SearchField } from '../../parts/search-field.tsx';

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ImageModelEntry, ImagePrices } from '../../../src/office/contract/models.ts';
+import type { ImageModelEntry, ImagePrices } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import {
   imagePriceUnit,

@@ -1,5 +1,5 @@
 // Texts of the account's own measurements of a model.
-import type { MeasuredModel } from '../../../src/office/contract/models.ts';
+import type { MeasuredModel } from '../../../src/management/contract/models.ts';
 import { countText, durationText } from '../../parts/number-text.ts';
 
 /** By model id. Models without requests are missing. */

@@ -7,7 +7,7 @@ import type {
   MeasuredModel,
   ModelPrice,
   TokenPrices,
-} from '../../../src/office/contract/models.ts';
+} from '../../../src/management/contract/models.ts';
 import { useIsAtLeast } from '../../api/account.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeTabs } from '../../parts/code-block.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { chatModelMatches, inOrder, type ModelFilters } from './model-filters.ts';
 
 function model(id: string, fields: Partial<ChatModel>, inputMicros: number | null = 1): ChatModel {

@@ -1,5 +1,5 @@
 // Filters and orders the models of the catalogue. Pure functions.
-import type { ChatModel, ImageModelEntry } from '../../../src/office/contract/models.ts';
+import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 
 export const abilities = ['vision', 'thinking', 'tools', 'search'] as const;
 export type Ability = (typeof abilities)[number];

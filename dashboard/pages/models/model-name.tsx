@@ -1,5 +1,5 @@
 import { Badge, Box, Group, Text, Tooltip } from '@mantine/core';
-import type { ChatModel, ImageModelEntry } from '../../../src/office/contract/models.ts';
+import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { curlLine } from './one-line.ts';

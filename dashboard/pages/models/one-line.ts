@@ -1,5 +1,5 @@
 // A request to a model in one line, for pasting.
-import type { ChatModel, ImageModelEntry } from '../../../src/office/contract/models.ts';
+import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 
 type Model = ChatModel | ImageModelEntry;
 

@@ -1,7 +1,7 @@
 // The catalogue of models, with the account's prices.
 import { Badge, Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { IconCube } from '@tabler/icons-react';
-import type { ModelCatalogue } from '../../../src/office/contract/models.ts';
+import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { useMode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useUrlState, type Search } from '../../parts/url-state.ts';

@@ -1,7 +1,7 @@
 // Language models on a phone: two lines for each, so that a long catalogue stays short.
 import { Text, UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ChatModel } from '../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { usdText } from '../../parts/money-text.ts';
 import { shortCountText } from '../../parts/number-text.ts';
 import classes from './comparison.module.css';

@@ -1,5 +1,5 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
-import type { ModelCatalogue } from '../../../src/office/contract/models.ts';
+import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { imageUsd } from '../../parts/model-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 

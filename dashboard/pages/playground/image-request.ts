@@ -1,5 +1,5 @@
 // Builds a request for images, with the parameters of the model's family.
-import type { ImageModelEntry, SizeRule } from '../../../src/office/contract/models.ts';
+import type { ImageModelEntry, SizeRule } from '../../../src/management/contract/models.ts';
 import { usdText } from '../../parts/money-text.ts';
 import type { Json } from '../../api/chat-formats/types.ts';
 import { dataUrlOf } from './chat/attachments.ts';

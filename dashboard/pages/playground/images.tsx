@@ -20,7 +20,7 @@ import {
   IconSparkles,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ImageModelEntry, ModelCatalogue } from '../../../src/office/contract/models.ts';
+import type { ImageModelEntry, ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { useDraft } from '../../parts/drafts.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';

@@ -1,5 +1,5 @@
 // The models that a key may use. Pure functions.
-import type { ChatModel, ImageModelEntry } from '../../../src/office/contract/models.ts';
+import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 import type { Key } from '../../parts/key-select.tsx';
 
 type AnyModel = Pick<ChatModel | ImageModelEntry, 'id' | 'is_live' | 'price'>;

@@ -1,6 +1,6 @@
 import { Group, Select, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ChatModel, ImageModelEntry } from '../../../src/office/contract/models.ts';
+import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 import { vendorName } from '../../parts/model-text.ts';
 
 type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor'>;

@@ -1,7 +1,7 @@
 // Tries models: as a chat in each of the three formats, and for images.
 import { Skeleton, Tabs } from '@mantine/core';
 import { IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
-import type { ModelCatalogue } from '../../../src/office/contract/models.ts';
+import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';

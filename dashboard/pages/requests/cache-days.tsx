@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { IconDatabase } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { CacheDay } from '../../../src/office/contract/usage.ts';
+import type { CacheDay } from '../../../src/management/contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useMode } from '../../api/account.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { UsageDetail } from '../../../src/office/contract/usage.ts';
+import type { UsageDetail } from '../../../src/management/contract/usage.ts';
 import { fineUsdText } from '../../parts/money-text.ts';
 import { costsOf } from './cost-lines.ts';
 

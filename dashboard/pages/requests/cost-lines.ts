@@ -1,5 +1,5 @@
 // The lines of a charge, with amounts that add up to it. Pure.
-import type { UsageDetail } from '../../../src/office/contract/usage.ts';
+import type { UsageDetail } from '../../../src/management/contract/usage.ts';
 
 export type CostLine = {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { UsageDetail } from '../../../src/office/contract/usage.ts';
+import type { UsageDetail } from '../../../src/management/contract/usage.ts';
 import { Money } from '../../parts/money.tsx';
 import { fineUsdText, usdText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';

@@ -3,7 +3,7 @@ import { Button, Group, Switch, Tabs } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { RequestRecord } from '../../../src/office/contract/requests.ts';
+import type { RequestRecord } from '../../../src/management/contract/requests.ts';
 import { useAccount, useIsAtLeast, useMode, type Mode } from '../../api/account.ts';
 import { apiPath, queryText } from '../../api/client.ts';
 import { useApiPages } from '../../api/use-api.ts';

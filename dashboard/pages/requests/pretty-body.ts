@@ -1,5 +1,5 @@
 // Formats a kept body for readers.
-import type { KeptBody } from '../../../src/office/contract/requests.ts';
+import type { KeptBody } from '../../../src/management/contract/requests.ts';
 
 /** JSON is indented; anything else, such as a stream or what was cut, stays as it was sent. */
 export function prettyBody({ text, cut }: KeptBody): string {

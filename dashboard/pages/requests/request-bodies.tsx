@@ -1,6 +1,6 @@
 // Shows the stored bodies of a request and its answer, or says why there are none.
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
-import type { KeptBody, RequestBodies } from '../../../src/office/contract/requests.ts';
+import type { KeptBody, RequestBodies } from '../../../src/management/contract/requests.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { AppLink } from '../../parts/link.tsx';

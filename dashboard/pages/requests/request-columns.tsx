@@ -1,5 +1,5 @@
 import { Badge, Text } from '@mantine/core';
-import type { RequestRecord } from '../../../src/office/contract/requests.ts';
+import type { RequestRecord } from '../../../src/management/contract/requests.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';

@@ -14,7 +14,7 @@ import {
   Title,
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { RequestDetail } from '../../../src/office/contract/requests.ts';
+import type { RequestDetail } from '../../../src/management/contract/requests.ts';
 import { useIsAtLeast } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';

@@ -1,7 +1,7 @@
 // The sums of the requests that match the filters.
 import { Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { RequestTotals } from '../../../src/office/contract/requests.ts';
+import type { RequestTotals } from '../../../src/management/contract/requests.ts';
 import type { Mode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Money } from '../../parts/money.tsx';

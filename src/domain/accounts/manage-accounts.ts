@@ -1,4 +1,4 @@
-// The rows of accounts. src/office/changes/accounts.ts creates an account with its ledgers and audit
+// The rows of accounts. src/management/changes/accounts.ts creates an account with its ledgers and audit
 // row.
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';

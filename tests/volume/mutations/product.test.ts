@@ -377,19 +377,19 @@ testMutations([], {
     watchers: integration('idempotency', 'on SQLite .*the key must allow the model'),
   },
   'an admin key needs no scope': {
-    file: 'office/admit-key.ts',
+    file: 'management/admit-key.ts',
     guard: 'if (!key.scopes.has(scope))',
     without: 'if (scope === null)',
     watchers: integration('admin-scopes', 'on SQLite GET /accounts needs'),
   },
   'an expired admin key works': {
-    file: 'office/admit-key.ts',
+    file: 'management/admit-key.ts',
     guard: 'expiresAtMs !== null && clock.nowMs() >= expiresAtMs',
     without: 'expiresAtMs !== null && clock.nowMs() < 0',
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
   },
   'an admin key works from any address': {
-    file: 'office/admit-key.ts',
+    file: 'management/admit-key.ts',
     guard: 'allowedAddresses?.includes(request.ip) === false',
     without: 'allowedAddresses?.includes(request.ip) === null',
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
@@ -402,13 +402,13 @@ testMutations([], {
     watchers: integration('admin-api', 'on SQLite a revoked or expired'),
   },
   'wrong admin keys are not counted': {
-    file: 'office/admit-key.ts',
+    file: 'management/admit-key.ts',
     guard: 'const secondsThen = await failedKeys.note(address);',
     without: 'const secondsThen = 0 * address.length;',
     watchers: integration('admin-api', 'on SQLite wrong admin keys'),
   },
   'an admin key makes a reset link for an operator': {
-    file: 'office/accounts/users.ts',
+    file: 'management/accounts/users.ts',
     guard: 'if (!session && user.isOperator)',
     without: 'if (!session && user.id === null)',
     watchers: integration('admin-api', 'on SQLite an admin key makes no reset link'),
@@ -611,7 +611,7 @@ testMutations([], {
     watchers: integration('kept-bodies', 'on SQLite .*their days'),
   },
   'members read the bodies of all keys': {
-    file: 'office/contract/requests.ts',
+    file: 'management/contract/requests.ts',
     guard: `'GET /accounts/:account/requests/:request/bodies': endpoint({
     access: 'admin',`,
     without: `'GET /accounts/:account/requests/:request/bodies': endpoint({
@@ -638,7 +638,7 @@ testMutations([], {
     watchers: ['tests/integration/raw-bodies.test.ts # values'],
   },
   'a new password allows more guesses of a code': {
-    file: 'office/sign-in/profile.ts',
+    file: 'management/sign-in/profile.ts',
     guard: 'if (renewed)',
     without: 'if (!renewed)',
     watchers: integration('dashboard-second-factor', 'on SQLite a new password'),
@@ -675,19 +675,19 @@ testMutations([], {
   },
   // The dashboard
   'members may do what only owners may': {
-    file: 'office/access.ts',
+    file: 'management/access.ts',
     guard: 'return ranks[role] >= ranks[least];',
     without: 'return ranks[role] >= 0 || ranks[least] >= 0;',
     watchers: integration('dashboard-access', 'on SQLite'),
   },
   'every user sees the operators’ pages': {
-    file: 'office/access.ts',
+    file: 'management/access.ts',
     guard: `if (!session.isOperator) throw new ApiError('not_found', 'There is no such page for you.');`,
     without: '',
     watchers: integration('dashboard-access', 'on SQLite'),
   },
   'a page of another site may send changes': {
-    file: 'office/access.ts',
+    file: 'management/access.ts',
     guard: 'if (isForeign)',
     without: 'if (isForeign && false)',
     watchers: integration('dashboard-sign-in', 'on SQLite a page of another site'),
@@ -718,19 +718,19 @@ testMutations([], {
     watchers: integration('dashboard-passkeys', 'on SQLite a challenge of another browser'),
   },
   'a session alone makes admin keys': {
-    file: 'office/session-door.ts',
+    file: 'management/session-door.ts',
     guard: 'if (isConfirmed)',
     without: 'if (isConfirmed === false)',
     watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
   },
   'a passkey of another user confirms': {
-    file: 'office/sign-in/confirmation.ts',
+    file: 'management/sign-in/confirmation.ts',
     guard: 'if (answer.userId === session.userId) return;',
     without: 'return;',
     watchers: integration('dashboard-confirmation', 'on SQLite a passkey of the user'),
   },
   'a proof of a sign-in confirms in every session': {
-    file: 'office/sign-in/confirmation.ts',
+    file: 'management/sign-in/confirmation.ts',
     guard: 'const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;',
     without: "const proofOf = (_id: string) => 'signed in at the provider';",
     watchers: integration('dashboard-oidc', 'on SQLite a fresh sign-in'),
@@ -754,13 +754,13 @@ testMutations([], {
     watchers: integration('dashboard-passkeys', "on SQLite one user's passkey"),
   },
   'a passkey is added without a code of the second factor': {
-    file: 'office/sign-in/confirmation.ts',
+    file: 'management/sign-in/confirmation.ts',
     guard: 'if (!user?.hasSecondFactor) return;',
     without: 'if (user) return;',
     watchers: integration('dashboard-passkeys', 'on SQLite with a second factor'),
   },
   'passwords may be guessed without limit': {
-    file: 'office/sign-in/attempt-limits.ts',
+    file: 'management/sign-in/attempt-limits.ts',
     guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
     without: '',
     watchers: integration('dashboard-sign-in', 'on SQLite (ten tries|one address)'),

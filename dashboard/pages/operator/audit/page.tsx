@@ -1,6 +1,6 @@
 // Every change made in the dashboard, by a command, by an admin key or by Stripe.
 import { Group, Select, Stack } from '@mantine/core';
-import type { AuditKind } from '../../../../src/office/contract/audit-log.ts';
+import type { AuditKind } from '../../../../src/management/contract/audit-log.ts';
 import { useApi, useApiPages } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CatalogueModel } from '../../../../src/office/contract/service.ts';
+import type { CatalogueModel } from '../../../../src/management/contract/service.ts';
 import { mostUrgentFirst, modelMatches, remedyOf } from './catalogue-filters.ts';
 
 function model(id: string, rest: Partial<CatalogueModel> = {}): CatalogueModel {

@@ -1,5 +1,8 @@
 // Filters and orders the catalogue, and names the remedy for each problem. Pure functions.
-import type { CatalogueModel, CatalogueProblem } from '../../../../src/office/contract/service.ts';
+import type {
+  CatalogueModel,
+  CatalogueProblem,
+} from '../../../../src/management/contract/service.ts';
 
 export const views = { all: 'All models', problems: 'Needs attention', live: 'Live' } as const;
 export type View = keyof typeof views;

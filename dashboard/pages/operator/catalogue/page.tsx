@@ -15,7 +15,7 @@ import type {
   Catalogue,
   CatalogueModel,
   CatalogueRoute,
-} from '../../../../src/office/contract/service.ts';
+} from '../../../../src/management/contract/service.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';

@@ -1,7 +1,7 @@
 // The gateway's configuration, read-only: it comes from a file and the environment.
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAdjustments } from '@tabler/icons-react';
-import type { ServiceSettings } from '../../../../src/office/contract/service.ts';
+import type { ServiceSettings } from '../../../../src/management/contract/service.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';

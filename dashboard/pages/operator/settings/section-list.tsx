@@ -1,6 +1,6 @@
 import { Accordion, Badge, Code, Group, Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
-import type { Setting } from '../../../../src/office/contract/service.ts';
+import type { Setting } from '../../../../src/management/contract/service.ts';
 import { countText } from '../../../parts/number-text.ts';
 import classes from './section-list.module.css';
 import { isChanged, valueText, type Section } from './sections.ts';

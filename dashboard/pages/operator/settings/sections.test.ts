@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Setting } from '../../../../src/office/contract/service.ts';
+import type { Setting } from '../../../../src/management/contract/service.ts';
 import { sectionsOf, valueText } from './sections.ts';
 
 function setting(path: string, rest: Partial<Setting> = {}): Setting {

@@ -1,5 +1,5 @@
 // Groups and filters the configuration's settings. Pure functions.
-import type { Setting } from '../../../../src/office/contract/service.ts';
+import type { Setting } from '../../../../src/management/contract/service.ts';
 
 export type Filter = 'all' | 'set' | 'secret';
 

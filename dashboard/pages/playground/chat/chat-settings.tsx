@@ -9,7 +9,7 @@ import {
   Textarea,
 } from '@mantine/core';
 import { IconBraces, IconTool } from '@tabler/icons-react';
-import type { ChatModel } from '../../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../../src/management/contract/models.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import type { ChatFormat, FormatName } from '../../../api/chat-formats/types.ts';
 import type { Key } from '../../../parts/key-select.tsx';

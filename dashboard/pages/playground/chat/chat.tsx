@@ -2,7 +2,7 @@ import { ActionIcon, Paper, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconCode, IconMessages, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ChatModel, ModelCatalogue } from '../../../../src/office/contract/models.ts';
+import type { ChatModel, ModelCatalogue } from '../../../../src/management/contract/models.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import type { Attachment, ChatRequest, FormatName } from '../../../api/chat-formats/types.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';

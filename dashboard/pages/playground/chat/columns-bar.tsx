@@ -1,7 +1,7 @@
 // Which models answer: one to four, side by side.
 import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
-import type { ChatModel } from '../../../../src/office/contract/models.ts';
+import type { ChatModel } from '../../../../src/management/contract/models.ts';
 import { usdText } from '../../../parts/money-text.ts';
 import { nextModel } from '../model-choices.ts';
 import { ModelSelect } from '../model-select.tsx';

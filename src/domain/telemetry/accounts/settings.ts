@@ -1,4 +1,4 @@
-// An account's settings for the export of its own traces. src/office/changes/account-telemetry.ts changes them
+// An account's settings for the export of its own traces. src/management/changes/account-telemetry.ts changes them
 // with their audit row. Running gateways learn of a change with the account's keys.
 import type { Kysely } from 'kysely';
 import type { Database } from '../../../db/database.ts';

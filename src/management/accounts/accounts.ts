@@ -1,0 +1,191 @@
+// Accounts: their settings, limits and prices.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { findAccounts, readTerms } from '../../domain/accounts/manage-accounts.ts';
+import {
+  findAccount,
+  searchAccounts,
+  type FoundAccount,
+} from '../../domain/accounts/search-accounts.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import { resolveKeyModel } from '../../domain/catalog/resolve-key-model.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { readLossStandings } from '../../domain/ledger/reports/loss-budget.ts';
+import { cleanName } from '../../lib/clean-name.ts';
+import { createAccount, noSuchAccount, purgeAccount, updateAccount } from '../changes/accounts.ts';
+import type { ManagementContext } from '../context.ts';
+import type { AccountDetail, AccountRow, accountsEndpoints } from '../contract/accounts.ts';
+import type { BodyOf } from '../contract/endpoint.ts';
+import type { Handlers } from '../handlers.ts';
+import { readAddresses } from './keys.ts';
+import { checkName } from '../sign-in/sign-in-fields.ts';
+
+export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
+  'GET /operator/accounts': async ({ context, query, page }) => {
+    const { search: text, frozen: isFrozen } = query;
+    const found = await searchAccounts(context.database, { text, isFrozen, ...page });
+    return found && { rows: found.accounts.map(toRow), next: found.next };
+  },
+
+  'POST /operator/accounts': async ({ body, changes, once }) => {
+    const id = once.accountId;
+    const name = readName(body.name);
+    const priceMultiplierPpm = body.price_multiplier_ppm;
+    // Creates and audits nothing when the id exists.
+    const { terms } = await createAccount(changes, { id, name, priceMultiplierPpm });
+    if (terms.name !== name) throw once.conflict('for an account with another name.');
+    return { id };
+  },
+
+  'POST /admin/v1/accounts': ({ body, once }) => {
+    const account = { name: readName(body.name), limits: readLimits(body) };
+    return once.inTransaction(async ({ context, changes }) => {
+      const { id } = await createAccount(changes, account);
+      return readDetail(context, id);
+    });
+  },
+
+  'GET /operator/accounts/:account': ({ context, params }) => readDetail(context, params.account),
+
+  'PATCH /operator/accounts/:account': async ({ context, params, body, changes }) => {
+    const priceMultiplierPpm = body.price_multiplier_ppm;
+    await updateAccount(changes, params.account, { ...readChange(body), priceMultiplierPpm });
+    return readDetail(context, params.account);
+  },
+
+  'PATCH /admin/v1/accounts/:account': async ({ context, params, body, changes }) => {
+    await updateAccount(changes, params.account, readChange(body));
+    return readDetail(context, params.account);
+  },
+
+  'POST /operator/accounts/:account/purge': ({ params, changes }) =>
+    purgeAccount(changes, params.account),
+
+  'PATCH /operator/accounts/:account/model-prices': async ({ context, params, body, changes }) => {
+    const modelPrice = readModelPrice(context.gateway.hosts.catalog, body, 'model');
+    await updateAccount(changes, params.account, { modelPrice });
+    return readDetail(context, params.account);
+  },
+
+  'GET /admin/v1/accounts/:account/prices': ({ context, params }) =>
+    readPrices(context, params.account),
+
+  'PATCH /admin/v1/accounts/:account/prices': async ({ context, params, body, changes }) => {
+    const { price_multiplier_ppm: priceMultiplierPpm, model_prices: modelPrices = [] } = body;
+    const { catalog } = context.gateway.hosts;
+    const wanted = modelPrices.map((price, index) => ({
+      modelPrice: readModelPrice(catalog, price, `model_prices[${index}].model`),
+    }));
+    await changes.together(async (grouped) => {
+      for (const change of [{ priceMultiplierPpm }, ...wanted])
+        await updateAccount(grouped, params.account, change);
+    });
+    return readPrices(context, params.account);
+  },
+
+  'GET /accounts/:account/settings': async ({ context, params }) => {
+    const [account] = await findAccounts(context.database, [params.account]);
+    if (!account) throw noSuchAccount();
+    const { id, name, retainResponses, createdAtMs } = account;
+    const created_at = new Date(createdAtMs).toISOString();
+    return { id, name, retain_responses: retainResponses, created_at };
+  },
+
+  'PATCH /accounts/:account/settings': async ({ params, body, changes }) => {
+    const name = body.name === undefined ? undefined : checkName(body.name);
+    await updateAccount(changes, params.account, { name, retainResponses: body.retain_responses });
+    return { ok: true };
+  },
+};
+
+type ChangeFields = BodyOf<(typeof accountsEndpoints)['PATCH /admin/v1/accounts/:account']>;
+
+/** Throws ApiError 400. */
+function readChange(fields: ChangeFields) {
+  return {
+    name: fields.name === undefined ? undefined : readName(fields.name),
+    isFrozen: fields.frozen,
+    retainResponses: fields.retain_responses,
+    limits: readLimits(fields),
+  };
+}
+
+/** Throws ApiError 400. */
+function readLimits(fields: ChangeFields) {
+  return {
+    requestsPerMinute: fields.requests_per_minute,
+    tokensPerMinute: fields.tokens_per_minute,
+    concurrentRequests: fields.concurrent_requests,
+    allowedAddresses: fields.allowed_addresses && readAddresses(fields.allowed_addresses),
+  };
+}
+
+function readName(text: string): string {
+  const name = cleanName(text);
+  if (name === '') throw invalidRequest('name', 'Give the account a name.');
+  return name;
+}
+
+type ModelPrice = { readonly model: string; readonly multiplier_ppm: number | null };
+
+/** Throws ApiError 400. */
+function readModelPrice(catalog: Catalog, { model, multiplier_ppm }: ModelPrice, field: string) {
+  const modelId = resolveKeyModel(catalog, model);
+  // A price of a model that has left the catalogue can still be cleared.
+  if (modelId === null && multiplier_ppm !== null)
+    throw invalidRequest(field, `There is no model '${model}'.`);
+  return { modelId: modelId ?? model, multiplierPpm: multiplier_ppm };
+}
+
+async function readPrices(context: ManagementContext, accountId: string) {
+  const { price_multiplier_ppm, model_prices } = await readDetail(context, accountId);
+  return { price_multiplier_ppm, model_prices };
+}
+
+/** Throws ApiError 404. */
+async function readDetail(
+  { database, gateway }: Pick<ManagementContext, 'database' | 'gateway'>,
+  accountId: string,
+): Promise<AccountDetail> {
+  const account = await findAccount(database, accountId);
+  if (!account) throw noSuchAccount();
+  const {
+    name: _name,
+    frozen: _frozen,
+    model_multipliers_ppm: multipliers,
+    ...terms
+  } = await readTerms(database.read, accountId);
+  const prices = Object.entries(multipliers).map(([model, multiplier_ppm]) => ({
+    model,
+    multiplier_ppm,
+  }));
+  const ledgerId = ledgerIdOf(accountId, 'live');
+  const losses = { ledgerId, limits: gateway.config.limits, nowMs: gateway.clock.nowMs() };
+  const standing = (await readLossStandings(database.read, losses)).get(ledgerId);
+  return {
+    ...toRow(account),
+    ...terms,
+    model_prices: prices.toSorted((one, other) => one.model.localeCompare(other.model)),
+    provoked_loss_micros: standing?.causedMicros ?? 0,
+    loss_budget_exceeded: standing?.isExceeded ?? false,
+  };
+}
+
+function toRow(account: FoundAccount): AccountRow {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at: new Date(account.createdAtMs).toISOString(),
+    frozen: account.isFrozen,
+    price_multiplier_ppm: account.priceMultiplierPpm,
+    live: balanceOf(account.live),
+    test: balanceOf(account.test),
+  };
+}
+
+function balanceOf({ postedMicros, heldMicros }: FoundAccount['live']) {
+  return {
+    posted_micros: postedMicros,
+    held_micros: heldMicros,
+    available_micros: postedMicros - heldMicros,
+  };
+}

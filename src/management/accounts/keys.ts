@@ -1,0 +1,339 @@
+// An account's API keys. Changes reach every gateway within seconds, through the counter that key
+// stores poll.
+import type { Config } from '../../config/schema.ts';
+import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
+import { readKeyUses } from '../../domain/activity/queries.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { keyScopes } from '../../terms/key-scope.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import { resolveKeyModels } from '../../domain/catalog/resolve-key-model.ts';
+import type { BodyOf } from '../contract/endpoint.ts';
+import type { Key, keysEndpoints, OperatorKey } from '../contract/keys.ts';
+import { type KeyOwner, readKeyOwners } from '../../domain/keys/key-owners.ts';
+import {
+  findKey,
+  findLastUsedKey,
+  keyStateOf,
+  searchKeys,
+  sortKeys,
+  type KeyListing,
+} from '../../domain/keys/list-keys.ts';
+import type { KeyControls } from '../../domain/keys/manage-keys.ts';
+import { readKeySpending, type WindowSpending } from '../../domain/ledger/reports/spending.ts';
+import type { Membership } from '../../domain/users/session.ts';
+import { forecastMicros } from '../../domain/ledger/forecast.ts';
+import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../../lib/utc-time.ts';
+import { isAddressRange } from '../../lib/addresses.ts';
+import { cleanName } from '../../lib/clean-name.ts';
+import { isoTimeOf, parseZonedTime } from '../../lib/iso-time.ts';
+import { micros } from '../../lib/money.ts';
+import {
+  assignKey,
+  bodyDaysProblem,
+  changeKey,
+  createKey,
+  noSuchKey,
+  rotateKey,
+} from '../changes/keys.ts';
+import type { ManagementContext } from '../context.ts';
+import { isAtLeast, requireProof, requireWithinBudget } from '../access.ts';
+import type { Handlers } from '../handlers.ts';
+
+/** Rows of a list in another order, which has one page. */
+const sortedRows = 100;
+
+export const keysHandlers: Handlers<typeof keysEndpoints> = {
+  'GET /accounts/:account/keys': async ({ context, params, query, page }) => {
+    const { mode, search: text, state: states, sort } = query;
+    const nowMs = context.gateway.clock.nowMs();
+    const filters = { accountId: params.account, mode, text, states, nowMs };
+    if (sort !== undefined) {
+      const sorting = { ...filters, order: sort, limit: sortedRows };
+      const keys = await sortKeys(context.database, sorting);
+      return { rows: await toKeys(context, keys), next: null };
+    }
+    const found = await searchKeys(context.database, { ...filters, ...page });
+    return found && { rows: await toKeys(context, found.keys), next: found.next };
+  },
+
+  'GET /accounts/:account/keys/:key': async ({ context, params }) => {
+    const listing = await findKey(context.database, placeOf(params));
+    if (!listing) throw noSuchKey();
+    return toKey(context, listing);
+  },
+
+  'GET /accounts/:account/key-last-used': async ({ context, params, query: { mode } }) => {
+    const nowMs = context.gateway.clock.nowMs();
+    const which = { accountId: params.account, mode, nowMs };
+    const listing = await findLastUsedKey(context.database, which);
+    return { key: listing && (await toKey(context, listing)) };
+  },
+
+  'GET /accounts/:account/key-defaults': async ({ context, params }) => {
+    const { limits, bodies } = context.gateway.config;
+    const { requests_per_minute, tokens_per_minute, concurrent_requests } = limits;
+    const { enabled, days_max, body_limit_bytes } = bodies;
+    const [found] = await findAccounts(context.database, [params.account]);
+    const retained = found?.retainResponses === true;
+    return {
+      requests_per_minute,
+      tokens_per_minute,
+      concurrent_requests,
+      bodies: enabled ? { days_max, body_limit_bytes, retained } : null,
+    };
+  },
+
+  'POST /accounts/:account/keys': async ({ context, account, session, body, changes }) => {
+    const { accountId } = account;
+    const { userId } = session;
+    await requireProof(context, { userId, accountId });
+    const { mode, ...fields } = body;
+    requireOwnerToKeep(account, fields);
+    const order = { accountId, mode, ownerId: userId, ...readControls(context, fields) };
+    const made = await createKey(changes, context.secrets[0], order);
+    return { key: await toKey(context, made.listing), secret: made.key };
+  },
+
+  'POST /admin/v1/accounts/:account/keys': ({ context: { gateway, secrets }, ...call }) => {
+    const { mode, owner_id: ownerId, ...fields } = call.body;
+    const controls = readControls({ gateway }, fields);
+    const order = { accountId: call.params.account, mode, ownerId, ...controls };
+    return call.once.inTransaction(async ({ context, changes }) => {
+      const made = await createKey(changes, secrets[0], order);
+      return { key: await withAccount(context, made.listing), secret: made.key };
+    });
+  },
+
+  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
+    requireOwnerToKeep(account, body);
+    const change = { action: 'update', controls: readControls(context, body) } as const;
+    return toKey(context, await changeKey(changes, placeOf(params), change));
+  },
+
+  'PATCH /admin/v1/keys/:key': async ({ context, params, body, changes }) => {
+    const change = { action: 'update', controls: readControls(context, body) } as const;
+    return withAccount(context, await changeKey(changes, { keyId: params.key }, change));
+  },
+
+  'PATCH /accounts/:account/keys/:key/owner': async ({ context, params, body, changes }) => {
+    const order = { ...placeOf(params), userId: body.user_id };
+    return toKey(context, await assignKey(changes, order));
+  },
+
+  'PATCH /admin/v1/keys/:key/owner': async ({ context, params, body, changes }) => {
+    const order = { keyId: params.key, userId: body.user_id };
+    return withAccount(context, await assignKey(changes, order));
+  },
+
+  'POST /accounts/:account/keys/:key/rotate': async ({ context, account, params, ...call }) => {
+    const { userId } = call.session;
+    await requireProof(context, { userId, accountId: account.accountId });
+    await requireWithinBudget(context, account, { userId, keyId: params.key });
+    const rotation = { ...placeOf(params), overlapMs: call.body.overlap_hours * hourMs };
+    const made = await rotateKey(call.changes, context.secrets[0], rotation);
+    return { key: await toKey(context, made.listing), secret: made.key };
+  },
+
+  'POST /admin/v1/keys/:key/rotate': ({ context: { secrets }, params, body, once }) => {
+    const rotation = { keyId: params.key, overlapMs: body.overlap_hours * hourMs };
+    return once.inTransaction(async ({ context, changes }) => {
+      const made = await rotateKey(changes, secrets[0], rotation);
+      return { key: await withAccount(context, made.listing), secret: made.key };
+    });
+  },
+
+  'POST /accounts/:account/keys/:key/disable': changeTo('disable'),
+  'POST /accounts/:account/keys/:key/enable': changeTo('enable'),
+  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke'),
+
+  'GET /operator/keys': async ({ context, query, page }) => {
+    const { account: accountId, mode, search: text, state: states } = query;
+    const nowMs = context.gateway.clock.nowMs();
+    const search = { accountId, mode, text, states, nowMs, ...page };
+    const found = await searchKeys(context.database, search);
+    return found && { rows: await withAccounts(context, found.keys), next: found.next };
+  },
+
+  'GET /admin/v1/keys/:key': async ({ context, params }) => {
+    const listing = await findKey(context.database, { keyId: params.key });
+    if (!listing) throw new ApiError('not_found', 'There is no such key.');
+    return withAccount(context, listing);
+  },
+
+  'POST /operator/keys/:key/disable': changeAnyTo('disable'),
+  'POST /operator/keys/:key/enable': changeAnyTo('enable'),
+  'POST /operator/keys/:key/revoke': changeAnyTo('revoke'),
+};
+
+type Action = 'disable' | 'enable' | 'revoke';
+type KeyHandlers = Handlers<typeof keysEndpoints>;
+
+function changeTo(action: Action): KeyHandlers['POST /accounts/:account/keys/:key/disable'] {
+  return async ({ context, params, changes }) =>
+    toKey(context, await changeKey(changes, placeOf(params), { action }));
+}
+
+function changeAnyTo(action: Action): KeyHandlers['POST /operator/keys/:key/disable'] {
+  return async ({ context, params, changes }) =>
+    withAccount(context, await changeKey(changes, { keyId: params.key }, { action }));
+}
+
+function placeOf(params: { readonly account: string; readonly key: string }) {
+  return { keyId: params.key, accountId: params.account };
+}
+
+async function withAccount(context: ManagementContext, listing: KeyListing): Promise<OperatorKey> {
+  const [key] = await withAccounts(context, [listing]);
+  return key!;
+}
+
+async function withAccounts(
+  context: ManagementContext,
+  listings: readonly KeyListing[],
+): Promise<readonly OperatorKey[]> {
+  const ids = new Set(listings.map((listing) => listing.account_id));
+  const accounts = await findAccounts(context.database, [...ids]);
+  const names = new Map(accounts.map(({ id, name }) => [id, name]));
+  const keys = await toKeys(context, listings);
+  return keys.map((key, index) => {
+    const { account_id } = listings[index]!;
+    return { ...key, account_id, account_name: names.get(account_id) ?? '' };
+  });
+}
+
+/** Prompts and answers are kept only if an owner of the account wants it. Throws ApiError 403. */
+function requireOwnerToKeep({ role }: Membership, { body_days: days }: ControlFields): void {
+  if (days === undefined || days === null || isAtLeast(role, 'owner')) return;
+  throw new ApiError(
+    'not_permitted',
+    'Only an owner of the account may have a key keep the bodies of its requests. Admins may switch it off.',
+  );
+}
+
+type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
+
+/** Throws ApiError 400 that names the wrong field. */
+function readControls(
+  { gateway }: Pick<ManagementContext, 'gateway'>,
+  fields: ControlFields,
+): KeyControls {
+  const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
+  const { scopes, allowed_addresses: addresses, expires_at: expiresAt, body_days: days } = fields;
+  return {
+    ...(name !== undefined && { name: readName(name) }),
+    ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
+    ...(monthlyCap !== undefined && {
+      monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap),
+    }),
+    ...(models !== undefined && { models: models && readModels(gateway.hosts.catalog, models) }),
+    ...(scopes !== undefined && { scopes: scopes && keyScopes.filter((s) => scopes.includes(s)) }),
+    requestsPerMinute: fields.requests_per_minute,
+    tokensPerMinute: fields.tokens_per_minute,
+    concurrentRequests: fields.concurrent_requests,
+    ...(addresses !== undefined && { allowedAddresses: addresses && readAddresses(addresses) }),
+    ...(expiresAt !== undefined && {
+      expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()),
+    }),
+    ...(days !== undefined && { bodyDays: readBodyDays(gateway.config, days) }),
+  };
+}
+
+function readBodyDays(config: Config, days: number | null): number | null {
+  const problem = bodyDaysProblem(config, days);
+  if (problem !== null) throw invalidRequest('body_days', `\`body_days\` ${problem}`);
+  return days;
+}
+
+function readName(text: string): string {
+  const name = cleanName(text);
+  if (name === '') throw invalidRequest('name', 'Give the key a name.');
+  return name;
+}
+
+function readModels(catalog: Catalog, names: readonly string[]): string[] {
+  return resolveKeyModels(catalog, names, (name) =>
+    invalidRequest('models', `There is no model '${name}'.`),
+  );
+}
+
+export function readAddresses(texts: readonly string[]): string[] {
+  const ranges = texts.map((text) => text.trim());
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong === undefined) return [...new Set(ranges)];
+  throw invalidRequest(
+    'allowed_addresses',
+    `'${wrong}' is not an address. Enter addresses or ranges, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+  );
+}
+
+export function readExpiry(text: string, nowMs: number): number {
+  const timeMs = parseZonedTime(text);
+  if (timeMs === null)
+    throw invalidRequest(
+      'expires_at',
+      '`expires_at` must be a time with its zone, such as 2027-01-31T18:00:00Z.',
+    );
+  if (timeMs <= nowMs)
+    throw invalidRequest(
+      'expires_at',
+      'The expiry must be in the future. To end the key now, revoke it.',
+    );
+  return timeMs;
+}
+
+async function toKey(context: ManagementContext, listing: KeyListing): Promise<Key> {
+  const [key] = await toKeys(context, [listing]);
+  return key!;
+}
+
+async function toKeys(
+  { database, gateway }: ManagementContext,
+  listings: readonly KeyListing[],
+): Promise<readonly Key[]> {
+  const nowMs = gateway.clock.nowMs();
+  const ids = listings.map(({ id }) => id);
+  const [spend, uses, owners] = [
+    await readKeySpending(database.read, ids, nowMs),
+    await readKeyUses(database, ids),
+    await readKeyOwners(database, ids),
+  ];
+  return listings.map(({ account_id: _account, ...listing }) => ({
+    ...listing,
+    state: keyStateOf(listing, nowMs),
+    ...spendOf(spend.get(listing.id), { createdAtMs: Date.parse(listing.created_at), nowMs }),
+    last_used_at: isoTimeOf(uses.get(listing.id)),
+    owner: ownerOf(owners.get(listing.id)),
+  }));
+}
+
+/**
+ * A key without spend or holds this month has no row. `createdAtMs`: since when it could be used, for
+ * the forecast.
+ */
+export function spendOf(
+  spending: WindowSpending | undefined,
+  { createdAtMs, nowMs }: { readonly createdAtMs: number; readonly nowMs: number },
+): Pick<Key, 'today' | 'this_month'> {
+  const created = { createdAtMs, nowMs };
+  const today = { startMs: dayStartMs(nowMs), endMs: nextDayMs(nowMs) };
+  const month = { startMs: monthStartMs(nowMs), endMs: nextMonthMs(nowMs) };
+  const [spentToday, spentMonth] = [spending?.dayMicros ?? 0, spending?.monthMicros ?? 0];
+  return {
+    today: {
+      spent_micros: spentToday,
+      held_micros: spending?.dayHeldMicros ?? 0,
+      resets_at: new Date(today.endMs).toISOString(),
+      forecast_micros: forecastMicros({ spentMicros: spentToday, ...today, ...created }),
+    },
+    this_month: {
+      spent_micros: spentMonth,
+      held_micros: spending?.monthHeldMicros ?? 0,
+      resets_at: new Date(month.endMs).toISOString(),
+      forecast_micros: forecastMicros({ spentMicros: spentMonth, ...month, ...created }),
+    },
+  };
+}
+
+function ownerOf(owner: KeyOwner | undefined): Key['owner'] {
+  return owner ? { user_id: owner.userId, name: owner.name } : null;
+}

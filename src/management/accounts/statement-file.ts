@@ -1,0 +1,75 @@
+// An account's statement as a CSV file.
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { StatementFileQuery } from '../contract/billing.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { type RangeLine, statementOf } from '../../domain/ledger/reports/statement-range.ts';
+import { csvRecord } from '../../lib/csv.ts';
+import { usdFromMicros } from '../../lib/money.ts';
+import { dayMs, dayOf } from '../../lib/utc-time.ts';
+import type { ManagementContext } from '../context.ts';
+import { startOfDay } from '../reports/days.ts';
+
+/** Before the first account. */
+const firstDay = '2020-01-01';
+
+/** Streams the statement as fast as the client reads. Throws ApiError 400 for days out of order. */
+export async function sendStatementFile(
+  context: ManagementContext,
+  reply: FastifyReply,
+  { accountId, query }: { readonly accountId: string; readonly query: StatementFileQuery },
+): Promise<FastifyReply> {
+  const { log, clock } = context.gateway;
+  const today = dayOf(clock.nowMs());
+  const { mode, from = firstDay, to = today } = query;
+  const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
+  if (range.toMs <= range.fromMs) throw invalidRequest('to', '`to` must not be before `from`.');
+  const lines = statementOf(context.database.read, {
+    ledgerId: ledgerIdOf(accountId, mode),
+    ...range,
+  });
+  const file = Readable.from(recordsOf(lines), { objectMode: false });
+  // The status is already sent, so the connection is cut: the client sees a failed download.
+  file.once('error', (err) =>
+    log.error({ err, request_id: reply.request.requestId }, 'a statement export failed'),
+  );
+  const days = query.from === undefined ? `to-${to}` : `${from}-to-${to}`;
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8; header=present')
+    .header('content-disposition', `attachment; filename="statement-${mode}-${days}.csv"`)
+    .send(file);
+}
+
+const columns = ['time', 'kind', 'id', 'note', 'requests', 'amount_usd', 'balance_usd'] as const;
+
+async function* recordsOf(lines: AsyncIterable<RangeLine>): AsyncGenerator<string, void> {
+  yield csvRecord(columns);
+  for await (const line of lines) yield recordOf(line);
+}
+
+function recordOf(line: RangeLine): string {
+  const [time, balance] = [new Date(line.timeMs).toISOString(), usdFromMicros(line.balanceMicros)];
+  switch (line.kind) {
+    case 'opening':
+    case 'closing':
+      return csvRecord([time, line.kind, null, null, null, null, balance]);
+    case 'charges':
+      return csvRecord([
+        time,
+        line.kind,
+        null,
+        `charges of ${line.day} (UTC)`,
+        line.requests,
+        ...amounts(line),
+      ]);
+    case 'credit':
+    case 'debit':
+      return csvRecord([time, line.kind, line.id, line.note, null, ...amounts(line)]);
+  }
+}
+
+/** Numbers, because text that begins with a minus sign gets an apostrophe. */
+function amounts({ amountMicros, balanceMicros }: Extract<RangeLine, { amountMicros: unknown }>) {
+  return [usdFromMicros(amountMicros), usdFromMicros(balanceMicros)];
+}

@@ -1,0 +1,64 @@
+// Every call that manages accounts, and what each door has of it.
+import { accountsEndpoints } from './accounts.ts';
+import { adminKeysEndpoints } from './admin-keys.ts';
+import { analyticsEndpoints } from './analytics.ts';
+import { auditEndpoints } from './audit-log.ts';
+import { authEndpoints } from './auth.ts';
+import { billingEndpoints } from './billing.ts';
+import { keyDoor, sessionDoor } from './doors.ts';
+import type { Access } from './endpoint.ts';
+import { keysEndpoints } from './keys.ts';
+import { membersEndpoints } from './members.ts';
+import { modelsEndpoints } from './models.ts';
+import { overviewEndpoints } from './overview.ts';
+import { paymentsEndpoints } from './payments.ts';
+import { passkeysEndpoints, profileEndpoints } from './profile.ts';
+import { reportsEndpoints } from './reports.ts';
+import { requestEndpoints } from './requests.ts';
+import { searchEndpoints } from './search.ts';
+import { serviceEndpoints } from './service.ts';
+import { sessionEndpoints } from './session.ts';
+import { telemetryEndpoints } from './telemetry.ts';
+import { usageEndpoints } from './usage.ts';
+import { usersEndpoints } from './users.ts';
+
+export const contract = {
+  ...accountsEndpoints,
+  ...keysEndpoints,
+  ...usersEndpoints,
+  ...membersEndpoints,
+  ...reportsEndpoints,
+  ...modelsEndpoints,
+  ...telemetryEndpoints,
+  ...adminKeysEndpoints,
+  ...analyticsEndpoints,
+  ...auditEndpoints,
+  ...authEndpoints,
+  ...billingEndpoints,
+  ...overviewEndpoints,
+  ...passkeysEndpoints,
+  ...paymentsEndpoints,
+  ...profileEndpoints,
+  ...requestEndpoints,
+  ...searchEndpoints,
+  ...serviceEndpoints,
+  ...sessionEndpoints,
+  ...usageEndpoints,
+};
+
+export const dashboardCalls = sessionDoor(contract);
+export const adminCalls = keyDoor(contract);
+
+type DashboardName<Name extends string, E> =
+  | (E extends { readonly access: Access } ? Name : never)
+  | (E extends { readonly operator: true } ? BelowOperator<Name> : never);
+type BelowOperator<Name extends string> = Name extends `${infer Method} ${infer Path}`
+  ? `${Method} /operator${Path}`
+  : never;
+
+/** The types that the web app imports: the calls of the dashboard's API. */
+export type Contract = {
+  readonly [
+    Name in keyof typeof contract as DashboardName<Name, (typeof contract)[Name]>
+  ]: (typeof contract)[Name];
+};

@@ -1,0 +1,265 @@
+// Figures of any days, compared with as many days before. All are read from sums by day or hour, so
+// the number of requests does not matter; nor does the number of keys and tags, because the database
+// chooses the groups that are shown.
+import type {
+  Analytics,
+  analyticsEndpoints,
+  analyticsGroups,
+  AnalyticsRow,
+} from '../contract/analytics.ts';
+import {
+  sumHours,
+  sumLatencies,
+  sumProviderDays,
+  sumUncharged,
+  type ActivityRange,
+} from '../../domain/activity/analytics.ts';
+import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
+import { readKeyNames } from '../../domain/keys/manage-keys.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { sumDays, sumRange } from '../../domain/ledger/reports/daily-sums.ts';
+import { sumTags } from '../../domain/ledger/reports/tag-sums.ts';
+import {
+  addToBucket,
+  addUncharged,
+  type DayCost,
+  daysBetween,
+  GroupSums,
+  isRepeat,
+  rangeBefore,
+  restOf,
+  seriesRead,
+  type Sums,
+  toFigures,
+  toSeries,
+} from './analytics-sums.ts';
+import type { ManagementContext } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
+import { readMemberNames } from './key-members.ts';
+import { namesOfModels } from './model-names.ts';
+import { checkDays } from './days.ts';
+
+type Group = (typeof analyticsGroups)[number];
+type Names = ReadonlyMap<string, string>;
+type Db = ManagementContext['database']['read'];
+
+const rowsMax = 200;
+const hoursOfWeek = 168;
+
+export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
+  'GET /accounts/:account/analytics': async ({ context, account, query }) => {
+    const { mode, from, to, by } = query;
+    checkDays(from, to);
+    const { read } = context.database;
+    const { accountId } = account;
+    const days = rangeBefore(from, to);
+    const now = { accountId, mode, fromDay: from, toDay: to };
+    const before = { accountId, mode, fromDay: days.from, toDay: days.to };
+    const { total, uncharged } = await sumTotal(read, now);
+    const { total: totalBefore } = await sumTotal(read, before);
+    const top = await findTop(read, now, by);
+    const groups = await sumGroups(read, now, { by, ids: top });
+    const all = groups.sorted;
+    const shown = all.slice(0, rowsMax);
+    const ids = shown.map(([id]) => id);
+    addLatencies(groups, await sumLatencies(read, now, by, ids));
+    const groupsBefore = await sumGroups(read, before, { by, ids });
+    const names = await readNames(context, accountId, { by, ids });
+    const { costs, totals } = await readDayCosts(read, now, {
+      by,
+      ids: ids.slice(0, seriesRead),
+    });
+    const rows = shown.map(([id, group]) =>
+      toRow(
+        { id: id || null, name: nameOf(names, id), is_rest: false },
+        group,
+        groupsBefore.of(id),
+      ),
+    );
+    // Tags overlap, so they have no rest.
+    if (all.length > rowsMax && by !== 'tag')
+      rows.push(
+        toRow(
+          { id: null, name: null, is_rest: true },
+          restOf(total, shown),
+          restOf(totalBefore, groupsBefore.sorted),
+        ),
+      );
+    return {
+      now: toFigures(total),
+      before: toFigures(totalBefore),
+      days: daysBetween(from, to),
+      series: toSeries(costs, daysBetween(from, to), by === 'tag' ? null : totals).map(
+        ({ id, isRest, costs: amounts }) => ({
+          id,
+          name: nameOf(names, id),
+          is_rest: isRest,
+          cost_micros: amounts,
+        }),
+      ),
+      rows,
+      errors: toErrors(uncharged),
+    };
+  },
+
+  'GET /accounts/:account/analytics/hours': async ({ context, account, query }) => {
+    const { mode, from, to } = query;
+    checkDays(from, to);
+    const range = { accountId: account.accountId, mode, fromDay: from, toDay: to };
+    const requests = Array.from({ length: hoursOfWeek }, () => 0);
+    const costs = [...requests];
+    for (const sum of await sumHours(context.database.read, range)) {
+      const time = new Date(`${sum.hour}:00:00Z`);
+      const hour = time.getUTCDay() * 24 + time.getUTCHours();
+      requests[hour]! += sum.requests;
+      costs[hour]! += sum.costMicros;
+    }
+    return { requests, cost_micros: costs };
+  },
+};
+
+async function sumTotal(
+  db: Db,
+  range: ActivityRange,
+): Promise<{ readonly total: Sums; readonly uncharged: readonly ActivitySum[] }> {
+  const groups = new GroupSums();
+  const [charged, uncharged, latencies] = await Promise.all([
+    sumRange(db, { ...ofLedger(range), by: 'none' }, { top: 1 }),
+    sumActivity(db, { ...range, by: 'none' }),
+    sumLatencies(db, range, 'none', ['']),
+  ]);
+  addCharged(groups, charged);
+  for (const { outcome, requests, savedMicros } of uncharged) {
+    const kind = isRepeat(outcome)
+      ? { cached: requests, errors: 0 }
+      : { cached: 0, errors: requests };
+    addUncharged(groups.of(''), { ...kind, savedMicros });
+  }
+  addLatencies(groups, latencies);
+  return { total: groups.of(''), uncharged };
+}
+
+function ofLedger({ accountId, mode, fromDay, toDay }: ActivityRange) {
+  const ledgerId = ledgerIdOf(accountId, mode);
+  return { of: { ledgerId }, ledgerId, fromDay, toDay };
+}
+
+/** Returns the groups that may be shown: those with the highest costs, and with the most requests. */
+async function findTop(db: Db, range: ActivityRange, by: Group): Promise<readonly string[]> {
+  const which = { top: rowsMax + 1 };
+  const charged = await sumCharged(db, range, by, which);
+  const uncharged = by === 'provider' ? [] : await sumUncharged(db, range, by, which);
+  return [...new Set([...charged, ...uncharged].map(({ group }) => group))];
+}
+
+type Groups = { readonly by: Group; readonly ids: readonly string[] };
+
+/** Latencies are not in the sums. */
+async function sumGroups(db: Db, range: ActivityRange, { by, ids }: Groups): Promise<GroupSums> {
+  const groups = new GroupSums();
+  addCharged(groups, await sumCharged(db, range, by, { ids }));
+  if (by !== 'provider')
+    for (const sum of await sumUncharged(db, range, by, { ids }))
+      addUncharged(groups.of(sum.group), sum);
+  return groups;
+}
+
+type ChargedSum = {
+  readonly group: string;
+  readonly costMicros: number;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Only by provider: the others have errors by themselves. */
+  readonly errors?: number;
+};
+type Which = { readonly top: number } | { readonly ids: readonly string[] };
+
+/** The ledger has no sums by provider, of which there are few. */
+async function sumCharged(
+  db: Db,
+  range: ActivityRange,
+  by: Group,
+  which: Which,
+): Promise<readonly ChargedSum[]> {
+  if (by === 'tag')
+    return (await sumTags(db, { ...ofLedger(range), by }, which)).map((sum) => ({
+      ...sum,
+      group: sum.tag,
+    }));
+  if (by !== 'provider') return sumRange(db, { ...ofLedger(range), by }, which);
+  return (await sumProviderDays(db, range)).map((sum) => ({ ...sum, group: sum.provider }));
+}
+
+/** Returns costs by day of some groups, and of all together. */
+async function readDayCosts(
+  db: Db,
+  range: ActivityRange,
+  { by, ids }: Groups,
+): Promise<{ readonly costs: readonly DayCost[]; readonly totals: readonly DayCost[] }> {
+  const ledger = ofLedger(range);
+  if (by === 'provider') {
+    const days = await sumProviderDays(db, range);
+    const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
+    return { costs, totals: costs };
+  }
+  if (by !== 'tag')
+    return {
+      costs: await sumDays(db, { ...ledger, by, ids }),
+      totals: await sumDays(db, { ...ledger, by: 'none', ids: [''] }),
+    };
+  const days = await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids });
+  return { costs: days.map((sum) => ({ ...sum, group: sum.tag })), totals: [] };
+}
+
+type Latencies = Awaited<ReturnType<typeof sumLatencies>>;
+
+function addLatencies(groups: GroupSums, latencies: Latencies): void {
+  for (const { group, kind, bucket, requests } of latencies)
+    addToBucket(groups.of(group)[kind], bucket, requests);
+}
+
+function addCharged(groups: GroupSums, rows: readonly ChargedSum[]): void {
+  for (const row of rows) {
+    const sums = groups.of(row.group);
+    sums.costMicros += row.costMicros;
+    sums.requests += row.requests;
+    sums.inputTokens += row.inputTokens;
+    sums.outputTokens += row.outputTokens;
+    sums.errors += row.errors ?? 0;
+  }
+}
+
+function toRow(
+  group: Pick<AnalyticsRow, 'id' | 'name' | 'is_rest'>,
+  sums: Sums,
+  { costMicros, requests }: Sums,
+): AnalyticsRow {
+  return { ...group, ...toFigures(sums), before: { cost_micros: costMicros, requests } };
+}
+
+/** Providers and tags are their own names. */
+async function readNames(
+  { database, gateway }: ManagementContext,
+  accountId: string,
+  { by, ids }: Groups,
+): Promise<Names> {
+  if (by === 'member') return readMemberNames(database, accountId, ids);
+  if (by === 'key') return readKeyNames(database, ids);
+  return by === 'model'
+    ? namesOfModels(gateway.hosts.catalog, ids)
+    : new Map(ids.map((id) => [id, id]));
+}
+
+function nameOf(names: Names, id: string | null): string | null {
+  return (id && names.get(id)) || null;
+}
+
+function toErrors(sums: readonly ActivitySum[]): Analytics['errors'] {
+  const errors = new Map<string, number>();
+  for (const { outcome, requests } of sums)
+    if (!isRepeat(outcome)) errors.set(outcome, (errors.get(outcome) ?? 0) + requests);
+  return [...errors]
+    .map(([code, requests]) => ({ code, requests }))
+    .toSorted((one, other) => other.requests - one.requests);
+}

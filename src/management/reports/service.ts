@@ -1,0 +1,130 @@
+// The state of the service: its providers, catalogue and configuration.
+import { readProviders, type ProviderOverview } from '../../domain/activity/queries.ts';
+import type { ImageModel, ImageRoute } from '../../terms/image-model.ts';
+import { checkCatalog } from '../../domain/catalog/check-catalog.ts';
+import type { Model, Route } from '../../domain/catalog/model.ts';
+import type { Config } from '../../config/schema.ts';
+import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
+import type {
+  CatalogueModel,
+  CatalogueRoute,
+  serviceEndpoints,
+  ProviderDay,
+  ProviderRoute,
+} from '../contract/service.ts';
+import { isPostgresUrl } from '../../db/database.ts';
+import type { RouteState } from '../../gateway/calling/health.ts';
+import type { ManagementContext } from '../context.ts';
+import type { Handlers } from '../handlers.ts';
+import { dayMs } from '../../lib/utc-time.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
+
+export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
+  'GET /operator/providers': async ({ context }) => {
+    const { config } = context.gateway;
+    const { routing } = context.gateway.hosts;
+    const routes = Map.groupBy(routing.health.states(), ({ provider }) => provider);
+    const models = countModels(context);
+    const toMs = context.gateway.clock.nowMs();
+    const days = await readProviders(context.database.read, { fromMs: toMs - dayMs, toMs });
+    const data = Object.entries(config.providers).map(([name, provider]) => ({
+      name,
+      kind: provider.kind,
+      is_on: provider.enabled,
+      base_url: String(withoutPasswords(provider.base_url)),
+      has_key: provider.api_key !== null,
+      models: models.get(name)?.size ?? 0,
+      last_day: dayOf(days.find(({ provider: called }) => called === name)),
+      routes: (routes.get(name) ?? []).map(toRoute),
+    }));
+    return {
+      data: data.toSorted(
+        (one, other) =>
+          Number(other.is_on) - Number(one.is_on) || one.name.localeCompare(other.name),
+      ),
+    };
+  },
+
+  'GET /operator/catalogue': async ({ context: { gateway } }) => {
+    const { config } = gateway;
+    const { catalog } = gateway.hosts;
+    const found = checkCatalog(catalog, {
+      markup: config.pricing.markup,
+      nowMs: gateway.clock.nowMs(),
+    });
+    const problems = Map.groupBy(found, ({ id }) => id);
+    const describe = (model: Model | ImageModel, type: CatalogueModel['type']) => ({
+      id: model.id,
+      name: model.displayName,
+      type,
+      problems: (problems.get(model.id) ?? []).map(({ problem }) => problem),
+      routes: model.routes.map((route) => toCatalogueRoute(route, config)),
+    });
+    const data = [
+      ...catalog.list().map((model) => describe(model, 'chat')),
+      ...catalog.images.list().map((model) => describe(model, 'image')),
+    ];
+    return { data, warnings: catalog.warnings };
+  },
+
+  'GET /operator/settings': async ({ context: { gateway, database } }) => ({
+    database: isPostgresUrl(database.url) ? ('postgres' as const) : ('sqlite' as const),
+    data_dir: gateway.config.dataDir,
+    warnings: gateway.config.warnings,
+    settings: showSettings(gateway.config).map(
+      ({ path, value, isSecret, isSet, isDefault, description }) => ({
+        path,
+        value,
+        is_secret: isSecret,
+        is_set: isSet,
+        is_default: isDefault,
+        description,
+      }),
+    ),
+  }),
+};
+
+function dayOf(day: ProviderOverview | undefined): ProviderDay | null {
+  if (!day) return null;
+  const { calls, failures, refusals, stream, whole } = day;
+  return { calls, failures, refusals, stream: latencyOf(stream), whole: latencyOf(whole) };
+}
+
+function latencyOf(latency: ProviderOverview['stream']) {
+  return latency && { p50_ms: Math.round(latency.p50Ms), p95_ms: Math.round(latency.p95Ms) };
+}
+
+/** The catalogue's models by provider. */
+function countModels({
+  gateway: {
+    hosts: { catalog },
+  },
+}: ManagementContext): ReadonlyMap<string, ReadonlySet<string>> {
+  const models = new Map<string, Set<string>>();
+  for (const { id, routes } of [...catalog.list(), ...catalog.images.list()]) {
+    for (const { provider } of routes)
+      models.set(provider, (models.get(provider) ?? new Set()).add(id));
+  }
+  return models;
+}
+
+function toRoute({
+  upstreamModel: model,
+  state,
+  reason,
+  ejectedUntilMs,
+  calls,
+  failures,
+  refusals,
+}: RouteState): ProviderRoute {
+  const ejected_until = isoTimeOf(ejectedUntilMs);
+  return { model, state, reason, ejected_until, calls, failures, refusals };
+}
+
+function toCatalogueRoute(route: Route | ImageRoute, { providers }: Config): CatalogueRoute {
+  const models =
+    'upstreamModel' in route
+      ? [route.upstreamModel]
+      : [...new Set(Object.values(route.upstreamModels))];
+  return { provider: route.provider, models, is_on: providers[route.provider]?.enabled ?? false };
+}

@@ -1,0 +1,92 @@
+// All charges that match the filters, as a CSV file.
+import { setImmediate } from 'node:timers/promises';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { totalInputTokens } from '../../canonical/usage.ts';
+import type { UsageQuery } from '../contract/usage.ts';
+import { csvRecord, type CsvCell } from '../../lib/csv.ts';
+import { formatUsd } from '../../lib/money.ts';
+import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
+import type { ManagementContext } from '../context.ts';
+import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
+
+const exportRows = 500;
+
+/**
+ * Streams all charges that match the filters, newest first, as fast as the client reads. Charges
+ * made meanwhile are left out, because it reads backwards in time.
+ */
+export async function sendUsageFile(
+  context: ManagementContext,
+  reply: FastifyReply,
+  { accountId, query }: { readonly accountId: string; readonly query: UsageQuery },
+): Promise<FastifyReply> {
+  const { log } = context.gateway;
+  const file = Readable.from(usageFile(context, accountId, query), { objectMode: false });
+  // The status is already sent, so the connection is cut: the client sees a failed download.
+  file.once('error', (err) =>
+    log.error({ err, request_id: reply.request.requestId }, 'a usage export failed'),
+  );
+  const days = [query.from, query.to].filter((day) => day !== undefined).join('-to-');
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8; header=present')
+    .header(
+      'content-disposition',
+      `attachment; filename="usage-${query.mode}${days && `-${days}`}.csv"`,
+    )
+    .send(file);
+}
+
+async function* usageFile(
+  context: ManagementContext,
+  accountId: string,
+  filters: UsageQuery,
+): AsyncGenerator<string, void> {
+  yield csvRecord(columns.map(([title]) => title));
+  let cursor: UsageCursor | null = null;
+  do {
+    const page: UsagePage = await readPage(context, accountId, {
+      ...filters,
+      limit: exportRows,
+      cursor,
+    });
+    yield page.records.map((record) => csvRecord(columns.map(([, cell]) => cell(record)))).join('');
+    cursor = page.next;
+    // SQLite is read in this thread, so waiting work gets a turn here.
+    await setImmediate();
+  } while (cursor);
+}
+
+const columns: readonly (readonly [title: string, cell: (record: NamedCharge) => CsvCell])[] = [
+  ['created_at', ({ charge }) => new Date(charge.createdAtMs).toISOString()],
+  ['request_id', ({ charge }) => charge.id],
+  ['key_id', ({ charge }) => charge.keyId],
+  ['key_name', ({ keyName }) => keyName],
+  ['model', ({ charge }) => charge.modelId],
+  ['model_name', ({ charge }) => charge.modelName],
+  ['endpoint', ({ charge }) => charge.endpoint],
+  ['provider', ({ charge }) => charge.provider],
+  ['outcome', ({ charge }) => charge.ending],
+  ['streamed', ({ charge }) => String(charge.streamed)],
+  ['input_tokens', ({ charge }) => totalInputTokens(charge.usage)],
+  ['cache_read_tokens', ({ charge }) => charge.usage.cacheReadTokens],
+  [
+    'cache_write_tokens',
+    ({ charge }) => charge.usage.cacheWriteTokens + charge.usage.cacheWrite1hTokens,
+  ],
+  ['output_tokens', ({ charge }) => charge.usage.outputTokens],
+  ['reasoning_tokens', ({ charge }) => charge.usage.reasoningTokens],
+  ['images', ({ charge }) => charge.images],
+  ['web_searches', ({ charge }) => charge.webSearches],
+  ['cost_usd', ({ charge }) => formatUsd(charge.costMicros)],
+  ['held_usd', ({ charge }) => formatUsd(charge.holdMicros)],
+  ['price_version', ({ charge }) => charge.priceVersion],
+  [
+    'tokens_counted_by',
+    ({ charge }) => (charge.usageSource === 'upstream' ? 'provider' : 'gateway'),
+  ],
+  ['attempts', ({ charge }) => charge.attempts],
+  ['duration_ms', ({ charge }) => charge.durationMs],
+  ['first_byte_ms', ({ charge }) => charge.firstByteMs],
+  ['tags', ({ tags }) => tags.join(', ')],
+];

@@ -1,0 +1,448 @@
+// Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
+// strangers who is a user: the address's owner learns it by e-mail instead.
+import type { Change } from '../../domain/audit/audit-log.ts';
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { findFirstAccount } from '../../domain/accounts/manage-accounts.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { withOneSlash } from '../../lib/one-slash.ts';
+import type { authEndpoints } from '../contract/auth.ts';
+import { ProviderAway } from '../../domain/users/authentication.ts';
+import { proveEmail } from '../../domain/users/email-proof.ts';
+import { createFirstUser } from '../../domain/users/first-run.ts';
+import {
+  acceptInvitation,
+  findInvitation,
+  type Acceptance,
+} from '../../domain/users/invitations.ts';
+import {
+  alreadyUserMail,
+  emailChangedMail,
+  passwordChangedMail,
+  passwordResetMail,
+} from '../../domain/users/messages.ts';
+import { findLink } from '../../domain/users/one-time-link.ts';
+import { giveOwnAccount, payPromisedCredit } from '../../domain/users/own-account.ts';
+import { newBrowserName } from '../../domain/users/passkeys/passkeys.ts';
+import { createResetLink, resetPassword } from '../../domain/users/password-reset.ts';
+import { findUser, insertUser, normalizeEmail } from '../../domain/users/user-records.ts';
+import type { Handler } from '../../server/context.ts';
+import type { ManagementContext } from '../context.ts';
+import {
+  clientOf,
+  cookieLine,
+  passkeyBrowserOf,
+  type RequestAndReply,
+  rememberDevice,
+  setCookies,
+} from './client.ts';
+import { finishProviderProof, startProviderProof } from './confirmation.ts';
+import type { Handlers } from '../handlers.ts';
+import { linkTo, makeProofMail } from './links.ts';
+import { placeOf, userOfPasskey } from './passkeys.ts';
+import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
+
+const done = { ok: true } as const;
+
+export const authHandlers: Handlers<typeof authEndpoints> = {
+  'POST /auth/sign-in': async ({ context, body: { password, ...given }, request, reply }) => {
+    const { users, database } = context;
+    const client = clientOf(request);
+    const email = normalizeEmail(given.email);
+    // Attempts from unknown browsers are counted together. A browser that has signed in before has
+    // its own count.
+    const attempts = {
+      kind: 'sign-in',
+      of: (await users.knownDevices.find(client.cookie, email)) ?? email,
+    } as const;
+    await users.attempts.take(request.ip, attempts);
+    const { result, cookies } = await unlessBusy(
+      users.authentication.signIn(client, { email, password }),
+    );
+    if (result === 'wrong')
+      throw new ApiError('sign_in_failed', 'The e-mail address or the password is wrong.');
+    await users.attempts.forget(attempts);
+    setCookies(reply, cookies);
+    const user = result === 'done' ? await findUser(database, { email }) : null;
+    if (user) await rememberDevice(context, user.id, { request, reply });
+    return { next: result };
+  },
+
+  'POST /auth/second-factor': async ({ context, body, request, reply }) => {
+    const { code, kind = 'totp' } = body;
+    const { users } = context;
+    const client = clientOf(request);
+    const userId = await users.authentication.findChallenged(client);
+    if (userId === null) throw startAgain();
+    const attempts = { kind: 'second-factor', of: userId } as const;
+    await users.attempts.take(request.ip, attempts);
+    const { result, cookies } = await users.authentication.giveSecondFactor(client, {
+      kind,
+      code: code.trim(),
+      userId,
+    });
+    setCookies(reply, cookies);
+    if (result === 'over') throw startAgain();
+    if (result === 'wrong')
+      throw new ApiError('sign_in_failed', 'The code is wrong, or was used before.', {
+        param: 'code',
+      });
+    await users.attempts.forget(attempts);
+    await rememberDevice(context, userId, { request, reply });
+    return done;
+  },
+
+  'POST /auth/passkey/start': async ({ context, request, reply }) => {
+    const place = placeOf(context);
+    const known = passkeyBrowserOf(request);
+    const browser = known ?? newBrowserName();
+    if (known === null)
+      setCookies(reply, [cookieLine(context, { name: 'passkey', value: browser }, request)]);
+    return context.users.passkeys.startSignIn(place, browser);
+  },
+
+  'POST /auth/passkey': async ({ context, body: { credential }, request, reply }) => {
+    const answer = await userOfPasskey(context, credential, request);
+    if ('refusal' in answer) throw new ApiError('sign_in_failed', answer.refusal);
+    await startSession(context, answer.userId, { request, reply });
+    return done;
+  },
+
+  'POST /auth/sign-out': async ({ context: { users }, request, reply }) => {
+    setCookies(reply, await users.authentication.signOut(clientOf(request)));
+    return done;
+  },
+
+  'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
+    const { users, gateway } = context;
+    const { open, initial_credit_usd: creditUsd } = gateway.config.signup;
+    if (!open)
+      throw new ApiError('not_permitted', 'Sign-up is closed here. Ask for an invitation.');
+    const email = checkEmail(body.email);
+    const name = checkName(body.name);
+    await users.attempts.take(request.ip, { kind: 'sign-up', of: email });
+    const passwordHash = await checkNewPassword(body.password, { email });
+    const nowMs = gateway.clock.nowMs();
+    const userId = await changes.commit(async ({ write }) => {
+      const id = await insertUser(
+        write,
+        { name, email, passwordHash, isEmailVerified: false },
+        nowMs,
+      );
+      if (id === null) return { result: null, change: null };
+      const terms = { makeAccount: users.makeAccount, creditUsd, nowMs };
+      const accountId = await giveOwnAccount(write, { id, name }, terms);
+      const change: Change = {
+        action: 'user.sign-up',
+        subject: id,
+        accountId,
+        before: null,
+        after: { name, email },
+      };
+      return { result: id, change, by: { userId: id, email } };
+    });
+    if (users.mailer) {
+      const mail =
+        userId === null
+          ? { to: email, ...alreadyUserMail(`${users.publicUrl()}/sign-in`) }
+          : await makeProofMail(context, changes, { userId, email });
+      users.mailer.sendLater(mail);
+      return { next: 'check-email' };
+    }
+    if (userId === null)
+      throw new ApiError('conflict', 'A user with this e-mail address already exists.', {
+        param: 'email',
+      });
+    await startSession(context, userId, { request, reply });
+    return { next: 'done' };
+  },
+
+  'POST /auth/link': async ({ context, body: { token }, request }) => {
+    const { users, database, gateway } = context;
+    await users.attempts.takeFrom(request.ip);
+    const link = await findLink(database, token, gateway.clock.nowMs());
+    if (!link) throw deadLink();
+    return { kind: link.kind, email: link.email };
+  },
+
+  'POST /auth/first-run': async ({ context, body, changes, request, reply }) => {
+    const { token, ...given } = body;
+    const { users, database, gateway } = context;
+    await users.attempts.takeFrom(request.ip);
+    const email = checkEmail(given.email);
+    const name = checkName(given.name);
+    // Checked before the password is hashed, so that a dead link costs nothing.
+    if ((await findLink(database, token, gateway.clock.nowMs()))?.kind !== 'first-run')
+      throw deadLink();
+    const passwordHash = await checkNewPassword(given.password, { email });
+    const accountId = await findFirstAccount(database);
+    if (accountId === null)
+      throw new Error('an installation without an account cannot have a first user');
+    const userId = await changes.commit(async (transaction) => {
+      const user = { name, email, passwordHash };
+      const id = await createFirstUser(
+        transaction,
+        { token, user, accountId },
+        gateway.clock.nowMs(),
+      );
+      if (id === null) throw deadLink();
+      const after = { name, email, is_operator: true, role: 'owner' };
+      const change: Change = {
+        action: 'user.first-run',
+        subject: id,
+        accountId,
+        before: null,
+        after,
+      };
+      return { result: id, change, by: { userId: id, email } };
+    });
+    await startSession(context, userId, { request, reply });
+    return done;
+  },
+
+  'POST /auth/password-reset': async ({ context, body, changes, request }) => {
+    const { users } = context;
+    const email = checkEmail(body.email);
+    await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
+    // The link is created while the answer is sent, so that the response time reveals nothing.
+    if (users.mailer) void sendResetLink({ context, changes }, email);
+    return done;
+  },
+
+  'POST /auth/password-reset/complete': async ({ context, body, changes, request, reply }) => {
+    const { token, password } = body;
+    const { users, database, gateway } = context;
+    await users.attempts.takeFrom(request.ip);
+    const link = await findLink(database, token, gateway.clock.nowMs());
+    if (link?.kind !== 'password-reset') throw deadLink();
+    const passwordHash = await checkNewPassword(password, { email: link.email });
+    const email = link.email ?? '';
+    const userId = await changes.commit(async (transaction) => {
+      const id = await resetPassword(transaction, { token, passwordHash }, gateway.clock.nowMs());
+      if (id === null) throw deadLink();
+      const change: Change = {
+        action: 'user.password-reset',
+        subject: id,
+        before: null,
+        after: null,
+      };
+      return { result: id, change, by: { userId: id, email } };
+    });
+    users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
+    await users.attempts.forget({ kind: 'sign-in', of: email });
+    await rememberDevice(context, userId, { request, reply });
+    return done;
+  },
+
+  'POST /auth/verify-email': async ({ context, body, session, changes, request }) => {
+    const { token } = body;
+    const { userId } = session;
+    const { users, database, gateway } = context;
+    await users.attempts.takeFrom(request.ip);
+    const link = await findLink(database, token, gateway.clock.nowMs());
+    if (link?.kind !== 'verify-email') throw deadLink();
+    if (link.userId !== userId) {
+      throw new ApiError('conflict', 'This link is for another user. Sign out and open it again.');
+    }
+    const { email, before } = await changes.commit(async (transaction) => {
+      const result = await proveEmail(transaction, { token, userId }, gateway.clock.nowMs());
+      if (!result) throw deadLink();
+      const { email: after } = result;
+      const change: Change = {
+        action: 'user.verify-email',
+        subject: userId,
+        before: { email: result.before },
+        after: { email: after },
+      };
+      return { result, change };
+    });
+    await payPromisedCredit(changes.unrecorded, userId, {
+      creditOnce: users.creditOnce,
+      mustProveEmail: gateway.config.smtp !== null,
+    });
+    if (before !== email)
+      for (const to of [before, email]) users.mailer?.sendLater({ to, ...emailChangedMail(email) });
+    return { email };
+  },
+
+  'POST /auth/verify-email/send': async ({ context, session, changes, request }) => {
+    const { users } = context;
+    if (!users.mailer)
+      throw new ApiError('conflict', 'This service cannot send e-mails. Ask the operator.');
+    await users.attempts.take(request.ip, { kind: 'password-reset', of: session.userId });
+    users.mailer.sendLater(await makeProofMail(context, changes, session));
+    return done;
+  },
+
+  'POST /auth/invitation': async ({ context, body: { token }, request }) => {
+    const { users, database, gateway } = context;
+    await users.attempts.takeFrom(request.ip);
+    const invitation = await findInvitation(database, token, gateway.clock.nowMs());
+    if (!invitation) throw deadLink();
+    const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
+    const expires_at = new Date(expiresAtMs).toISOString();
+    return {
+      account_name: accountName,
+      role,
+      email,
+      invited_by: invitedBy,
+      is_user: isUser,
+      expires_at,
+    };
+  },
+
+  'POST /auth/invitation/accept': async ({ context, body, session, changes, request, reply }) => {
+    const { token, name, password } = body;
+    const { users, database } = context;
+    await users.attempts.takeFrom(request.ip);
+    const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
+    if (!invitation) throw deadLink();
+    if (!session && invitation.isUser) throw signInFirst();
+    if (!session && (name === undefined || password === undefined)) {
+      throw invalidRequest(
+        name === undefined ? 'name' : 'password',
+        'Choose a name and a password.',
+      );
+    }
+    const by = session ?? {
+      name: checkName(name!),
+      passwordHash: await checkNewPassword(password!, { email: invitation.email }),
+    };
+    const { accountId, userId } = await changes.commit(async (transaction) => {
+      const result = acceptedOrThrow(
+        await acceptInvitation(transaction, token, by, context.gateway.clock.nowMs()),
+      );
+      const { email } = invitation;
+      const after = { email, role: result.role };
+      const change: Change = {
+        action: 'member.join',
+        subject: result.userId,
+        accountId: result.accountId,
+        before: null,
+        after,
+      };
+      return { result, change, by: { userId: result.userId, email } };
+    });
+    if (!session) await startSession(context, userId, { request, reply });
+    return { account_id: accountId };
+  },
+
+  'POST /auth/oidc': async ({ context, body, request, reply }) => {
+    const { next = '/', fresh: isFresh = false } = body;
+    const { users, gateway } = context;
+    if (!gateway.config.oidc) throw noProvider();
+    await users.attempts.takeFrom(request.ip);
+    const { result: url, cookies } = await explainProviderOutage(
+      users.authentication.startProvider(clientOf(request), { next: ownPath(next), isFresh }),
+    );
+    setCookies(reply, cookies);
+    if (isFresh) startProviderProof(context, { request, reply });
+    return { url };
+  },
+};
+
+/** Handles the browser's return from the provider. Redirects to the dashboard, signed in or not. */
+export function finishProvider(context: ManagementContext): Handler {
+  const { users, gateway } = context;
+  return async (request, reply) => {
+    if (!gateway.config.oidc) throw noProvider();
+    await users.attempts.takeFrom(request.ip);
+    const query = request.url.split('?')[1] ?? '';
+    const { result, cookies } = await explainProviderOutage(
+      users.authentication.finishProvider(clientOf(request), query),
+    );
+    const { path, freshSession } = result;
+    setCookies(reply, cookies);
+    if (freshSession !== null) finishProviderProof(context, freshSession, { request, reply });
+    return reply.header('referrer-policy', 'no-referrer').redirect(path, 303);
+  };
+}
+
+/** Signs in a new user, or one who proved their identity in another way. */
+async function startSession(
+  context: ManagementContext,
+  userId: string,
+  { request, reply }: RequestAndReply,
+): Promise<void> {
+  setCookies(reply, await context.users.authentication.startSession(clientOf(request), userId));
+  await rememberDevice(context, userId, { request, reply });
+}
+
+type ResetCall = { readonly context: ManagementContext; readonly changes: AuditedChanges };
+
+async function sendResetLink({ context, changes }: ResetCall, email: string): Promise<void> {
+  const { users, database, gateway } = context;
+  const { unrecorded, clock } = changes;
+  try {
+    const user = await findUser(database, { email });
+    if (!user) return;
+    const token = await createResetLink(unrecorded, { user, mailed: true }, clock.nowMs());
+    await users.mailer?.send({
+      to: email,
+      ...passwordResetMail(linkTo(context, '/reset-password', token)),
+    });
+  } catch (err) {
+    gateway.log.error({ err }, 'the password reset e-mail could not be sent');
+  }
+}
+
+function acceptedOrThrow(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' }> {
+  switch (acceptance.kind) {
+    case 'accepted':
+      return acceptance;
+    case 'gone':
+      throw deadLink();
+    case 'is-user':
+      throw signInFirst();
+    case 'other-email':
+      throw new ApiError(
+        'conflict',
+        'The invitation is for another e-mail address than the one you are signed in with. Sign out and open the link again.',
+      );
+  }
+}
+
+async function explainProviderOutage<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!(cause instanceof ProviderAway)) throw cause;
+    const message = 'The sign-in provider does not answer. Try again in a moment.';
+    throw new ApiError('upstream_unavailable', message, { cause, retryAfterSeconds: 5 });
+  }
+}
+
+/**
+ * Returns `next` when it is a path of this site, else `/`. Browsers read some paths, such as
+ * `//host`, as another site.
+ */
+function ownPath(next: string): string {
+  const base = 'http://dashboard.invalid';
+  const url = URL.parse(next, base);
+  if (!next.startsWith('/') || url?.origin !== base) return '/';
+  return withOneSlash(url.pathname) + url.search;
+}
+
+function noProvider(): ApiError {
+  return new ApiError('not_found', 'Sign-in through a provider is not configured here.');
+}
+
+function deadLink(): ApiError {
+  return new ApiError(
+    'not_found',
+    'This link was used before, has expired, or was withdrawn. Ask for a new one.',
+  );
+}
+
+function signInFirst(): ApiError {
+  return new ApiError(
+    'not_signed_in',
+    'The invited e-mail address belongs to a user. Sign in as that user and open the link again.',
+  );
+}
+
+function startAgain(): ApiError {
+  return new ApiError(
+    'sign_in_failed',
+    'The sign-in took too long or had too many attempts. Start again with your password.',
+  );
+}
