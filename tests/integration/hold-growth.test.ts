@@ -2,6 +2,7 @@
 // stream whose hold cannot grow ends as at its length limit, in every pair of formats.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { zeroMicros } from '../../src/lib/money.ts';
 import { streamFrames } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
@@ -186,7 +187,10 @@ test('a burst of models that think before they show anything costs no more than 
     );
     await until(() => open.length === fits);
     // 80 seconds of thinking: more than five times the balance.
-    for (let second = 0; second < 80; second++) await clock.advance(1_000);
+    for (let second = 0; second < 80; second++) {
+      await clock.advance(1_000);
+      await ledgerAnswers();
+    }
     for (const response of open)
       if (!response.destroyed) response.end(framesText([...start, ...deltas, ...end]));
     const replies = await Promise.all(sent);
@@ -205,6 +209,13 @@ test('a burst of models that think before they show anything costs no more than 
     for (const { text } of replies) assert.match(text, /has shown nothing .* Nothing was charged/);
   }
 });
+
+/** Waits for the ledger's answers to all commands until now: it works in real time. */
+async function ledgerAnswers(): Promise<void> {
+  const { ledger } = gateway.program.app.gateway.books;
+  await ledger.submit({ type: 'release', holdId: 'none', lossMicros: zeroMicros });
+  await clock.advance(0);
+}
 
 /** When this request is charged, everything the gateway began to end before has ended. */
 async function answerAnother(): Promise<void> {
