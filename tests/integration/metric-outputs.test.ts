@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
@@ -159,6 +161,11 @@ function assertSame(name: string, found: string): void {
   assert.equal(`${found}\n`, readFileSync(file, 'utf8'));
 }
 
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
 test('names, labels, buckets and values of all metrics are as operators know them', async (t) => {
   const clock = new SleeplessClock();
   const receiver = await startOtlpReceiver({ clock });
@@ -185,6 +192,8 @@ test('names, labels, buckets and values of all metrics are as operators know the
   );
   let scrape: string;
   try {
+    // Without a collection its histogram has no series.
+    collectGarbage();
     await sendMixed(gateway, clock);
     scrape = (await gateway.get('/metrics', { key: metricsToken })).text;
   } finally {
