@@ -1,6 +1,6 @@
-// What happens to a request, as events: each step tells its own once, when it is over. The request's
-// record and spans hear them first, then those who listen to all requests (serving.ts connects
-// them). Times are by `Clock.elapsedMs`.
+// The events of a request: a step of the request tells one when it is over. The request's record and
+// spans hear it first, then the listeners of all requests, which serving.ts connects. Times are by
+// `Clock.elapsedMs`.
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -16,7 +16,7 @@ export type ProviderCall = {
   readonly isStream: boolean;
   /** 1 for the request's first call; null: a search, which may be beside the calls of a model. */
   readonly number: number | null;
-  /** What the provider is sent as its trace; null: none. The span of the call has its id. */
+  /** The trace that is sent to the provider; null: none. Its `spanId` is that of the call's span. */
   readonly trace: TraceContext | null;
   readonly startMs: number;
   /** When the first piece of a stream came; null: none has, or the answer came whole. */
@@ -72,7 +72,7 @@ export type Charged = {
 
 type Released = {
   readonly kind: 'released';
-  /** What the provider bills all the same. */
+  /** The provider bills it, although nobody pays. */
   readonly lossMicros: number;
   /** The account could cause the loss. */
   readonly isCausedByAccount: boolean;

@@ -1,4 +1,4 @@
-// What is known of a request, for its log line, the metrics and the account's history. It never has a
+// The facts of a request, for its log line, the metrics and the account's history. They never have a
 // key, a prompt or an answer.
 import type { Mode } from '../terms/mode.ts';
 import type { RequestTry } from './request-try.ts';
@@ -28,7 +28,7 @@ export type RequestNotes = {
   readonly stream?: boolean;
   /** Set when an earlier answer was replayed, free of charge. */
   readonly cache?: ReplaySource;
-  /** What the original answer cost, if known. */
+  /** The cost of the answer that was repeated, as far as it is known. */
   readonly saved?: AnswerWorth;
   readonly inputTokens?: number;
   readonly outputTokens?: number;

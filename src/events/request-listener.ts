@@ -7,7 +7,7 @@ import type { RequestSpans } from './request-spans.ts';
 export type ObservedRequest = {
   /** The public pattern of its route, of which others are aliases; '': none matched. */
   readonly path: string;
-  /** What is known of it by now. */
+  /** Later events add to it. */
   readonly fields: RequestFields;
   /** Recorded for telemetry; null: neither the operator nor the account wants them. */
   readonly spans: RequestSpans | null;

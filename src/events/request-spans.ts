@@ -4,7 +4,7 @@ import { newSpanId, type ClientTrace, type TraceContext } from '../lib/trace-con
 import type { CallEnded, HoldTried, RequestEvent, Settled } from './request-events.ts';
 import type { Usage } from '../canonical/usage.ts';
 
-/** What has a span of its own within a request. */
+/** A step of a request that has a span. */
 export type Step = HoldTried | CallEnded | Settled;
 
 /** A prompt and its answer, as JSON in the words of the semantic conventions; null: there is none. */
@@ -42,12 +42,12 @@ export class RequestSpans {
   readonly id = newSpanId();
   /** The client's span; null: none. */
   readonly parentId: string | null;
-  /** What calls continue that have no span of their own. */
+  /** Sent by calls of providers that have no span, such as counting. */
   readonly trace: TraceContext;
   readonly isSampled: boolean;
   /** In the order in which they ended. */
   readonly steps: Step[] = [];
-  /** What the last call is charged for; null: nothing, or not by tokens. */
+  /** The tokens that the last call is charged for; null: none. */
   usage: Usage | null = null;
   /** The account's own exporter takes the spans; null: it does not. */
   account: AccountExport | null = null;
@@ -74,7 +74,7 @@ export class RequestSpans {
     return this.steps.findLast((step) => step.type === 'call-ended');
   }
 
-  /** What a step continues that begins now, under a new id. */
+  /** Returns a trace for a step that begins now, with a new `spanId`. */
   traceOfStep(): TraceContext {
     return { ...this.trace, spanId: newSpanId() };
   }

@@ -1,5 +1,5 @@
-// The record of a request: what is known of it, and its spans. Steps note facts and tell events here;
-// the fields are read when the request is over.
+// The record of a request: its facts and its spans. Each step of the request notes facts and tells
+// events here; the facts are read when the request is over.
 import { type ApiError, withoutWords } from '../canonical/errors.ts';
 import type {
   CallEnded,
@@ -16,7 +16,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 
 type StepEvent = Omit<HoldTried, 'startMs' | 'endMs'> | Omit<Settled, 'startMs' | 'endMs'>;
-type About = Pick<ObservedRequest, 'path'> & { readonly listeners: readonly RequestListener[] };
+type About = Pick<ObservedRequest, 'path'> & {
+  readonly listeners: readonly RequestListener[];
+  /** A listener has thrown. */
+  readonly onError: (error: unknown) => void;
+};
+
+const nobody: About = { path: '', listeners: [], onError: () => {} };
 
 export class RequestRecord implements ObservedRequest {
   readonly path: string;
@@ -25,11 +31,13 @@ export class RequestRecord implements ObservedRequest {
   /** The client's trace or our own, which calls of providers continue; null: none. */
   trace: TraceContext | null = null;
   readonly #listeners: readonly RequestListener[];
+  readonly #onError: About['onError'];
 
-  constructor(requestId: string, { path, listeners }: About = { path: '', listeners: [] }) {
+  constructor(requestId: string, { path, listeners, onError }: About = nobody) {
     this.fields = { requestId };
     this.path = path;
     this.#listeners = listeners;
+    this.#onError = onError;
   }
 
   /** Overwrites fields that were noted before. */
@@ -41,7 +49,13 @@ export class RequestRecord implements ObservedRequest {
   tell(event: RequestEvent): void {
     this.#keep(event);
     this.spans?.keep(event);
-    for (const listener of this.#listeners) listener.hear(event, this);
+    for (const listener of this.#listeners)
+      try {
+        listener.hear(event, this);
+      } catch (error) {
+        // What was charged is delivered, whatever a listener does.
+        this.#onError(error);
+      }
   }
 
   /** Runs a step, then tells its event with its times. `eventOf` gets null when the step has thrown. */

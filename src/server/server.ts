@@ -54,6 +54,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const { lifecycle, telemetry } = context;
   const startTrace = trace({
     listeners: context.listeners,
+    onError: (err) => log.error({ err }, 'a listener of requests failed by our own fault'),
     clock,
     lifecycle,
     telemetry,

@@ -1,4 +1,4 @@
-// A request that is over, as telemetry reads it: what is known of it, and its spans.
+// A request that is over, as telemetry reads it: its facts and its spans.
 import type { RequestAnswered } from '../../events/request-events.ts';
 import type { RequestFields } from '../../events/request-fields.ts';
 import type { RequestSpans } from '../../events/request-spans.ts';

@@ -55,7 +55,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
   const health = healthAt(clock.nowMs);
   const { live } = connectSearch({ config, upstreams, health, clock });
-  const about = { path: '', listeners: [health, logFailures(log)] };
+  const about = { path: '', listeners: [health, logFailures(log)], onError: assert.ifError };
   return {
     upstream,
     logged,

@@ -88,7 +88,7 @@ function searcher(sources: PlayedSource[], { timeoutMs = 5_000, health: own }: O
     clock,
   });
   const listeners = [listener, logFailures({ warn: note, error: note })];
-  const record = new RequestRecord('req_1', { path: '', listeners });
+  const record = new RequestRecord('req_1', { path: '', listeners, onError: assert.ifError });
   const asked = { query: 'cats', num: 10, record };
   return {
     search: (signal = running) => search(asked, { running: signal, waiting: signal }),

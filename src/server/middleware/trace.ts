@@ -25,6 +25,8 @@ const clientGoneStatus = 499;
 type TraceOptions = {
   /** Hear what happens to each request. */
   readonly listeners: readonly RequestListener[];
+  /** A listener has thrown. */
+  readonly onError: (error: unknown) => void;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
   readonly telemetry: Telemetry;
@@ -33,14 +35,14 @@ type TraceOptions = {
 };
 
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ listeners, clock, lifecycle, telemetry, headers }: TraceOptions) {
+export function trace({ listeners, onError, clock, lifecycle, telemetry, headers }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     const { method, routeOptions } = request;
     const { url: route = null, config } = routeOptions;
     request.requestId = newIdWithPrefix('req');
     request.arrivedAtMs = clock.elapsedMs();
     const path = config.publicUrl ?? route ?? '';
-    request.requestRecord = new RequestRecord(request.requestId, { path, listeners });
+    request.requestRecord = new RequestRecord(request.requestId, { path, listeners, onError });
     request.apiKey = null;
     request.bodies = null;
     request.place = null;
