@@ -1,6 +1,6 @@
-// The events of a request: a step of the request tells one when it is over. The request's record and
-// spans hear it first, then the listeners of all requests, which serving.ts connects. Times are by
-// `Clock.elapsedMs`.
+// The events of a request: a step of the request tells one when it is over. The request's record
+// and spans hear it first, then the listeners of all requests, which serving.ts connects. Times are
+// by `Clock.elapsedMs`.
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -16,7 +16,9 @@ export type ProviderCall = {
   readonly isStream: boolean;
   /** 1 for the request's first call; null: a search, which may be beside the calls of a model. */
   readonly number: number | null;
-  /** The trace that is sent to the provider; null: none. Its `spanId` is that of the call's span. */
+  /**
+   * The trace that is sent to the provider; null: none. Its `spanId` is that of the call's span.
+   */
   readonly trace: TraceContext | null;
   readonly startMs: number;
   /** When the first piece of a stream came; null: none has, or the answer came whole. */

@@ -1,5 +1,5 @@
-// The facts of a request, for its log line, the metrics and the account's history. They never have a
-// key, a prompt or an answer.
+// The facts of a request, for its log line, the metrics and the account's history. They never have
+// a key, a prompt or an answer.
 import type { Mode } from '../terms/mode.ts';
 import type { RequestTry } from './request-try.ts';
 import type { AnswerWorth } from '../terms/stored-response.ts';

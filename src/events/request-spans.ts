@@ -1,5 +1,5 @@
-// The spans of one request, kept while telemetry is on: the request itself, and each hold, call of a
-// provider and settlement within it. They are read once, when the request is over.
+// The spans of one request, kept while telemetry is on: the request itself, and each hold, call of
+// a provider and settlement within it. They are read once, when the request is over.
 import { newSpanId, type ClientTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { CallEnded, HoldTried, RequestEvent, Settled } from './request-events.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -7,7 +7,9 @@ import type { Usage } from '../canonical/usage.ts';
 /** A step of a request that has a span. */
 export type Step = HoldTried | CallEnded | Settled;
 
-/** A prompt and its answer, as JSON in the words of the semantic conventions; null: there is none. */
+/**
+ * A prompt and its answer, as JSON in the words of the semantic conventions; null: there is none.
+ */
 export type SpanContent = {
   readonly system: string | null;
   readonly input: string | null;

@@ -58,7 +58,9 @@ export class RequestRecord implements ObservedRequest {
       }
   }
 
-  /** Runs a step, then tells its event with its times. `eventOf` gets null when the step has thrown. */
+  /**
+   * Runs a step, then tells its event with its times. `eventOf` gets null when the step has thrown.
+   */
   async tellStep<T>(
     clock: Pick<Clock, 'elapsedMs'>,
     step: () => Promise<T>,

@@ -1,6 +1,6 @@
-// Serves every call of the contract at each door that has it: the dashboard's, which a session opens,
-// and the admin API's, which an admin key opens. Each call takes the same steps: who calls, may they,
-// is the input valid, confirmation, handler.
+// Serves every call of the contract at each door that has it: the dashboard's, which a session
+// opens, and the admin API's, which an admin key opens. Each call takes the same steps: who calls,
+// may they, is the input valid, confirmation, handler.
 import type { FastifyInstance } from 'fastify';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { accountsHandlers } from './accounts/accounts.ts';

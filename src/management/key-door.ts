@@ -1,5 +1,5 @@
-// The door of the admin API, which an admin key opens. Each request is checked for key, address, scope
-// and input, in this order. The audit log names the key as the actor of its changes.
+// The door of the admin API, which an admin key opens. Each request is checked for key, address,
+// scope and input, in this order. The audit log names the key as the actor of its changes.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../canonical/errors.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
@@ -65,7 +65,9 @@ async function enter(
   };
 }
 
-/** Throws ApiError 400 for an unusable Idempotency-Key, or without one that the endpoint requires. */
+/**
+ * Throws ApiError 400 for an unusable Idempotency-Key, or without one that the endpoint requires.
+ */
 function nameOf(
   { idempotency }: KeyEndpoint,
   request: FastifyRequest,

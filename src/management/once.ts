@@ -1,6 +1,7 @@
-// Recognizes repeated requests, so that each has one effect. At the admin API's door the request has an
-// Idempotency-Key, under which its answer is kept for a day. At the dashboard's door it may have a
-// `request_id` in its body. Of both follow the ids of what the request makes, which is made only once.
+// Recognizes repeated requests, so that each has one effect. At the admin API's door the request
+// has an Idempotency-Key, under which its answer is kept for a day. At the dashboard's door it may
+// have a `request_id` in its body. Of both follow the ids of what the request makes, which is made
+// only once.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { ApiError, idempotencyConflict } from '../canonical/errors.ts';
@@ -63,8 +64,8 @@ export class Once {
   }
 
   /**
-   * Runs `work`, which books an entry of a ledger. The ledger books it once under `entryId`, even if
-   * a crash follows before the answer is kept. Throws ApiError 422.
+   * Runs `work`, which books an entry of a ledger. The ledger books it once under `entryId`, even
+   * if a crash follows before the answer is kept. Throws ApiError 422.
    */
   async withLedger<Answer>(
     ledgerId: LedgerId,

@@ -74,7 +74,9 @@ function invalidAfter(): ApiError {
   );
 }
 
-/** Returns a page of rows in the order of `idOf`. One row too many shows that another page follows. */
+/**
+ * Returns a page of rows in the order of `idOf`. One row too many shows that another page follows.
+ */
 export function pageOf<Row>(
   rows: readonly Row[],
   idOf: (row: Row) => string,
@@ -87,7 +89,9 @@ export function pageOf<Row>(
   return { rows: shown, next: left.length > limit ? idOf(shown.at(-1)!) : null };
 }
 
-/** Reads a page of what the ledger orders by time and id; null when the cursor is none of its own. */
+/**
+ * Reads a page of what the ledger orders by time and id; null when the cursor is none of its own.
+ */
 export async function pageByTime<Row>(
   { limit, cursor }: Place,
   read: (place: {

@@ -1,6 +1,6 @@
 // Calls of the dashboard that no handler serves: the playground and the return from single sign-on.
-// Origin, session and access are checked as for the others. The playground's endpoints are the public
-// ones with a key of the account: the path names the key instead of a header.
+// Origin, session and access are checked as for the others. The playground's endpoints are the
+// public ones with a key of the account: the path names the key instead of a header.
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';

@@ -22,8 +22,8 @@ type Options = {
 };
 
 /**
- * Described in the table of the reference, or, while it is an experiment, by its own line: then it is
- * in the document that is served, but not in docs/openapi.json.
+ * Described in the table of the reference, or, while it is an experiment, by its own line: then it
+ * is in the document that is served, but not in docs/openapi.json.
  */
 type Url =
   | {

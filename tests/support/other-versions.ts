@@ -1,5 +1,6 @@
-// Other versions of the program, for tests in which they share a database with this one: the previous
-// one from the repository's history, and a next one, which is this one with a made-up migration.
+// Other versions of the program, for tests in which they share a database with this one: the
+// previous one from the repository's history, and a next one, which is this one with a made-up
+// migration.
 //
 //   const old = await startPreviousVersion(t, { config, databaseUrl });
 //   const next = nextVersion({ config, databaseUrl });
@@ -84,7 +85,8 @@ export async function startPreviousVersion(
 /** Returns a program that is not started, so that its commands can be run before. */
 export function nextVersion(options: InstallationOptions): OtherProgram {
   const hook = pathToFileURL(join(import.meta.dirname, 'next-version.ts')).href;
-  // The program's own cache would lie among the sources. The run's saves half of the time to load them.
+  // The program's own cache would lie among the sources. The run's saves half of the time to load
+  // them.
   const cache = process.env['NODE_COMPILE_CACHE'];
   const caching: InstallationOptions['env'] = cache
     ? { NODE_COMPILE_CACHE: cache }

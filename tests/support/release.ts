@@ -72,8 +72,9 @@ export class ReleaseRepository {
   }
 
   /**
-   * Clones the tag into a folder of the given path, and builds its release into `output`. The release
-   * itself is built with packages from the registry; to install them again would take a minute.
+   * Clones the tag into a folder of the given path, and builds its release into `output`. The
+   * release itself is built with packages from the registry; to install them again would take a
+   * minute.
    */
   buildAgain(tag: string, path: string, output: string): void {
     const clone = join(this.folder, path);
@@ -106,7 +107,9 @@ export class ReleaseRepository {
   }
 }
 
-/** Gives the clone this checkout's packages, which are of the same lock file but for our version. */
+/**
+ * Gives the clone this checkout's packages, which are of the same lock file but for our version.
+ */
 function linkPackages(clone: string): void {
   const modules = join(clone, 'node_modules');
   execFileSync('cp', ['-a', '--link', join(root, 'node_modules'), modules]);

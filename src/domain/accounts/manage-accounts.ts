@@ -1,5 +1,5 @@
-// The rows of accounts. src/management/changes/accounts.ts creates an account with its ledgers and audit
-// row.
+// The rows of accounts. management/changes/accounts.ts creates an account with its ledgers and
+// audit row.
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';

@@ -1,5 +1,5 @@
 // Keys of the admin API. Each request looks its key up in the database, so a revoked key stops at
-// once in every thread and gateway. src/management/changes/admin-keys.ts also writes the audit rows.
+// once in every thread and gateway. management/changes/admin-keys.ts also writes the audit rows.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AdminScope } from '../../terms/admin-scope.ts';

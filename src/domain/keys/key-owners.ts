@@ -1,5 +1,6 @@
-// The users to whom keys belong: who made a key, or to whom an owner of the account gave it. All keys
-// of a user in an account and mode share the user's budget. src/management/changes/keys.ts writes audit rows.
+// The users to whom keys belong: who made a key, or to whom an owner of the account gave it. All
+// keys of a user in an account and mode share the user's budget. management/changes/keys.ts writes
+// audit rows.
 import type { Kysely } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';

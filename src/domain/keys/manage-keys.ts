@@ -1,4 +1,4 @@
-// Inserts and changes the rows of API keys. src/management/changes/keys.ts also writes the audit rows.
+// Inserts and changes the rows of API keys. management/changes/keys.ts also writes the audit rows.
 import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';

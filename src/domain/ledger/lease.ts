@@ -1,5 +1,5 @@
-// What the leases of both databases share. A process has one lease for all its holds and renews it
-// while it lives; a hold whose owner has no lease is abandoned.
+// The timing of leases, which is the same on both databases. A process has one lease for all its
+// holds and renews it while it lives; a hold whose owner has no lease is abandoned.
 
 /**
  * Short, so that the time of a kill is known precisely: the cost of killed requests is estimated

@@ -2,8 +2,8 @@
 // read as, and the SQL of conflicts. columns.ts describes the ledger's tables.
 
 /**
- * A flag is 0 or 1 in the database and a boolean in the record; bytes are base64 in the record. Sums
- * and times are whole numbers.
+ * A flag is 0 or 1 in the database and a boolean in the record; bytes are base64 in the record.
+ * Sums and times are whole numbers.
  */
 type ColumnType = 'text' | 'bigint' | 'flag' | 'bytes';
 export type Value = string | number | null;

@@ -19,8 +19,8 @@ export function providerNameOf(provider: string): string {
 }
 
 /**
- * Returns `gen_ai.operation.name` of a request: that of its endpoint, or the last part of the path that
- * called a provider. null: it runs no model.
+ * Returns `gen_ai.operation.name` of a request: that of its endpoint, or the last part of the path
+ * that called a provider. null: it runs no model.
  */
 export function operationOf({ route, spans }: OperationFacts): string | null {
   const { operation } = chargedEndpointAt(route) ?? {};

@@ -54,10 +54,10 @@ export async function withinLimits(
 }
 
 /**
- * Returns the name under which the request uses the cache; null when it does not. Temperature 0 asks
- * for the cache, because such a request wants the same answer each time; other requests ask with a
- * header. A header of `false` always wins. Throws ApiError `invalid_request` for a header other than
- * `true` and `false`.
+ * Returns the name under which the request uses the cache; null when it does not. Temperature 0
+ * asks for the cache, because such a request wants the same answer each time; other requests ask
+ * with a header. A header of `false` always wins. Throws ApiError `invalid_request` for a header
+ * other than `true` and `false`.
  */
 function nameForCache(
   gateway: Gateway,

@@ -49,7 +49,9 @@ export class SearchTurns {
   /** Searches that were sent to a provider, whatever came of them. */
   #searchesSent = 0;
   #turns = 0;
-  /** The items of the turn that has ended, and the outputs of its searches: the model reads both. */
+  /**
+   * The items of the turn that has ended, and the outputs of its searches: the model reads both.
+   */
   #items: readonly JsonObject[] = [];
   #outputs: JsonObject[] = [];
   /** The usage of all turns that have ended; null: none has. */
@@ -78,8 +80,8 @@ export class SearchTurns {
   }
 
   /**
-   * Returns the failure of a call after billed turns. A refusal counts against the account, which may
-   * be able to repeat it.
+   * Returns the failure of a call after billed turns. A refusal counts against the account, which
+   * may be able to repeat it.
    */
   failureOf({ failure }: FailedCall): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';

@@ -11,7 +11,9 @@ import { answerHeaders, routeHeaders } from './head.ts';
 
 export class Output implements KeptStream {
   lastWriteMs: number;
-  /** The call that is under way, or whose answer the stream carries. Set before anything is written. */
+  /**
+   * The call that is under way, or whose answer the stream carries. Set before anything is written.
+   */
   called!: Called;
   /** True when more than keep-alives was sent. */
   hasFrames = false;

@@ -104,7 +104,9 @@ export function callInOrder<Route extends Callable, R extends Result>(
   });
 }
 
-/** Returns the routes in their order, those that are out of use last. The sandbox is always in use. */
+/**
+ * Returns the routes in their order, those that are out of use last. The sandbox is always in use.
+ */
 export function availableFirst<Route extends Callable>(
   routes: readonly Route[],
   health: RouteHealth,

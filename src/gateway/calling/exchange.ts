@@ -128,7 +128,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  /** Ends the exchange with a failure of the upstream. A stream's earlier bytes are still delivered. */
+  /**
+   * Ends the exchange with a failure of the upstream. A stream's earlier bytes are still delivered.
+   */
   #break(failure: UpstreamFailure, cause?: Error): void {
     this.#finish();
     if (this.#chunks) this.#chunks.end(new UpstreamBroken(failure, { cause }));
@@ -167,7 +169,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#bytesMax)
       return this.#bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
-    // Of an error, the beginning is enough.
+    // An error answer is reported with its beginning (`#replyWithFailure`).
     this.#stop({
       ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
       isBilled: true,

@@ -58,7 +58,7 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
 
 export type UpstreamReply<Stream extends boolean = boolean> = AnswerTo<Stream> | FailedReply;
 
-/** What answers a call: a stream when it asked for one, else a whole answer. */
+/** A stream for a call that asked for one, else a whole answer. */
 export type AnswerTo<Stream extends boolean> = Stream extends true ? StreamedAnswer : WholeAnswer;
 
 type WholeAnswer = { readonly kind: 'answer'; readonly body: unknown };

@@ -104,7 +104,9 @@ async function answerCached(
   }
 }
 
-/** A body that is too long for the database takes from what the account may store in files today. */
+/**
+ * A body that is too long for the database takes from what the account may store in files today.
+ */
 function mayStoreAsLong(
   { gateway, caller: { key } }: Replayable,
   claim: Claim | null,

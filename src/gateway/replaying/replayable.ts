@@ -52,7 +52,10 @@ export type Replayable = {
   readonly rateHeaders: Headers;
 };
 
-/** Returns null without an Idempotency-Key. Throws ApiError `invalid_request` for one that cannot be. */
+/**
+ * Returns null without an Idempotency-Key. Throws ApiError `invalid_request` for one that cannot
+ * be.
+ */
 export function nameUnderKey(incoming: IncomingRequest): RequestName | null {
   const { key } = incoming.caller;
   const { idempotencyKey } = incoming.wishes;

@@ -1,5 +1,5 @@
-// Sells by the unit: images, searches and the like. The most that all units can cost is held, delivered
-// units are charged at their actual price, and failures are free.
+// Sells by the unit: images, searches and the like. The most that all units can cost is held,
+// delivered units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -46,7 +46,9 @@ export type UnitPrice = Price & { readonly request?: Price };
 export type Delivery = (Delivered | { readonly kind: 'failed'; readonly error: ApiError }) & {
   /** What the operator pays for units that may have been made and that nobody gets. */
   readonly lostPicos: Picos;
-  /** Units that the account could spoil: beyond its loss budget it pays for them; left out: none. */
+  /**
+   * Units that the account could spoil: beyond its loss budget it pays for them; left out: none.
+   */
   readonly spoiled?: Spoiled;
 };
 

@@ -307,8 +307,8 @@ async function toKeys(
 }
 
 /**
- * A key without spend or holds this month has no row. `createdAtMs`: since when it could be used, for
- * the forecast.
+ * A key without spend or holds this month has no row. `createdAtMs`: since when it could be used,
+ * for the forecast.
  */
 export function spendOf(
   spending: WindowSpending | undefined,

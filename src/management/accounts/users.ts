@@ -25,7 +25,8 @@ export const usersHandlers: Handlers<typeof usersEndpoints> = {
   'POST /operator/users/:user/reset-link': ({ params, session, once }) =>
     once.inTransaction(async ({ context, changes }) => {
       const { user, token } = await createResetLink(changes, { id: params.user });
-      // Rolls the link back: it signs its holder in as an operator, who may do more than an admin key.
+      // Rolls the link back: it signs its holder in as an operator, who may do more than an admin
+      // key.
       if (!session && user.isOperator)
         throw new ApiError('not_permitted', 'An admin key cannot make a link for an operator.');
       return { link: linkTo(context, '/reset-password', token) };

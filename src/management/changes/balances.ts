@@ -69,7 +69,9 @@ function balanceTooLarge(kind: Adjustment['kind'], leftMicros: Micros): ApiError
   return new ApiError('conflict', message, { param: 'amount_micros' });
 }
 
-/** Decides on a payment that matched no top-up. Throws ApiError 409 when there is nothing to decide. */
+/**
+ * Decides on a payment that matched no top-up. Throws ApiError 409 when there is nothing to decide.
+ */
 export async function decidePayment(
   changes: AuditedChanges,
   payments: Payments,

@@ -124,7 +124,10 @@ export function bodyDaysProblem(
   return `must be a whole number of days from 1 to ${bodies.days_max} (\`bodies.days_max\`).`;
 }
 
-/** Returns the key after the change. Running gateways follow within seconds. Throws ApiError 404 or 409. */
+/**
+ * Returns the key after the change. Running gateways follow within seconds. Throws ApiError 404 or
+ * 409.
+ */
 export function changeKey(
   changes: AuditedChanges,
   locator: KeyLocator,

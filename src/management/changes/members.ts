@@ -24,8 +24,8 @@ import { noSuchAccount } from './accounts.ts';
 type Invited = InvitationLinks & { readonly accountName: string };
 
 /**
- * Creates an invitation. `invitation.email` must be normalized. Throws ApiError 404, 409, or 403 when
- * the inviter has lost the role that allowed the invitation.
+ * Creates an invitation. `invitation.email` must be normalized. Throws ApiError 404, 409, or 403
+ * when the inviter has lost the role that allowed the invitation.
  */
 export function inviteMember(changes: AuditedChanges, invitation: NewInvitation): Promise<Invited> {
   const { accountId, email, role } = invitation;
@@ -81,8 +81,8 @@ export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promis
 
 /**
  * A term that is left out stays as it is; two nulls remove a budget. A budget ends the open
- * invitations that its user made. Throws ApiError 404 when there is neither such a member nor such a
- * budget.
+ * invitations that its user made. Throws ApiError 404 when there is neither such a member nor such
+ * a budget.
  */
 export function setBudget(
   changes: AuditedChanges,

@@ -19,7 +19,8 @@ type ResetLink = {
 
 /**
  * Creates a link to choose a new password, for an operator to hand over. `withoutSecondFactor`: the
- * user has lost the devices, so the second factor and the passkeys are removed. Throws ApiError 404.
+ * user has lost the devices, so the second factor and the passkeys are removed. Throws ApiError
+ * 404.
  */
 export function createResetLink(
   changes: AuditedChanges,

@@ -65,7 +65,9 @@ const Limit = Type.Optional(
   Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]),
 );
 
-/** Limits that all keys of one mode share. A missing field is not changed; null removes the limit. */
+/**
+ * Limits that all keys of one mode share. A missing field is not changed; null removes the limit.
+ */
 const limits = {
   requests_per_minute: keyControls.requests_per_minute,
   tokens_per_minute: keyControls.tokens_per_minute,

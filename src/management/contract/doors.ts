@@ -1,5 +1,5 @@
-// The contract as each of its two doors shows it: the dashboard's API, which a session opens, and the
-// admin API, which an admin key opens. Their paths, their paging and what they refuse differ.
+// The contract as each of its two doors shows it: the dashboard's API, which a session opens, and
+// the admin API, which an admin key opens. Their paths, their paging and what they refuse differ.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { AdminScope } from '../../terms/admin-scope.ts';
 import { closed, orNull } from './common.ts';

@@ -1,6 +1,6 @@
-// Describes a call that manages accounts: who may make it and through which door, its input and its output.
-// The web app imports these files as types only; the server checks requests against their schemas,
-// and tests check the answers.
+// Describes a call that manages accounts: who may make it and through which door, its input and its
+// output. The web app imports these files as types only; the server checks requests against their
+// schemas, and tests check the answers.
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AdminScope } from '../../terms/admin-scope.ts';
 import type { ConfirmationFields, PageFields } from './common.ts';
@@ -23,9 +23,9 @@ export type Access =
   | 'operator';
 
 /**
- * Example: `GET /accounts/:account/keys`. The dashboard has it below `/dashboard-api`, the admin API
- * below `/admin/v1`, there without `/operator`. A name that begins with `/admin/v1` is a call of the
- * admin API alone.
+ * Example: `GET /accounts/:account/keys`. The dashboard has it below `/dashboard-api`, the admin
+ * API below `/admin/v1`, there without `/operator`. A name that begins with `/admin/v1` is a call
+ * of the admin API alone.
  */
 export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
@@ -60,7 +60,9 @@ type Answer =
   | { readonly file: 'text/csv' | 'application/pdf' }
   /** A list that grows, page by page. */
   | { readonly page: TSchema }
-  /** A list that the dashboard gets whole, and the admin API in pages, in the order of this field. */
+  /**
+   * A list that the dashboard gets whole, and the admin API in pages, in the order of this field.
+   */
   | { readonly list: TSchema; readonly order: string };
 
 export type List = Extract<Endpoint, { readonly page: TSchema } | { readonly list: TSchema }>;

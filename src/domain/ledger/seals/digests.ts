@@ -6,7 +6,10 @@ import { type TagDayRow, tagDaysTable } from '../charge-tags.ts';
 import { type ChargeRow, chargesTable, entriesTable, type EntryRow } from '../columns.ts';
 import { type LossDayRow, lossDaysTable } from '../loss-days.ts';
 
-/** What seals cover: columns that were added later come after these, and no digest covers them. */
+/**
+ * The columns that a seal's digest covers: those of the first schema. A column that is added later
+ * stands behind them and is in no digest, so that earlier seals stay valid.
+ */
 export const entryColumns = ['seq', ...entriesTable.columns.slice(0, 15)] as const;
 export const chargeColumns = chargesTable.columns.slice(0, 28);
 export const tagColumns = ['charge_id', 'tags'] as const;

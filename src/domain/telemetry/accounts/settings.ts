@@ -1,5 +1,5 @@
-// An account's settings for the export of its own traces. src/management/changes/account-telemetry.ts changes them
-// with their audit row. Running gateways learn of a change with the account's keys.
+// An account's settings for the export of its own traces. management/changes/account-telemetry.ts
+// changes them with their audit row. Running gateways learn of a change with the account's keys.
 import type { Kysely } from 'kysely';
 import type { Database } from '../../../db/database.ts';
 import type { Tables } from '../../../db/schema.ts';
