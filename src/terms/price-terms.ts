@@ -2,6 +2,7 @@
 // whatever the catalogue says later. Whole picodollars are added as big integers and rounded up
 // once, to a microdollar.
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 
@@ -63,10 +64,18 @@ export function costOf(prices: UnitPrices, { usage, searches, images }: Quantiti
 
 const order = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'search'] as const;
 
+/** By terms. Most charges share a few, and the digest costs more than writing them. */
+const ids = new LRUCache<string, string>({ max: 1_000 });
+
 /** Equal terms have the same id on every machine. */
 export function keepPrice({ list, upstream }: PriceTerms): KeptPrice {
   const terms = JSON.stringify({ list: writeUnits(list), upstream: writeUnits(upstream) });
-  return { id: hash('sha256', terms, 'base64url').slice(0, 22), terms };
+  let id = ids.get(terms);
+  if (id === undefined) {
+    id = hash('sha256', terms, 'base64url').slice(0, 22);
+    ids.set(terms, id);
+  }
+  return { id, terms };
 }
 
 /**

@@ -98,16 +98,11 @@ export function scaleByFactor(
  * Returns the cost of a finished request: its tokens, and the web searches that the provider ran.
  * The whole input, cached or not, determines the tier, which prices the whole request.
  */
-export function priceUsage(
-  { list, upstream, search = freeSearch }: AppliedPrice,
-  usage: Usage,
-  searches = 0,
-): PricedUsage {
+export function priceUsage(price: AppliedPrice, usage: Usage, searches = 0): PricedUsage {
+  const { list, search = freeSearch } = price;
   const tier = tierIndexOf(list, totalInputTokens(usage));
-  const terms = {
-    list: { ...noPrices, ...pricesOf(list, tier), search: search.listPicos },
-    upstream: { ...noPrices, ...pricesOf(upstream, tier), search: search.upstreamPicos },
-  };
+  const listTerms = { ...noPrices, ...pricesOf(list, tier), search: search.listPicos };
+  const terms = { list: listTerms, upstream: upstreamTermsOf(price, tier) };
   return {
     costMicros: costOf(terms.list, { usage, searches, images: 0 }),
     upstreamCostMicros: costOf(terms.upstream, { usage, searches, images: 0 }),
@@ -115,6 +110,16 @@ export function priceUsage(
     priceVersion:
       list.version + tierPart(list, tier) + (searches > 0 ? `+${search.listPicos}/search` : ''),
   };
+}
+
+/** Returns the operator's part of `priceUsage`. */
+export function upstreamCostOf(price: AppliedPrice, usage: Usage, searches = 0): Micros {
+  const tier = tierIndexOf(price.list, totalInputTokens(usage));
+  return costOf(upstreamTermsOf(price, tier), { usage, searches, images: 0 });
+}
+
+function upstreamTermsOf({ upstream, search = freeSearch }: AppliedPrice, tier: number) {
+  return { ...noPrices, ...pricesOf(upstream, tier), search: search.upstreamPicos };
 }
 
 /**

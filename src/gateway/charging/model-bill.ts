@@ -1,5 +1,5 @@
 // Computes what a call of a model costs: its account after an answer, the operator after a failure.
-import { priceUsage } from '../../domain/catalog/price.ts';
+import { priceUsage, upstreamCostOf } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
@@ -34,7 +34,7 @@ export function billOf(
   const { upstreamCostMicros } = priced;
   const bill = { ...priced, record: recordOf(called, ended, priced) };
   if (!claimed) return { bill, losses: [] };
-  const claimedMicros = priceUsage(attempt.price, claimed, searches).upstreamCostMicros;
+  const claimedMicros = upstreamCostOf(attempt.price, claimed, searches);
   const lossMicros = micros(claimedMicros - upstreamCostMicros);
   return { bill, losses: [{ lossMicros, callNumber: number }] };
 }
@@ -67,7 +67,7 @@ export function lossOf(called: Called, failed: Failed): Micros {
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
   const { usage, claimed, searches } = failedUse(called, failed);
-  return priceUsage(called.call.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
+  return upstreamCostOf(called.call.attempt.price, claimed ?? usage, searches);
 }
 
 /** Returns the use of a failed call. */

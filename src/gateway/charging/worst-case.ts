@@ -1,7 +1,7 @@
 // Computes the most that a model's request can cost.
 import {
   affordableOutputTokens,
-  priceUsage,
+  upstreamCostOf,
   worstCaseMicros,
   type AppliedPrice,
 } from '../../domain/catalog/price.ts';
@@ -74,8 +74,7 @@ export function likelyCostOf(
   mode: ApiKey['mode'],
 ): LikelyCost {
   if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
-  const costOf = (usage: Partial<Usage>) =>
-    priceUsage(price, { ...noUsage, ...usage }).upstreamCostMicros;
+  const costOf = (usage: Partial<Usage>) => upstreamCostOf(price, { ...noUsage, ...usage });
   return {
     atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
     perSecondMicros: costOf({ outputTokens: Math.round(tokensPerSecond * request.choices) }),
