@@ -5,7 +5,7 @@ import type { Prompt } from '../domain/telemetry/content.ts';
 import type { UpstreamFormat } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ModelCall, ModelTerms } from './charging/model-call.ts';
-import type { Held as HeldOffer, Offer } from './charging/offer.ts';
+import type { Running, Offer } from './charging/offer.ts';
 import type { Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
 import type { Replayable } from './replaying/replayable.ts';
@@ -71,7 +71,7 @@ export type Accepted = Replayable & {
 /** A model request whose worst case is held. */
 export type Held = Accepted & {
   readonly asked: ModelRequest;
-  readonly running: HeldOffer;
+  readonly running: Running;
   readonly terms: ModelTerms;
 };
 

@@ -9,7 +9,7 @@ import type { InputEstimate } from '../../lib/tokens.ts';
 import { usageMaxOf } from '../charging/used.ts';
 import type { HeaderNames } from '../../terms/header-names.ts';
 import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
-import type { Held as Running } from '../charging/offer.ts';
+import type { Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Headers } from '../client.ts';

@@ -6,7 +6,7 @@ import type { Caller } from '../request.ts';
 import type { Attempt, RoutePlan } from '../routing/plan.ts';
 import type { Routing } from '../routing/routing.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
-import type { Held } from './offer.ts';
+import type { Running } from './offer.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import type { Granted } from './worst-case.ts';
 
@@ -34,7 +34,7 @@ export type CalledModel = {
   };
   readonly caller: Caller;
   readonly asked: ModelRequest;
-  readonly running: Pick<Held, 'run'>;
+  readonly running: Pick<Running, 'run'>;
   readonly terms: ModelTerms;
   readonly call: ModelCall;
 };

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
-import type { Held, Offer, Outcome } from './offer.ts';
+import type { Running, Offer, Outcome } from './offer.ts';
 import { mayOutlast } from './caused-by-account.ts';
 import {
   affordableTokens,
@@ -23,7 +23,7 @@ type Selling = {
   /** A stream is held for so much at a time. */
   readonly sliceTokens: number;
   readonly nowMs: () => number;
-  readonly call: (held: Held, granted: Granted) => Promise<Outcome>;
+  readonly call: (held: Running, granted: Granted) => Promise<Outcome>;
 };
 
 type Terms = {

@@ -18,11 +18,11 @@ export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   /** True when it runs on after its client has left, because only its end shows its cost. */
   readonly runsToEnd: boolean;
   /** Calls the routes. Streams everything but the end of an answer. */
-  readonly call: (held: Held) => Promise<Outcome>;
+  readonly call: (held: Running) => Promise<Outcome>;
 };
 
 /** A request whose highest price is held. */
-export type Held = {
+export type Running = {
   readonly hold: OpenHold;
   readonly run: Run;
   readonly client: Client;

@@ -5,7 +5,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import { formatUsd, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import { explainDatabaseOutage, shuttingDown, takenOver } from '../unavailable.ts';
-import type { Held, Offer, Outcome } from './offer.ts';
+import type { Running, Offer, Outcome } from './offer.ts';
 import { type Books, OpenHold, type Charge, type Payer, reserve } from './open-hold.ts';
 
 type Placed = { readonly hold: OpenHold; readonly offer: Offer };
@@ -21,7 +21,7 @@ export async function placeHold(books: Books, payer: Payer, first: Offer): Promi
   }
 }
 
-type ToRun = Placed & Pick<Held, 'client' | 'storage'>;
+type ToRun = Placed & Pick<Running, 'client' | 'storage'>;
 
 /**
  * Runs an action under a hold. However it ends, the run is closed, and a hold that an unexpected
@@ -30,7 +30,7 @@ type ToRun = Placed & Pick<Held, 'client' | 'storage'>;
 export async function whileHeld<T>(
   runs: ActiveRuns,
   { hold, offer, client, storage }: ToRun,
-  action: (held: Held) => Promise<T>,
+  action: (held: Running) => Promise<T>,
 ): Promise<T> {
   const run = runs.open();
   const held = { hold, run, client, storage };
@@ -59,7 +59,7 @@ type Settled = {
  * returns null when it ended a stream that had begun.
  */
 export async function endHold(
-  held: Held,
+  held: Running,
   outcome: Outcome,
   runs: Pick<ActiveRuns, 'isEnding'>,
 ): Promise<Settled | null> {
@@ -80,7 +80,7 @@ export async function endHold(
 }
 
 async function chargeSold(
-  { hold, storage }: Held,
+  { hold, storage }: Running,
   { bill, response, isWhole, spoiled }: Extract<Outcome, { kind: 'sold' }>,
 ): Promise<Charge> {
   const answer = { response, isWhole, storage };
@@ -96,7 +96,7 @@ async function chargeSold(
 
 /** Returns the error to answer with. */
 async function endFailed(
-  { hold, storage }: Held,
+  { hold, storage }: Running,
   { error, lossMicros, isCausedByAccount, spoiled }: Extract<Outcome, { kind: 'failed' }>,
   { isEnding }: Pick<ActiveRuns, 'isEnding'>,
 ): Promise<ApiError> {

@@ -40,18 +40,18 @@ import { toApiError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
 export const imageEndpoint: Endpoint = (gateway, incoming) =>
-  readSale(gateway, incoming, (model) => model);
+  readImages(gateway, incoming, (model) => model);
 
 /**
  * Edits images. OpenAI's clients send the plain id of a model: one that only draws from text is
  * replaced by its sibling that edits.
  */
 export const imageEditEndpoint: Endpoint = (gateway, incoming) =>
-  readSale(gateway, incoming, (model, imageCount) =>
+  readImages(gateway, incoming, (model, imageCount) =>
     editSiblingOf(gateway.hosts.catalog.images, model, imageCount),
   );
 
-function readSale(
+function readImages(
   gateway: Gateway,
   incoming: IncomingRequest,
   choose: (named: ImageModel, imageCount: number) => ImageModel,

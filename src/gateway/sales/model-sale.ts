@@ -10,7 +10,7 @@ import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import { offerModel } from '../charging/model-offer.ts';
-import type { Held as HeldOffer, Offer } from '../charging/offer.ts';
+import type { Running, Offer } from '../charging/offer.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
@@ -114,7 +114,7 @@ function offerAnswer(
     mode: key.mode,
     sliceTokens: config.limits.hold_slice_tokens,
     nowMs: clock.nowMs,
-    call(running: HeldOffer, granted: Granted) {
+    call(running: Running, granted: Granted) {
       const held = { ...accepted, asked, running, terms: { plan, granted } };
       return request.stream ? streamAnswer(held) : sendAnswer(held);
     },

@@ -10,7 +10,7 @@ import type { Run } from '../active-runs.ts';
 import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
-import type { Held, Offer, Outcome } from '../charging/offer.ts';
+import type { Running, Offer, Outcome } from '../charging/offer.ts';
 import type { Bill } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
 import { elapsedMs } from '../request.ts';
@@ -139,7 +139,7 @@ function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
 }
 
 type Sold = Accepted & {
-  readonly running: Held;
+  readonly running: Running;
   readonly units: UnitsForSale;
 };
 
