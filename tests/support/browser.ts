@@ -385,7 +385,7 @@ class Profiles {
       reducedMotion: 'reduce',
     });
     // A limit for hangs only.
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(240_000);
     // A screenshot shows the whole page.
     if (process.env.TOLLGATE_SCREENSHOTS === undefined) await context.addInitScript(standStill);
     const problems: string[] = [];

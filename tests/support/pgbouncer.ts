@@ -98,7 +98,7 @@ async function startIn(folder: string): Promise<ChildProcess> {
   });
   child.unref();
   closeSync(output);
-  await until(() => accepts(join(folder, `.s.PGSQL.${port}`)), 10_000).catch((cause: unknown) => {
+  await until(() => accepts(join(folder, `.s.PGSQL.${port}`))).catch((cause: unknown) => {
     throw new Error(`PgBouncer did not start:\n${readFileSync(log, 'utf8')}`, { cause });
   });
   return child;

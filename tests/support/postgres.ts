@@ -57,7 +57,8 @@ export type OwnPostgresServer = PostgresServer & {
 
 const user = 'tollgate';
 const password = 'postgres-password-000111';
-const startTimeoutMs = 60_000;
+/** Only a hang takes so long. */
+const startTimeoutMs = 240_000;
 /** PostgreSQL refuses to run as root. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;

@@ -7,11 +7,11 @@ type Found<Value> = Exclude<Value, null | undefined | false>;
 
 /**
  * Polls `look` every 10 ms until it returns something, and returns that. Throws after `withinMs`,
- * because a test that waits forever reports nothing.
+ * because a test that waits forever reports nothing. Only a hang should take so long.
  */
 export async function until<Value>(
   look: () => Value | Promise<Value>,
-  withinMs = 60_000,
+  withinMs = 240_000,
 ): Promise<Found<Value>> {
   for (const startMs = performance.now(); ; await setTimeout(10)) {
     const value = await look();
