@@ -93,7 +93,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Node modules and packages that pure parts may use. None of them reads or writes anything. */
-const pureImports = ['typebox', 'node:assert/strict', 'node:string_decoder', 'node:crypto'];
+const pureImports = [
+  'lru-cache',
+  'typebox',
+  'node:assert/strict',
+  'node:string_decoder',
+  'node:crypto',
+];
 
 type Import = { readonly file: string; readonly specifier: string };
 

@@ -35,6 +35,8 @@ export type IncomingRequest = {
   /** Headers that a body's meaning depends on. */
   readonly versionHeaders: Readonly<Record<string, string>>;
   readonly forwardable: ForwardableHeaders;
+  /** The client's id of its conversation, from a header; null: none was sent. */
+  readonly sessionId: string | null;
   /** Parsed JSON. */
   readonly body: unknown;
 };

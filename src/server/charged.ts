@@ -61,6 +61,7 @@ export function chargedHandler(
         },
         versionHeaders: headersOf(request, versionHeaders),
         forwardable: headersOf(request, forwardedHeaders),
+        sessionId: Object.values(headersOf(request, sessionHeaders))[0] ?? null,
         body,
       },
       bodies ? noteAnswer(client, bodies) : client,
@@ -79,6 +80,14 @@ export function chargedHandler(
   };
 }
 
+/** What Claude Code, Codex and opencode name their conversations by. */
+const sessionHeaders = [
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+  'x-session-affinity',
+];
 const forwardedHeaders = ['anthropic-beta'];
 /** Headers on which the meaning of a body depends. */
 const versionHeaders = ['anthropic-version', 'anthropic-beta'];

@@ -434,20 +434,41 @@ test('under an Idempotency-Key the fallback runs and is charged once, and a clie
   }
 });
 
-test('ranks override the order of the list, and equal ranks share the load by weight', async () => {
+test('ranks override the order of the list', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
   const { path, body } = endpointOf('chat');
   const reply = await two.gateway.post(path, { key, body: body({ model: 'reversed' }) });
   assert.deepEqual(servedBy(reply), ['second', '1']);
-  two.calls();
-  for (let sent = 0; sent < 200; sent++)
-    await two.gateway.post(path, { key, body: body({ model: 'shared' }) });
-  const [ofFirst, ofSecond] = two.calls();
+});
+
+test('conversations share routes of one rank by weight, and each stays on its route', async () => {
+  two.play('chat', [first('chat')], [second('chat')]);
+  const { path, body } = endpointOf('chat');
+  const send = (conversation: number) =>
+    two.gateway.post(path, {
+      key,
+      body: body({ model: 'shared', messages: [{ role: 'user', content: `${conversation}` }] }),
+    });
+  const routes: unknown[] = [];
+  for (let sent = 0; sent < 200; sent++) routes.push(servedBy(await send(sent))[0]);
+  const ofFirst = routes.filter((name) => name === 'first').length;
   // Six standard deviations of 6.1 around 150.
-  assert.ok(
-    ofFirst > 113 && ofFirst < 187 && ofFirst + ofSecond === 200,
-    `${ofFirst} + ${ofSecond}`,
-  );
+  assert.ok(ofFirst > 113 && ofFirst < 187, `${ofFirst} of 200`);
+  for (let sent = 0; sent < 20; sent++)
+    assert.equal(servedBy(await send(sent))[0], routes[sent], `conversation ${sent}`);
+});
+
+test('a conversation leaves a route that fails at once', async () => {
+  const failing = answerStatus(503);
+  const { path, body } = endpointOf('chat');
+  for (let sent = 0; sent < 8; sent++) {
+    two.play('chat', [failing], [second('chat')]);
+    const reply = await two.gateway.post(path, {
+      key,
+      body: body({ model: 'shared', messages: [{ role: 'user', content: `left ${sent}` }] }),
+    });
+    assert.equal(servedBy(reply)[0], 'second');
+  }
 });
 
 test('a route too small for the request is skipped, unless all are: then the largest one decides', async () => {

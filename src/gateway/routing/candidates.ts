@@ -5,6 +5,7 @@ import type { Need } from '../../domain/catalog/model.ts';
 import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { ChosenRoute } from './route.ts';
+import { conversationOf, drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
 import { readOwnSearch } from './own-search.ts';
 import { readSearch, type AskedSearch } from './provider-search.ts';
@@ -32,14 +33,27 @@ export function findCandidates(
   });
   if (routes.length === 1) return routes.map((route) => toCandidate(route, 'ready'));
   const avoided = gateway.hosts.routing.health.avoided(routes.map(({ name }) => name));
-  // The sandbox always answers alike, so nothing is left to chance.
-  const ordered = orderRoutes(
-    routes,
-    routes[0]!.isSandbox ? () => 0 : gateway.hosts.routing.random,
-  );
-  return ordered.map((route) => {
+  return inOrder(asked, routes).map((route) => {
     if (!hasRoom(asked, route)) return toCandidate(route, 'too-small');
     return toCandidate(route, avoided.has(route.name) ? 'out-of-use' : 'ready');
+  });
+}
+
+function inOrder(
+  { key, model, request: { body }, sessionId }: ModelRequest,
+  routes: readonly ChosenRoute[],
+): readonly ChosenRoute[] {
+  // The sandbox plays all hosts and has no cache: the first one answers.
+  if (routes[0]!.isSandbox) return orderRoutes(routes, () => 1);
+  let conversation: string | null = null;
+  return orderRoutes(routes, ({ name }) => {
+    conversation ??= conversationOf({
+      accountId: key.accountId,
+      modelId: model.id,
+      body,
+      sessionId,
+    });
+    return drawFor(conversation, `${name.provider} ${name.upstreamModel}`);
   });
 }
 

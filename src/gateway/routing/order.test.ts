@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
+import { drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
 
 const route = fc.record({
   rank: fc.integer({ min: 0, max: 3 }),
   weight: fc.integer({ min: 1, max: 1_000 }),
 });
-const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const chance = fc.double({ min: Number.MIN_VALUE, max: 1, noNaN: true });
 
-test('every route is listed once, by rising rank, for any random number', () => {
+test('every route is listed once, by rising rank, for any draws', () => {
   fc.assert(
     fc.property(fc.array(route, { maxLength: 8 }), fc.infiniteStream(chance), (routes, chances) => {
       const ordered = orderRoutes(routes, () => chances.next().value);
@@ -24,30 +25,36 @@ test('every route is listed once, by rising rank, for any random number', () => 
   );
 });
 
-test('routes of one rank come first as often as their weights say', () => {
-  const [three, one] = [
-    { rank: 0, weight: 3 },
-    { rank: 0, weight: 1 },
-  ];
-  const firstAt = (number: number) => orderRoutes([three, one], () => number)[0];
-  assert.deepEqual([0, 0.5, 0.7499].map(firstAt), [three, three, three]);
-  assert.deepEqual([0.75, 0.9999].map(firstAt), [one, one]);
+const named = (weights: readonly number[]) =>
+  weights.map((weight, index) => ({ name: `route-${index}`, rank: 0, weight }));
+const orderFor = (routes: ReturnType<typeof named>, conversation: string) =>
+  orderRoutes(routes, ({ name }) => drawFor(conversation, name));
+
+test('conversations come first to routes of one rank as often as their weights say', () => {
+  const routes = named([1, 3, 6]);
+  const firsts = new Map<string, number>();
+  for (let index = 0; index < 10_000; index++) {
+    const [first] = orderFor(routes, `conversation ${index}`);
+    firsts.set(first!.name, (firsts.get(first!.name) ?? 0) + 1);
+  }
+  // Within eight standard deviations of at most 50.
+  for (const { name, weight } of routes)
+    assert.ok(Math.abs(firsts.get(name)! - weight * 1_000) < 400, `${name}: ${firsts.get(name)}`);
 });
 
-test('evenly spread random numbers give shares equal to the weights', () => {
+test('a route that goes moves only its own conversations', () => {
+  const routes = named([2, 1, 4, 1]);
   fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 }),
-      (weights) => {
-        const routes = weights.map((weight) => ({ rank: 5, weight }));
-        const sum = weights.reduce((total, weight) => total + weight, 0);
-        const firsts = Array.from(
-          { length: sum },
-          (_, step) => orderRoutes(routes, () => (step + 0.5) / sum)[0],
-        );
-        for (const one of routes)
-          assert.equal(firsts.filter((first) => first === one).length, one.weight);
-      },
-    ),
+    fc.property(fc.string(), fc.nat({ max: 3 }), (conversation, gone) => {
+      const all = orderFor(routes, conversation);
+      const left = orderFor(
+        routes.filter((_route, index) => index !== gone),
+        conversation,
+      );
+      assert.deepEqual(
+        left,
+        all.filter((one) => one !== routes[gone]),
+      );
+    }),
   );
 });

@@ -7,7 +7,7 @@ import { resultTokens, type AskedSearch } from './provider-search.ts';
 import type { ChosenRoute } from './route.ts';
 import type { ModelRequest } from './write-request.ts';
 
-type Query = Omit<ModelRequest, 'forwardable'> & { readonly route: ChosenRoute };
+type Query = Omit<ModelRequest, 'forwardable' | 'sessionId'> & { readonly route: ChosenRoute };
 
 /**
  * Returns the search at the price that is shown for one; null when there is none to run. All calls

@@ -65,9 +65,11 @@ export type ModelRequest = {
   readonly request: ClientRequest;
   readonly estimate: InputEstimate;
   readonly forwardable: ForwardableHeaders;
+  /** The client's id of its conversation, from a header; null: none. */
+  readonly sessionId: string | null;
 };
 
-type ToWrite = Omit<ModelRequest, 'estimate'>;
+type ToWrite = Omit<ModelRequest, 'estimate' | 'sessionId'>;
 
 type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;

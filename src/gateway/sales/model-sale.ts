@@ -21,7 +21,7 @@ import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
-  return (gateway, { caller, body, forwardable }) => {
+  return (gateway, { caller, body, forwardable, sessionId }) => {
     const { requestId, key, record } = caller;
     const request = format.parseRequest(body, {
       chatMaxTokens: gateway.config.limits.chat_max_tokens,
@@ -50,7 +50,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       },
       estimate() {
         const estimate = estimateInput(request.body, { model, routes });
-        const asked = { gateway, key, model, format, request, estimate, forwardable };
+        const asked = { gateway, key, model, format, request, estimate, forwardable, sessionId };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
           offer: (accepted) => offerAnswer(accepted, asked, routes),
