@@ -196,6 +196,12 @@ export const ModelEntry = Type.Object(
     pass_fields: Type.Optional(
       passFields("Like a provider's `pass_fields`, for all routes of this model."),
     ),
+    cache_marks: Type.Optional(
+      Type.Boolean({
+        description:
+          'Conversations of Responses and Chat clients with a Claude model are marked for its prompt cache, which makes each later turn cheaper. Default: `true`.',
+      }),
+    ),
   },
   closed,
 );

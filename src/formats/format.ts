@@ -171,6 +171,11 @@ export type UpstreamTarget = {
    * they have no price.
    */
   readonly searchesMax?: number;
+  /**
+   * The likely input tokens of a prompt that may be marked for the host's cache, when its client
+   * cannot mark it. Left out: it may not.
+   */
+  readonly cacheableTokens?: number;
   readonly unknown?: UnknownFields;
 };
 

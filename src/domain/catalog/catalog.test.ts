@@ -132,6 +132,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     prices: [],
     toolPrices: {},
     passFields: new Set(),
+    marksCache: true,
     timeouts: {},
   };
 }

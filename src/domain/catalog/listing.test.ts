@@ -390,6 +390,7 @@ function model(
     prices: readPrices({ prices }, false),
     toolPrices: {},
     passFields: new Set(),
+    marksCache: true,
     timeouts: {},
   };
 }

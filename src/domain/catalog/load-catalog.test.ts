@@ -186,6 +186,7 @@ describe('a new model', () => {
       timeouts: {},
       retirement: null,
       passFields: new Set(),
+      marksCache: true,
     });
   });
 

@@ -157,6 +157,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     timeouts: fields.timeouts ?? {},
     retirement: readRetirement(config, ['models', id], fields),
     passFields: new Set(fields.pass_fields),
+    marksCache: fields.cache_marks ?? true,
   };
 }
 

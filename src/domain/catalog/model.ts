@@ -36,6 +36,8 @@ export type Model = {
   readonly retirement: Retirement | null;
   /** Unknown request fields that are passed to all routes. */
   readonly passFields: ReadonlySet<string>;
+  /** Prompts are marked for the provider's cache when their client cannot mark them. */
+  readonly marksCache: boolean;
 };
 
 export type Route = {

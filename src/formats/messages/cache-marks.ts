@@ -1,5 +1,6 @@
-// Anthropic refuses a request with more than four marks for its prompt cache. Clients send more when
-// they mark each new turn, and when several programs on the way each set their own.
+// Marks for Anthropic's prompt cache: how far the prompt is kept for the next request. Anthropic
+// refuses more than four. Clients send more when they mark each new turn, and when several programs
+// on the way each set their own. Clients of other formats have none to send.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editFields, editItems } from '../edit-json.ts';
 
@@ -25,6 +26,37 @@ export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]
     if (body[field] !== undefined) body[field] = editItems(body[field], unmark);
   }
   ignored.push('cache_control');
+}
+
+/**
+ * Marks what the next turn begins with: tools and system prompt, which other conversations share,
+ * and the conversation up to its last block. The mark on the user turn before finds what the last
+ * request wrote, because Anthropic looks back over twenty blocks only.
+ */
+export function addCacheMarks(body: Record<string, unknown>): void {
+  const head = isFilled(body.system) ? 'system' : 'tools';
+  if (isFilled(body[head])) body[head] = markLast(body[head]);
+  const messages = body.messages as readonly JsonObject[];
+  const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+  const marked = new Set([messages.length - 1, users.findLast((at) => at < messages.length - 1)]);
+  body.messages = messages.map((message, index) =>
+    marked.has(index) ? { ...message, content: markLast(message.content) } : message,
+  );
+}
+
+function isFilled(list: unknown): list is readonly JsonObject[] {
+  return Array.isArray(list) && list.length > 0;
+}
+
+/** Marks the last block that may have a mark: thoughts may not. */
+function markLast(blocks: unknown): readonly JsonObject[] {
+  const list = blocks as readonly JsonObject[];
+  const last = list.findLastIndex(
+    ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
+  );
+  return list.map((block, index) =>
+    index === last ? { ...block, cache_control: { type: 'ephemeral' } } : block,
+  );
 }
 
 /** Returns the tools or blocks with a mark, at any depth, in order. */

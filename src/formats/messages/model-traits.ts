@@ -18,6 +18,8 @@ export type ModelTraits = {
   readonly systemMessages: boolean;
   /** `xhigh` came with Opus 4.7. */
   readonly xhighEffort: boolean;
+  /** The shortest prompt that a mark puts into the cache; null: the host caches without marks. */
+  readonly cachedTokensMin: number | null;
 };
 
 /** Other vendors copied Messages when thinking only had budgets. */
@@ -26,6 +28,7 @@ const foreignTraits: ModelTraits = {
   sampling: 'all',
   systemMessages: false,
   xhighEffort: false,
+  cachedTokensMin: null,
 };
 
 /**
@@ -40,7 +43,18 @@ export function modelTraits(upstreamModel: string): ModelTraits {
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
     systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
     xhighEffort: version >= 407,
+    cachedTokensMin: cachedTokensMin(family, version),
   };
+}
+
+/**
+ * From platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-27. A shorter
+ * prompt is answered as if it had no mark.
+ */
+function cachedTokensMin(family: string, version: number): number {
+  if (version >= 500) return family === 'sonnet' && version < 505 ? 1_024 : 512;
+  if (version === 407) return 2_048;
+  return (version === 405 || version === 406) && family !== 'sonnet' ? 4_096 : 1_024;
 }
 
 /**

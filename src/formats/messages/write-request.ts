@@ -4,6 +4,7 @@ import type { Emulated } from '../adapting/emulated.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
+import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -11,9 +12,9 @@ import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
 import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
-import { limitCacheMarks } from './cache-marks.ts';
+import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
-import { fitSampling, modelTraits } from './model-traits.ts';
+import { fitSampling, modelTraits, type ModelTraits } from './model-traits.ts';
 import { anthropicTable, writeOutputSchema } from './output-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { writeConversation } from './write-message.ts';
@@ -49,8 +50,33 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     service_tier: 'standard_only',
     ...(target.stream ? { stream: true } : {}),
   };
-  limitCacheMarks(body, ignored);
+  if (marksCache(request, target, traits)) addCacheMarks(body);
+  else {
+    if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
+    limitCacheMarks(body, ignored);
+  }
   return { body, ignored, emulated };
+}
+
+/**
+ * Returns true when the gateway marks the prompt for the cache. Writing it there costs a quarter more
+ * than reading it once, so only a prompt that will probably be read again is marked. Marks of the
+ * client come first.
+ */
+function marksCache(
+  request: CanonicalRequest,
+  { cacheableTokens }: UpstreamTarget,
+  { cachedTokensMin }: ModelTraits,
+): boolean {
+  if (cacheableTokens === undefined || cachedTokensMin === null) return false;
+  if (cacheableTokens < cachedTokensMin || hasCacheMarks(request)) return false;
+  const { messages, tools, toolChoice, promptCacheKey } = request;
+  const mayCall = toolChoice?.type !== 'required' && toolChoice?.type !== 'tool';
+  return (
+    promptCacheKey !== null ||
+    messages.some(({ role }) => role === 'assistant') ||
+    (tools.length > 0 && mayCall)
+  );
 }
 
 function emulatedOf({ outputFormat, stopSequences }: CanonicalRequest): Emulated {
@@ -73,7 +99,6 @@ function unknownFields(request: CanonicalRequest): string[] {
   if (request.frequencyPenalty) ignored.push('frequency_penalty');
   if (request.presencePenalty) ignored.push('presence_penalty');
   if (request.metadata !== null) ignored.push('metadata');
-  if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
   if (request.verbosity) ignored.push('verbosity');
   if (request.messages.some(hasImageDetail)) ignored.push('detail');
   return ignored;

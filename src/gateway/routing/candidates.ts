@@ -39,20 +39,12 @@ export function findCandidates(
   });
 }
 
-function inOrder(
-  { key, model, request: { body }, sessionId }: ModelRequest,
-  routes: readonly ChosenRoute[],
-): readonly ChosenRoute[] {
+function inOrder(asked: ModelRequest, routes: readonly ChosenRoute[]): readonly ChosenRoute[] {
   // The sandbox plays all hosts and has no cache: the first one answers.
   if (routes[0]!.isSandbox) return orderRoutes(routes, () => 1);
   let conversation: string | null = null;
   return orderRoutes(routes, ({ name }) => {
-    conversation ??= conversationOf({
-      accountId: key.accountId,
-      modelId: model.id,
-      body,
-      sessionId,
-    });
+    conversation ??= conversationOf(asked);
     return drawFor(conversation, `${name.provider} ${name.upstreamModel}`);
   });
 }

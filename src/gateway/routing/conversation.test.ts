@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../lib/json.ts';
 import { conversationOf } from './conversation.ts';
 
-const asked = { accountId: 'acc_1', modelId: 'm', sessionId: null };
 const nameOf = (body: JsonObject, fields: object = {}) =>
-  conversationOf({ ...asked, body, ...fields });
+  conversationOf({ key: { accountId: 'acc_1' }, model: { id: 'm' }, request: { body }, ...fields });
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = { role: 'assistant', content: 'Yes?' };
 const tools = [{ name: 'read', input_schema: { type: 'object' } }];
@@ -24,6 +23,13 @@ test('the turns of a conversation have one name', () => {
       ...opening,
       system: [{ type: 'text', text: 'Be brief.', ...mark }],
       tools: [{ ...tools[0], ...mark }],
+    },
+    'another line of Claude Code about itself': {
+      ...opening,
+      system: [
+        { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.332.a1b;' },
+        { type: 'text', text: 'Be brief.' },
+      ],
     },
     'another limit of output': { ...opening, max_tokens: 7 },
   };
@@ -62,8 +68,8 @@ test('accounts, models, openings and ids have names of their own', () => {
   const body = { system: 'Be brief.', messages: [user('Hello')] };
   const names = [
     nameOf(body),
-    nameOf(body, { accountId: 'acc_2' }),
-    nameOf(body, { modelId: 'n' }),
+    nameOf(body, { key: { accountId: 'acc_2' } }),
+    nameOf(body, { model: { id: 'n' } }),
     nameOf({ ...body, system: 'Be long.' }),
     nameOf({ ...body, messages: [user('Good bye')] }),
     nameOf({ ...body, tools }),

@@ -5,12 +5,12 @@ import { hash } from 'node:crypto';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** What the name is made of. */
-type Request = {
-  readonly accountId: string;
-  readonly modelId: string;
-  readonly body: JsonObject;
+type Asked = {
+  readonly key: { readonly accountId: string };
+  readonly model: { readonly id: string };
+  readonly request: { readonly body: JsonObject };
   /** The client's own id, from a header; null: none was sent. */
-  readonly sessionId: string | null;
+  readonly sessionId?: string | null;
 };
 
 /** The text of an opening that counts. More than a provider's shortest cached prompt. */
@@ -20,10 +20,11 @@ const charactersMax = 100_000;
  * Returns a digest that all requests of a conversation share: of the client's own id, else of tools,
  * instructions and first user turn.
  */
-export function conversationOf({ accountId, modelId, body, sessionId }: Request): string {
+export function conversationOf({ key, model, request, sessionId = null }: Asked): string {
+  const { body } = request;
   const id = sessionId ?? idIn(body);
   const name = id === null ? ['opening', ...openingOf(body)] : ['id', id];
-  return hash('sha256', JSON.stringify([accountId, modelId, ...name]), 'base64url');
+  return hash('sha256', JSON.stringify([key.accountId, model.id, ...name]), 'base64url');
 }
 
 /** Returns a number above 0, up to 1, that is the same for each pair of a conversation and a route. */
@@ -65,6 +66,7 @@ function openingOf({ tools, system, instructions, messages, input }: JsonObject)
   const collect = (value: unknown): void => {
     if (charactersLeft <= 0) return;
     if (typeof value === 'string') {
+      if (value.startsWith(attribution)) return;
       texts.push(value.slice(0, charactersLeft));
       charactersLeft -= value.length;
     } else if (Array.isArray(value)) value.forEach(collect);
@@ -74,5 +76,8 @@ function openingOf({ tools, system, instructions, messages, input }: JsonObject)
   collect(opening);
   return texts;
 }
+
+/** Claude Code's line about itself, in front of its instructions: it changes with every request. */
+const attribution = 'x-anthropic-billing-header:';
 
 const shapeFields: ReadonlySet<string> = new Set(['type', 'role', 'id', 'cache_control']);

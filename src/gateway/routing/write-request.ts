@@ -1,5 +1,7 @@
 // Writes the upstream request: on the straight path when both sides speak one format, else through
 // the canonical request.
+import { hasCacheMarks } from '../../canonical/cache-control.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
 import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
 import type { Emulated } from '../../formats/adapting/emulated.ts';
 import { repairConversation } from '../../formats/adapting/repair-conversation.ts';
@@ -17,12 +19,13 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { ignoredSearchFields, withSearchFunction } from '../../formats/responses/hosted-search.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { conversationOf } from './conversation.ts';
 import type { Hosts } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './provider-search.ts';
@@ -69,7 +72,8 @@ export type ModelRequest = {
   readonly sessionId: string | null;
 };
 
-type ToWrite = Omit<ModelRequest, 'estimate' | 'sessionId'>;
+/** Counting names no conversation. */
+type ToWrite = Omit<ModelRequest, 'sessionId'> & Partial<Pick<ModelRequest, 'sessionId'>>;
 
 type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;
@@ -129,7 +133,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
-  { gateway, model, request }: Pick<ModelRequest, 'gateway' | 'model' | 'request'>,
+  { gateway, model, request, estimate }: ToWrite,
   { route, search, outputTokens }: RouteLimits,
 ) {
   return {
@@ -146,6 +150,7 @@ function targetOf(
       leftOut: new Set<string>(),
     },
     ...(search && { searchesMax: search.searchesMax }),
+    ...(model.marksCache && { cacheableTokens: estimate.likely }),
   };
 }
 
@@ -158,18 +163,15 @@ function hasTools({ tools }: JsonObject): boolean {
   return Array.isArray(tools) && tools.length > 0;
 }
 
-function writeBody(
-  { format, request }: ToWrite,
-  route: ChosenRoute,
-  target: UpstreamTarget,
-): WrittenBody {
+function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): WrittenBody {
+  const { format, request } = asked;
   const { relay } = format;
   if (route.format === format.name && relay.canRelay?.(request, target) !== false) {
     const relayed = relay.writeRequest(request, target);
     return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };
   }
   const upstreamFormat = upstreamFormats[route.format];
-  const read = format.readRequest(request, target.unknown);
+  const read = withCacheKey(format.readRequest(request, target.unknown), asked, target);
   const lowered = route.kind.customTools
     ? { request: read, names: none, ignored: [] }
     : lowerCustomTools(read);
@@ -187,6 +189,20 @@ function writeBody(
     loweredTools: lowered.names,
     toolNames: names,
   };
+}
+
+/**
+ * A client that marks its prompts for Anthropic's cache wants them kept elsewhere too. OpenAI finds
+ * a prompt again by its beginning and this key.
+ */
+function withCacheKey(
+  read: CanonicalRequest,
+  asked: ToWrite,
+  { isOpenAi }: UpstreamTarget,
+): CanonicalRequest {
+  const isMarked = hasCacheMarks(read) || isObject(asked.request.body['cache_control']);
+  if (!isOpenAi || !isMarked || read.promptCacheKey !== null) return read;
+  return { ...read, promptCacheKey: conversationOf(asked) };
 }
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
+import { readRequest } from './read-request.ts';
+import { writeRequest } from './write-request.ts';
+
+const text = (value: string) => ({ type: 'text' as const, text: value });
+const marked = { ...text('Be brief.'), cacheControl: { type: 'ephemeral' as const } };
+const thought = {
+  type: 'thinking' as const,
+  text: 'Hm.',
+  signature: { vendor: 'anthropic' as const, value: 'c2ln' },
+  redacted: false,
+};
+const user = (value: string): Message => ({ role: 'user', content: [text(value)] });
+const assistant: Message = { role: 'assistant', content: [text('Yes?'), thought] };
+const toolOf = (name: string): Tool => ({
+  name,
+  description: null,
+  parameters: null,
+  strict: null,
+  kind: 'function',
+});
+const base: CanonicalRequest = {
+  ...readRequest(clientRequest()),
+  system: [text('Be brief.'), text('Be kind.')],
+  messages: [user('One'), assistant, user('Two')],
+  tools: [toolOf('look'), toolOf('find')],
+};
+
+/** Returns the marked blocks, by what they hold. */
+function marksOf(fields: Partial<CanonicalRequest>, target: object = {}): unknown[] {
+  const request = { ...base, ...fields };
+  const { body } = writeRequest(
+    request,
+    upstreamTarget({ model: 'claude-sonnet-5', cacheableTokens: 5_000, ...target }),
+  );
+  const { tools = [], system = [], messages } = body as Record<string, JsonObject[]>;
+  const blocks = [...tools, ...system, ...messages!.flatMap(({ content }) => content)];
+  return (blocks as JsonObject[])
+    .filter(({ cache_control: mark }) => mark !== undefined)
+    .map((block) => block.text ?? block.name);
+}
+
+test('the end of the system prompt and of the last two user turns is marked', () => {
+  assert.deepEqual(marksOf({}), ['Be kind.', 'One', 'Two']);
+  assert.deepEqual(marksOf({ system: [] }), ['find', 'One', 'Two']);
+  assert.deepEqual(marksOf({ system: [], tools: [] }), ['One', 'Two']);
+  assert.deepEqual(marksOf({ messages: [user('One')] }), ['Be kind.', 'One']);
+  // Thoughts cannot be marked.
+  assert.deepEqual(marksOf({ messages: [user('One'), assistant] }), ['Be kind.', 'One', 'Yes?']);
+});
+
+test('a prompt that is probably read once is not marked', () => {
+  const once = { messages: [user('One')], tools: [] };
+  assert.deepEqual(marksOf(once), []);
+  assert.deepEqual(marksOf({ ...once, promptCacheKey: 'key' }), ['Be kind.', 'One']);
+  const forced = { ...once, tools: base.tools };
+  assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'required' } }), []);
+  assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'tool', name: 'look' } }), []);
+  assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'auto' } }), ['Be kind.', 'One']);
+});
+
+test('the client’s own marks win', () => {
+  assert.deepEqual(marksOf({ system: [marked, text('Be kind.')] }), ['Be brief.']);
+});
+
+test('nothing is marked for hosts that cache by themselves, or where marks are switched off', () => {
+  assert.deepEqual(marksOf({}, { model: 'deepseek-v4' }), []);
+  assert.deepEqual(marksOf({}, { cacheableTokens: undefined }), []);
+});
+
+test('a prompt below the shortest that the model keeps is not marked', () => {
+  const shortest: Record<string, number> = {
+    'claude-fable-5-1': 512,
+    'claude-opus-5': 512,
+    'claude-sonnet-5-5': 512,
+    'claude-haiku-5-5': 512,
+    'claude-sonnet-5': 1_024,
+    'claude-opus-4-8': 1_024,
+    'claude-opus-4-7': 2_048,
+    'claude-opus-4-6': 4_096,
+    'claude-opus-4-5-20251101': 4_096,
+    'claude-haiku-4-5': 4_096,
+    'claude-sonnet-4-5': 1_024,
+    'claude-opus-4-1': 1_024,
+    'claude-sonnet-4-6': 1_024,
+  };
+  for (const [model, cacheableTokens] of Object.entries(shortest)) {
+    assert.equal(marksOf({}, { model, cacheableTokens }).length, 3, model);
+    const below = { model, cacheableTokens: cacheableTokens - 1 };
+    assert.deepEqual(marksOf({}, below), [], model);
+  }
+});
+
+test('a prompt cache key is listed only when it brings no marks', () => {
+  const ignoredWith = (cacheableTokens: number) =>
+    writeRequest(
+      { ...base, promptCacheKey: 'key' },
+      upstreamTarget({ model: 'claude-sonnet-5', cacheableTokens }),
+    ).ignored;
+  assert.deepEqual(ignoredWith(5_000), []);
+  assert.deepEqual(ignoredWith(500), ['prompt_cache_key']);
+});

@@ -1,0 +1,215 @@
+// What an agent's conversation with a Claude model costs from each client format, beside the same
+// conversation sent to the provider by a client that marks its prompts.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { JsonObject } from '../../src/lib/json.ts';
+import {
+  cachingPrices,
+  cachingProvider,
+  costOf,
+  type CacheUsage,
+} from '../support/caching-provider.ts';
+import { wholeAnswer } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { numberedContent } from '../support/numbered-answers.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { answerJson } from '../support/upstream.ts';
+
+const turns = 40;
+const clock = new TestClock();
+let gateway: TestGateway;
+let key: string;
+
+before(async () => {
+  const claude = {
+    routes: [{ provider: 'anthropic', model: 'claude-sonnet-5' }],
+    max_input_tokens: 500_000,
+    max_output_tokens: 8_000,
+    prices: cachingPrices,
+  };
+  gateway = await startGateway(
+    { models: { claude, unmarked: { ...claude, cache_marks: false } } },
+    { clock },
+  );
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 }));
+});
+after(() => gateway.stop());
+
+const instructions = 'You are a careful engineer. '.repeat(300);
+const task = 'Mend the failing test.';
+const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+const toolNames = ['read_file', 'write_file', 'run', 'search', 'list'];
+const describe = (name: string) => `Runs ${name}. `.repeat(40);
+const fileOf = (turn: number) => `line ${turn} of the file\n`.repeat(60);
+
+/** A client: it sends the whole conversation in each turn, with the result of the last call. */
+type Client = {
+  readonly path: string;
+  readonly first: JsonObject;
+  /** Returns the request after an answer. */
+  readonly next: (request: JsonObject, answer: JsonObject, result: string) => JsonObject;
+};
+
+const chat: Client = {
+  path: '/v1/chat/completions',
+  first: {
+    tools: toolNames.map((name) => ({
+      type: 'function',
+      function: { name, description: describe(name), parameters: schema },
+    })),
+    messages: [
+      { role: 'system', content: instructions },
+      { role: 'user', content: task },
+    ],
+  },
+  next: (request, answer, content) => {
+    const [{ message }] = answer.choices as [{ message: JsonObject }];
+    const [{ id }] = message.tool_calls as [{ id: string }];
+    return withTurns(request, 'messages', [message, { role: 'tool', tool_call_id: id, content }]);
+  },
+};
+
+const responses: Client = {
+  path: '/v1/responses',
+  first: {
+    instructions,
+    tools: toolNames.map((name) => ({
+      type: 'function',
+      name,
+      description: describe(name),
+      parameters: schema,
+    })),
+    input: [{ role: 'user', content: task }],
+  },
+  next: (request, answer, output) => {
+    const items = answer.output as readonly JsonObject[];
+    const { call_id } = items.find(({ type }) => type === 'function_call')!;
+    return withTurns(request, 'input', [
+      ...items,
+      { type: 'function_call_output', call_id, output },
+    ]);
+  },
+};
+
+const mark = { cache_control: { type: 'ephemeral' } };
+
+/** It marks the system prompt and the last block, as Claude Code does. */
+const messages: Client = {
+  path: '/v1/messages',
+  first: {
+    max_tokens: 1_000,
+    system: [{ type: 'text', text: instructions, ...mark }],
+    tools: toolNames.map((name) => ({
+      name,
+      description: describe(name),
+      input_schema: schema,
+    })),
+    messages: [{ role: 'user', content: [{ type: 'text', text: task, ...mark }] }],
+  },
+  next: (request, answer, content) => {
+    const unmarked = (request.messages as readonly JsonObject[]).map((message) => ({
+      ...message,
+      content: (message.content as readonly JsonObject[]).map(
+        ({ cache_control: _mark, ...block }) => block,
+      ),
+    }));
+    const blocks = answer.content as readonly JsonObject[];
+    const { id: tool_use_id } = blocks.find(({ type }) => type === 'tool_use')!;
+    const result = { type: 'tool_result', tool_use_id, content, ...mark };
+    return withTurns({ ...request, messages: unmarked }, 'messages', [
+      { role: 'assistant', content: blocks },
+      { role: 'user', content: [result] },
+    ]);
+  },
+};
+
+function withTurns(
+  request: JsonObject,
+  field: 'messages' | 'input',
+  added: readonly JsonObject[],
+): JsonObject {
+  return { ...request, [field]: [...(request[field] as readonly JsonObject[]), ...added] };
+}
+
+/** Runs the conversation. Returns what the provider billed. */
+async function converse(
+  { first, next }: Client,
+  send: (request: JsonObject) => Promise<JsonObject>,
+): Promise<void> {
+  let request = first;
+  for (let turn = 0; turn < turns; turn++) {
+    request = next(request, await send(request), fileOf(turn));
+    await clock.advance(20_000);
+  }
+}
+
+async function conversedThrough(client: Client, model: string) {
+  const provider = cachingProvider(clock);
+  gateway.upstream.on('/v1/messages', provider.script);
+  let chargedUsd = 0;
+  await converse(client, async (request) => {
+    const reply = await gateway.post(client.path, { key, body: { model, ...request } });
+    assert.equal(reply.status, 200, reply.text);
+    chargedUsd += reply.costMicros! / 1_000_000;
+    return reply.json<JsonObject>();
+  });
+  return { chargedUsd, billed: provider.billed };
+}
+
+async function billedDirectly(): Promise<readonly CacheUsage[]> {
+  const provider = cachingProvider(clock);
+  await converse(messages, async (request) => provider.answer({ model: 'claude', ...request }));
+  return provider.billed;
+}
+
+for (const [name, client] of Object.entries({ chat, responses, messages }))
+  test(`a conversation of ${turns} turns from a ${name} client costs what it costs at the provider`, async () => {
+    const directUsd = costOf(await billedDirectly());
+    const { chargedUsd, billed } = await conversedThrough(client, 'claude');
+    assert.ok(Math.abs(costOf(billed) - chargedUsd) < 0.0001, 'the charge is the provider’s bill');
+    const ratio = chargedUsd / directUsd;
+    assert.ok(ratio > 0.98 && ratio < 1.02, `${ratio.toFixed(3)} of the direct bill`);
+  });
+
+test('without marks nothing is read from the cache, which costs several times as much', async () => {
+  const directUsd = costOf(await billedDirectly());
+  const { chargedUsd, billed } = await conversedThrough(chat, 'unmarked');
+  assert.ok(billed.every((usage) => usage.cache_read_input_tokens === 0));
+  assert.ok(chargedUsd / directUsd > 4, `${(chargedUsd / directUsd).toFixed(1)} times`);
+});
+
+test('a Messages client that marks its prompts names one prompt cache in all turns with OpenAI', async () => {
+  const { upstream } = gateway;
+  upstream.on('/v1/responses', answerJson(wholeAnswer('responses', numberedContent)));
+  const say = (role: string, text: string, fields: object = {}) => ({
+    role,
+    content: [{ type: 'text', text, ...fields }],
+  });
+  const keyOf = async (body: object, from = key, headers: Record<string, string> = {}) => {
+    const sent = upstream.requests.length;
+    const model = 'gpt-5-mini';
+    const reply = await gateway.post('/v1/messages', {
+      key: from,
+      headers,
+      body: { model, max_tokens: 200, ...body },
+    });
+    assert.equal(reply.status, 200, reply.text);
+    return ((await upstream.request(sent)).body as JsonObject).prompt_cache_key;
+  };
+  const opening = [say('user', 'Hello', mark)];
+  const later = [say('user', 'Hello'), say('assistant', 'Yes?'), say('user', 'More', mark)];
+  const name = await keyOf({ messages: opening });
+  assert.match(String(name), /^[\w-]{43}$/);
+  assert.equal(await keyOf({ messages: later }), name);
+  assert.equal(await keyOf({ ...mark, messages: [say('user', 'Hello')] }), name);
+  assert.equal(await keyOf({ messages: [say('user', 'Hello')] }), undefined);
+  const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
+  const session = { 'x-claude-code-session-id': 'session-1' };
+  const others = [
+    await keyOf({ messages: opening }, other),
+    await keyOf({ messages: opening }, key, session),
+    await keyOf({ messages: [say('user', 'Good bye', mark)] }),
+  ];
+  assert.equal(new Set([name, ...others]).size, 4);
+  assert.equal(await keyOf({ messages: later }, key, session), others[1]);
+});
