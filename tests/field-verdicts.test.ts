@@ -83,7 +83,8 @@ const wires: readonly Wire[] = [
       { file: `${anthropic}/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
       { file: `${anthropic}/beta/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
     ],
-    older: ['temperature', 'top_p', 'top_k', 'abort_reason', 'scope', 'category'],
+    // The last two are Claude Code's.
+    older: ['temperature', 'top_p', 'top_k', 'abort_reason', 'category', 'scope', 'safeguards'],
     body: { model: 'm', max_tokens: 2_000, messages: [{ role: 'user', content: 'Hi' }] },
     needed: {
       thinking: { signature: 'the provider’s own' },

@@ -859,6 +859,8 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
+const capCodes = ['key_daily_limit_reached', 'key_monthly_limit_reached', 'member_budget_reached'];
+
 type Shape = 'messages' | 'chat' | 'other';
 
 function shapeAt(path: string): Shape {
@@ -895,7 +897,9 @@ function assertShape(reply: Reply, shape: Shape, code: ErrorCode): void {
     assert.equal(whole['type'], 'error');
     assert.equal(
       error.type,
-      anthropicTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'),
+      capCodes.includes(code)
+        ? 'billing_error'
+        : (anthropicTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')),
     );
     assert.equal(
       reply.headers['request-id'],

@@ -305,6 +305,8 @@ test('429: the rate limit and a cap are RateLimitErrors', async () => {
 
   const capped = await failing(await newClient({ monthlyCapMicros: zeroMicros }), RateLimitError);
   assert.equal(bodyOf(capped).error.code, 'key_monthly_limit_reached');
+  assert.equal(capped.type, 'billing_error');
+  assert.equal(capped.headers?.get('x-should-retry'), 'false');
 });
 
 test('5xx: an overloaded provider is an InternalServerError of the api_error kind', async () => {

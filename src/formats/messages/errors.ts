@@ -1,7 +1,12 @@
 // Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, as a body and as a
 // stream's `error` event.
 import { readErrorMessage, readVendorError } from '../error-message.ts';
-import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
+import {
+  documentationUrl,
+  type ApiError,
+  type ErrorCode,
+  type ErrorContext,
+} from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
@@ -9,9 +14,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   const { code, message, param, details, vendor, status } = error;
   const type =
-    code === 'overloaded'
-      ? 'overloaded_error'
-      : (errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
+    codeTypes[code] ?? errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return {
     type: 'error',
     error: {
@@ -29,8 +32,16 @@ export function writeError(error: ApiError, context: ErrorContext): JsonObject {
 
 /**
  * Anthropic sends `overloaded_error` with its status 529. The gateway sends it with a 503, which
- * every client retries.
+ * every client retries. A spent cap is no matter of seconds: with `billing_error` Claude Code stops
+ * and shows the message.
  */
+const codeTypes: Partial<Readonly<Record<ErrorCode, string>>> = {
+  overloaded: 'overloaded_error',
+  key_daily_limit_reached: 'billing_error',
+  key_monthly_limit_reached: 'billing_error',
+  member_budget_reached: 'billing_error',
+};
+
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',

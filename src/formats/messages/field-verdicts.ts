@@ -88,6 +88,8 @@ export const verdictTable: VerdictTable = {
     speed: unavailable(otherPrice, (value) => value === 'standard'),
     /** The default, `auto`, would use capacity that the operator has bought. */
     service_tier: { rule: 'force', value: 'standard_only', accepts: ['auto', 'standard_only'] },
+    /** Claude Code's, for a verdict on each tool call. */
+    ...pass('safeguards'),
     /**
      * Compares with an earlier request by its id, and would reveal one account's prompts to
      * another.
@@ -95,7 +97,7 @@ export const verdictTable: VerdictTable = {
     diagnostics: { rule: 'drop' },
   },
   anywhere: {
-    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples metadata'),
+    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples metadata safeguards'),
     ...verdicts(stored, 'file_id file_ids container_id skill_id'),
   },
   messages: pass('role content clear_at output_config'),

@@ -7,6 +7,7 @@ import { shownUsage } from '../shown-usage.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
 import { relayedNames, renameBlocks } from './relay-tool-names.ts';
+import { missingSafeguards } from './safeguards.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
@@ -27,7 +28,13 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const names = relayedNames(context.request.body);
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {
-    body: { ...named, ...missingHead(message, context), model: context.model, usage },
+    body: {
+      ...missingSafeguards(context.request.body),
+      ...named,
+      ...missingHead(message, context),
+      model: context.model,
+      usage,
+    },
     usage: reported,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,

@@ -45,6 +45,7 @@ export function relayRequest(
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
   fitToModel(outgoing, target.model, ignored);
+  if (!target.model.includes('claude')) dropSafeguards(outgoing, ignored);
   limitCacheMarks(outgoing, ignored);
   const names = relayedNames(body);
   return { body: names ? renameTools(outgoing, names.toSent) : outgoing, ignored };
@@ -111,6 +112,12 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void 
     outgoing,
     fitSampling({ temperature, topP, topK }, { traits, isThinking }, ignored),
   );
+}
+
+/** Other vendors copied Messages without verdicts on calls. */
+function dropSafeguards(outgoing: Record<string, unknown>, ignored: string[]): void {
+  if (isAskedFor(outgoing.safeguards)) ignored.push('safeguards');
+  delete outgoing.safeguards;
 }
 
 type Outgoing = Record<string, unknown> &

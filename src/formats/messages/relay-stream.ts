@@ -9,6 +9,7 @@ import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
+import { missingSafeguards } from './safeguards.ts';
 import { readStop } from './stop.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
@@ -165,7 +166,8 @@ class MessageStreamRelay {
     if (isObject(delta) && typeof delta.stop_reason === 'string') {
       this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
       this.progress.isComplete = true;
-      this.#end = { ...event, type: 'message_delta' };
+      const verdicts = missingSafeguards(this.#context.request.body);
+      this.#end = { ...event, type: 'message_delta', delta: { ...verdicts, ...delta } };
       return '';
     }
     // Counts are totals, so those after the stop reason replace earlier ones.
