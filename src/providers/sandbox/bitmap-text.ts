@@ -1,7 +1,7 @@
 // Renders text as dots: breaks it into lines that fit and draws the letters of bitmap-font.ts. One
-// dot is one unit; the painter chooses its size in pixels. Characters without a letter stay
-// recognisable: é becomes e, and other scripts and emoji become a box with the character's number.
-import { glyphRows, letters, smallDigits } from './bitmap-font.ts';
+// dot is one unit; the painter chooses its size in pixels.
+import anyAscii from 'any-ascii';
+import { glyphRows, letters } from './bitmap-font.ts';
 
 /** `rows[y][x]`: true for a dot. */
 type Glyph = { readonly width: number; readonly rows: readonly (readonly boolean[])[] };
@@ -17,11 +17,19 @@ const lineGap = 3;
 const lineHeight = glyphRows + lineGap;
 const space: Glyph = { width: 3, rows: [] };
 
-/** Breaks lines at spaces and line feeds, and inside words that are longer than a line. */
+/** Writes other scripts in Latin letters and emoji by their names, so that every one has a letter. */
+export function toAscii(text: string): string {
+  return anyAscii(text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n'))
+    .replaceAll(/[^\S\n]/g, ' ')
+    .replaceAll(/[^\P{Cc}\n]/gu, '');
+}
+
+/**
+ * Breaks lines at spaces and line feeds, and inside words that are longer than a line. `text`: from
+ * `toAscii`.
+ */
 export function layOutText(text: string, widthMax: number): TextBlock {
-  const lines = toAscii(text)
-    .split('\n')
-    .flatMap((paragraph) => breakLine(paragraph, widthMax));
+  const lines = text.split('\n').flatMap((paragraph) => breakLine(paragraph, widthMax));
   return { lines, width: Math.max(0, ...lines.map(lineWidth)), height: heightOf(lines.length) };
 }
 
@@ -92,49 +100,13 @@ function breakLine(paragraph: string, widthMax: number): Glyph[][] {
   return lines;
 }
 
-/**
- * Decomposes compatibility forms and accents, so that only characters without a Latin letter
- * remain.
- */
-function toAscii(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}|\p{Cf}/gu, '')
-    .replaceAll(/[‘’‚‛′]/g, "'")
-    .replaceAll(/[“”„‟″«»]/g, '"')
-    .replaceAll(/[‐‑‒–—―−]/g, '-')
-    .replaceAll('ß', 'ss')
-    .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replaceAll(/[^\S\n]/g, ' ')
-    .replaceAll(/[^\P{Cc}\n]/gu, '');
-}
-
 function glyphsOf(word: string): Glyph[] {
-  return Array.from(word, (character) => {
-    const glyph = known.get(character) ?? boxOf(character);
-    known.set(character, glyph);
-    if (known.size > knownMax) known.clear();
-    return glyph;
-  });
+  return Array.from(word, (character) => glyphs.get(character)!);
 }
 
-const knownMax = 2_000;
-const known = new Map<string, Glyph>();
-for (const [letter, rows] of Object.entries(letters)) known.set(letter, readGlyph(rows));
+const glyphs = new Map(Object.entries(letters).map(([letter, rows]) => [letter, readGlyph(rows)]));
 
 function readGlyph(text: string): Glyph {
   const rows = text.split(' ').map((row) => Array.from(row, (dot) => dot === '#'));
   return { width: rows[0]!.length, rows };
-}
-
-/** `日` is a box with 65E5 in it. */
-function boxOf(character: string): Glyph {
-  const digits = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-  const inner = Array.from({ length: 5 }, (_, row) =>
-    Array.from(digits, (digit) => smallDigits[digit]!.split(' ')[row]!).join('.'),
-  );
-  const width = inner[0]!.length + 4;
-  const edge = '#'.repeat(width);
-  const blank = `#${'.'.repeat(width - 2)}#`;
-  return readGlyph([edge, blank, ...inner.map((row) => `#.${row}.#`), blank, edge].join(' '));
 }

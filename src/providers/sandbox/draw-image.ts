@@ -8,7 +8,7 @@ import type { ImageFormat, ImageMode, PixelSize } from '../../terms/image-model.
 import type { ImageBytes } from '../../lib/image.ts';
 import { makeBackground } from './background.ts';
 import { inTurn } from './drawing-slots.ts';
-import { writeTextLayer, type Room } from './text-layer.ts';
+import type { Room } from './text-layer.ts';
 
 export type Drawing = PixelSize & {
   readonly prompt: string;
@@ -179,6 +179,8 @@ async function textLayer(
   room: Room,
   position: (layer: PixelSize) => { left: number; top: number },
 ): Promise<Layer | null> {
+  // Its tables of letters are large.
+  const { writeTextLayer } = await import('./text-layer.ts');
   const written = writeTextLayer(text, room);
   if (!written) return null;
   const sharp = await loadSharp();

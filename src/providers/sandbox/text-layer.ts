@@ -1,7 +1,7 @@
 // A panel of text that fills the given room. It is drawn at one pixel a dot and enlarged
 // afterwards, so that a picture of any size costs the event loop at most a few hundred thousand
 // dots.
-import { cutText, forEachDot, layOutText, type TextBlock } from './bitmap-text.ts';
+import { cutText, forEachDot, layOutText, type TextBlock, toAscii } from './bitmap-text.ts';
 
 /** RGBA, one pixel for each dot; each is enlarged to `scale` pixels. */
 type TextLayer = {
@@ -23,7 +23,8 @@ const charactersMax = 8_000;
 const titleDots = 72;
 
 /** Returns null when not even one letter fits. */
-export function writeTextLayer(text: string, room: Room): TextLayer | null {
+export function writeTextLayer(prompt: string, room: Room): TextLayer | null {
+  const text = toAscii(prompt);
   const cut = text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}...`;
   const largest = Math.max(1, Math.floor(Math.min(room.width, room.height * 1.6) / titleDots));
   // Smaller letters are unreadable when the whole picture is viewed.
