@@ -5,10 +5,19 @@
 /** Smaller answers are not counted; most are a few kilobytes. */
 export const smallAnswerBytes = 256 * 1024;
 
+export type LargeAnswer = {
+  /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
+  readonly take: (bytes: number) => boolean;
+  /** Frees the answer's bytes; further calls do nothing. */
+  readonly close: () => void;
+};
+
+type Reading = { readonly resume: () => void; bytes: number; isWaiting: boolean };
+
 export class LargeAnswers {
   readonly #bytesMax: number;
-  /** Answers in the order in which they became large. */
-  readonly #answers = new Set<LargeAnswer>();
+  /** In the order in which they became large. */
+  readonly #answers = new Set<Reading>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -17,61 +26,35 @@ export class LargeAnswers {
 
   /** `resume`: called when a waiting answer may be read on. */
   open(resume: () => void): LargeAnswer {
-    const answer = new LargeAnswer(this, resume);
+    const answer: Reading = { resume, bytes: 0, isWaiting: false };
     this.#answers.add(answer);
-    return answer;
-  }
-
-  /** Counts bytes of an answer. Returns false when it must wait. */
-  take(answer: LargeAnswer, bytes: number): boolean {
-    this.#bytes += bytes;
-    return this.#mayGoOn(answer);
-  }
-
-  remove(answer: LargeAnswer, bytes: number): void {
-    if (!this.#answers.delete(answer)) return;
-    this.#bytes -= bytes;
-    // undici has one parser for all connections. The caller may be inside it, so another connection
-    // cannot be resumed right now.
-    queueMicrotask(() => this.#resumeWaiting());
+    return {
+      take: (bytes) => {
+        answer.bytes += bytes;
+        this.#bytes += bytes;
+        answer.isWaiting = !this.#mayGoOn(answer);
+        return !answer.isWaiting;
+      },
+      close: () => {
+        if (!this.#answers.delete(answer)) return;
+        this.#bytes -= answer.bytes;
+        // undici has one parser for all connections. The caller may be inside it, so another
+        // connection cannot be resumed right now.
+        queueMicrotask(() => this.#resumeWaiting());
+      },
+    };
   }
 
   #resumeWaiting(): void {
-    for (const answer of this.#answers) if (this.#mayGoOn(answer)) answer.goOn();
+    for (const answer of this.#answers) {
+      if (!answer.isWaiting || !this.#mayGoOn(answer)) continue;
+      answer.isWaiting = false;
+      answer.resume();
+    }
   }
 
-  #mayGoOn(answer: LargeAnswer): boolean {
+  #mayGoOn(answer: Reading): boolean {
     const [oldest] = this.#answers;
     return this.#bytes <= this.#bytesMax || answer === oldest;
-  }
-}
-
-export class LargeAnswer {
-  readonly #all: LargeAnswers;
-  readonly #resume: () => void;
-  #bytes = 0;
-  #isWaiting = false;
-
-  constructor(all: LargeAnswers, resume: () => void) {
-    this.#all = all;
-    this.#resume = resume;
-  }
-
-  /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
-  take(bytes: number): boolean {
-    this.#bytes += bytes;
-    this.#isWaiting = !this.#all.take(this, bytes);
-    return !this.#isWaiting;
-  }
-
-  goOn(): void {
-    if (!this.#isWaiting) return;
-    this.#isWaiting = false;
-    this.#resume();
-  }
-
-  /** Frees the answer's bytes; further calls do nothing. */
-  close(): void {
-    this.#all.remove(this, this.#bytes);
   }
 }
