@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { formatUsd, micros } from '../lib/money.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { OwnChangeRow } from '../domain/users/audited-links.ts';
+import type { OwnChangeRow } from '../domain/users/library-adapter.ts';
 import { Authentication } from '../domain/users/authentication.ts';
 import { createMailer, type Mailer } from '../domain/users/mail.ts';
 import { listMembers } from '../domain/users/members.ts';

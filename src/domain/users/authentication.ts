@@ -9,7 +9,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { withOneSlash } from '../../lib/one-slash.ts';
 import { isInvited } from './invitations.ts';
-import type { OwnChangeRow } from './audited-links.ts';
+import type { OwnChangeRow } from './library-adapter.ts';
 import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
 import {
   oidcProviderId,
@@ -55,10 +55,29 @@ type AuthenticationInput = {
   readonly clock: Clock;
 };
 
+/** Of the authenticator app, or a backup code. */
+type GivenCode = {
+  readonly kind: 'totp' | 'backup';
+  readonly code: string;
+  readonly userId: string;
+};
+
 type SecondFactorStart = {
   readonly uri: string;
   readonly secret: string;
   readonly backupCodes: readonly string[];
+};
+
+type LibraryCall = (
+  library: Library,
+  request: { readonly headers: Headers; readonly asResponse: true },
+) => Promise<Response>;
+
+/** `body` has the `code` of a refusal. */
+type Answer = {
+  readonly isOk: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly cookies: readonly string[];
 };
 
 /** The identity provider did not answer. */
@@ -137,18 +156,11 @@ export class Authentication {
     client: Client,
     { email, password }: { readonly email: string; readonly password: string },
   ): Promise<WithCookies<'done' | 'second-factor' | 'wrong'>> {
-    const { api } = await this.#library(client);
-    const response = await api.signInEmail({
-      body: { email, password },
-      headers: this.#headersOf(client),
-      asResponse: true,
-    });
-    if (!response.ok) return { result: wrongOrThrow(response, 'sign in'), cookies: [] };
-    const answer = (await response.json()) as { readonly twoFactorRedirect?: boolean };
-    return {
-      result: answer.twoFactorRedirect ? 'second-factor' : 'done',
-      cookies: response.headers.getSetCookie(),
-    };
+    const { isOk, body, cookies } = await this.#ask(client, ({ api }, request) =>
+      api.signInEmail({ body: { email, password }, ...request }),
+    );
+    if (!isOk) return { result: 'wrong', cookies: [] };
+    return { result: body['twoFactorRedirect'] ? 'second-factor' : 'done', cookies };
   }
 
   /**
@@ -166,38 +178,28 @@ export class Authentication {
    */
   async giveSecondFactor(
     client: Client,
-    {
-      kind,
-      code,
-      userId,
-    }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
+    { kind, code, userId }: GivenCode,
   ): Promise<WithCookies<'done' | 'wrong' | 'over'>> {
-    const { api } = await this.#library(client);
-    const headers = this.#headersOf(withoutSession(client));
-    const response =
+    const digest = kind === 'backup' ? await this.#digestOfCode(userId, code) : '';
+    const { isOk, body, cookies } = await this.#ask(
+      withoutSession(client),
       kind === 'totp'
-        ? await api.verifyTOTP({ body: { code }, headers, asResponse: true })
-        : await api.verifyBackupCode({
-            body: { code: await this.#digestOfCode(userId, code) },
-            headers,
-            asResponse: true,
-          });
-    if (!response.ok) {
-      const { code: reason } = (await response.clone().json()) as { readonly code?: string };
-      wrongOrThrow(response, 'check a code');
+        ? sendCode(code)
+        : ({ api }, request) => api.verifyBackupCode({ body: { code: digest }, ...request }),
+    );
+    if (!isOk) {
       const isOver =
-        reason === 'INVALID_TWO_FACTOR_COOKIE' || reason === 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE';
-      return { result: isOver ? 'over' : 'wrong', cookies: response.headers.getSetCookie() };
+        body['code'] === 'INVALID_TWO_FACTOR_COOKIE' ||
+        body['code'] === 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE';
+      return { result: isOver ? 'over' : 'wrong', cookies };
     }
-    if (kind === 'totp' && !(await this.#useCode(userId, code))) {
-      const { token } = (await response.json()) as { readonly token: string };
-      await this.#input.database.write
-        .deleteFrom('user_sessions')
-        .where('token', '=', digestOf(token))
-        .execute();
-      return { result: 'over', cookies: [] };
-    }
-    return { result: 'done', cookies: response.headers.getSetCookie() };
+    if (kind === 'backup' || (await this.#useCode(userId, code)))
+      return { result: 'done', cookies };
+    await this.#input.database.write
+      .deleteFrom('user_sessions')
+      .where('token', '=', digestOf(String(body['token'])))
+      .execute();
+    return { result: 'over', cookies: [] };
   }
 
   /**
@@ -205,21 +207,16 @@ export class Authentication {
    * cookie the client sent.
    */
   async startSession(client: Client, userId: string): Promise<readonly string[]> {
-    const { api } = await this.#library(client);
-    const response = await api.startSession({
-      body: { userId },
-      headers: this.#headersOf(client),
-      asResponse: true,
-    });
-    if (!response.ok) throw new Error('the sign-in library started no session');
-    return response.headers.getSetCookie();
+    const { isOk, cookies } = await this.#ask(client, ({ api }, request) =>
+      api.startSession({ body: { userId }, ...request }),
+    );
+    if (!isOk) throw new Error('the sign-in library started no session');
+    return cookies;
   }
 
   async signOut(client: Client): Promise<readonly string[]> {
-    const { api } = await this.#library(client);
-    return (
-      await api.signOut({ headers: this.#headersOf(client), asResponse: true })
-    ).headers.getSetCookie();
+    const { cookies } = await this.#ask(client, ({ api }, request) => api.signOut(request));
+    return cookies;
   }
 
   /**
@@ -230,26 +227,14 @@ export class Authentication {
     client: Client,
     password: string,
   ): Promise<WithCookies<SecondFactorStart | 'wrong' | 'is-on'>> {
-    const { api } = await this.#library(client);
-    const response = await api.enableTwoFactor({
-      body: { password, method: 'totp' },
-      headers: this.#headersOf(client),
-      asResponse: true,
-    });
-    const answer = (await response.clone().json()) as {
-      readonly code?: string;
-      readonly totpURI: string;
-      readonly backupCodes: string[];
-    };
-    if (!response.ok) {
-      const wrong = wrongOrThrow(response, 'start a second factor');
-      return { result: answer.code === 'TOTP_ALREADY_ENABLED' ? 'is-on' : wrong, cookies: [] };
-    }
-    const secret = new URL(answer.totpURI).searchParams.get('secret')!;
-    return {
-      result: { uri: answer.totpURI, secret, backupCodes: answer.backupCodes },
-      cookies: response.headers.getSetCookie(),
-    };
+    const { isOk, body, cookies } = await this.#ask(client, ({ api }, request) =>
+      api.enableTwoFactor({ body: { password, method: 'totp' }, ...request }),
+    );
+    if (!isOk)
+      return { result: body['code'] === 'TOTP_ALREADY_ENABLED' ? 'is-on' : 'wrong', cookies: [] };
+    const { totpURI: uri, backupCodes } = body as { totpURI: string; backupCodes: string[] };
+    const secret = new URL(uri).searchParams.get('secret')!;
+    return { result: { uri, secret, backupCodes }, cookies };
   }
 
   /** `database`: the transaction of the change. */
@@ -259,48 +244,22 @@ export class Authentication {
     { userId, code }: { readonly userId: string; readonly code: string },
   ): Promise<WithCookies<'done' | 'wrong'>> {
     // A user who has a session already got what `onSignIn` gives.
-    const { api } = await openLibrary({
-      ...this.#settings(client),
-      database,
-      onSignIn: async () => {},
-    });
-    const response = await api.verifyTOTP({
-      body: { code },
-      headers: this.#headersOf(client),
-      asResponse: true,
-    });
-    if (!response.ok)
-      return { result: wrongOrThrow(response, 'confirm a second factor'), cookies: [] };
+    const onSignIn = async () => {};
+    const library = openLibrary({ ...this.#settings(client), database, onSignIn });
+    const { isOk, cookies } = await this.#ask(client, sendCode(code), library);
+    if (!isOk) return { result: 'wrong', cookies: [] };
     await this.#useCode(userId, code, database);
-    return { result: 'done', cookies: response.headers.getSetCookie() };
+    return { result: 'done', cookies };
   }
 
   /**
    * Checks a code of the signed-in user, whose second factor must be on. A code of the app works
    * once; a backup code is not used up.
    */
-  async isRightCode(
-    client: Client,
-    {
-      kind,
-      code,
-      userId,
-    }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
-  ): Promise<boolean> {
-    if (kind === 'backup') {
-      return (await this.#digestOfCode(userId, code)) !== '';
-    }
-    const { api } = await this.#library(client);
-    const response = await api.verifyTOTP({
-      body: { code },
-      headers: this.#headersOf(client),
-      asResponse: true,
-    });
-    if (!response.ok) {
-      wrongOrThrow(response, 'check a code');
-      return false;
-    }
-    return this.#useCode(userId, code);
+  async isRightCode(client: Client, { kind, code, userId }: GivenCode): Promise<boolean> {
+    if (kind === 'backup') return (await this.#digestOfCode(userId, code)) !== '';
+    const { isOk } = await this.#ask(client, sendCode(code));
+    return isOk && (await this.#useCode(userId, code));
   }
 
   /**
@@ -381,6 +340,18 @@ export class Authentication {
   async #digestOfCode(userId: string, code: string): Promise<string> {
     const { database, secrets } = this.#input;
     return findBackupCode(secrets, code, await readBackupCodes(database.read, userId)) ?? '';
+  }
+
+  /** Calls the library for a client. Throws when it fails; a refusal is an answer. */
+  async #ask(client: Client, call: LibraryCall, library = this.#library(client)): Promise<Answer> {
+    const request = { headers: this.#headersOf(client), asResponse: true } as const;
+    const response = await call(await library, request);
+    if (response.status >= 500) throw new Error(`the sign-in library failed: ${response.status}`);
+    return {
+      isOk: response.ok,
+      body: (await response.json()) as Answer['body'],
+      cookies: response.headers.getSetCookie(),
+    };
   }
 
   #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
@@ -519,6 +490,11 @@ export class Authentication {
   }
 }
 
+/** Has a code of the authenticator app checked. */
+function sendCode(code: string): LibraryCall {
+  return ({ api }, request) => api.verifyTOTP({ body: { code }, ...request });
+}
+
 /**
  * Removes the session cookie: a signed-in user who signs in as somebody else is asked for the other
  * user's code.
@@ -532,11 +508,6 @@ function withoutCookie(cookie: string, name: string): string {
   const names = [`tollgate.${name}`, `__Host-tollgate.${name}`];
   const pairs = cookie.split(';').filter((pair) => !names.includes(pair.split('=')[0]!.trim()));
   return pairs.join(';');
-}
-
-function wrongOrThrow(response: Response, what: string): 'wrong' {
-  if (response.status < 500) return 'wrong';
-  throw new Error(`the sign-in library failed to ${what}`);
 }
 
 const errorCodes: Readonly<Record<string, string>> = {

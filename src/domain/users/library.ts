@@ -1,13 +1,12 @@
 // Sets up the sign-in library (better-auth) with our tables, hashed tokens, the second factor and
 // the configured identity provider.
-import type { BetterAuthOptions, StandardSchemaV1 } from 'better-auth';
+import type { BetterAuthOptions } from 'better-auth';
 import type { Config } from '../../config/schema.ts';
-import { isPostgresUrl, type Database } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secret, Secrets } from '../../lib/secrets.ts';
-import { auditSchema, type OwnChangeRow, withAuditedLinks } from './audited-links.ts';
 import { digestBackupCodes } from './backup-codes.ts';
-import { withHashedTokens } from './hashed-tokens.ts';
+import { openAdapter, type OwnChangeRow } from './library-adapter.ts';
 import { libraryOptions, twoFactorSchema } from './library-options.ts';
 import { librarySecret, librarySecrets } from './second-factor-secrets.ts';
 
@@ -41,7 +40,19 @@ export type LibraryInput = {
 export type Library = Awaited<ReturnType<typeof openLibrary>>;
 
 export async function openLibrary(input: LibraryInput) {
-  const { betterAuth, getAdapter, createAuthEndpoint, setSessionCookie, ...plugins } = await load();
+  const [
+    { betterAuth },
+    { createAuthEndpoint },
+    { setSessionCookie },
+    { twoFactor },
+    { genericOAuth },
+  ] = await Promise.all([
+    import('better-auth'),
+    import('better-auth/api'),
+    import('better-auth/cookies'),
+    import('better-auth/plugins/two-factor'),
+    import('better-auth/plugins/generic-oauth'),
+  ]);
   const secret = librarySecret(input.secrets[0]);
   const options = {
     ...libraryOptions({ ...input, secret }),
@@ -62,22 +73,25 @@ export async function openLibrary(input: LibraryInput) {
       session: { create: { after: async ({ id, userId }) => input.onSignIn({ id, userId }) } },
     },
     plugins: [
-      plugins.twoFactor({
+      twoFactor({
         schema: twoFactorSchema,
         backupCodeOptions: { storeBackupCodes: hashedCodes(input.secrets[0]) },
         // Our own limits count each attempt before it is checked.
         accountLockout: { enabled: false },
       }),
-      plugins.genericOAuth({
+      genericOAuth({
         config: input.oidc === null ? [] : [providerOf(input.oidc, input.onProviderClaims)],
       }),
       {
         id: 'tollgate',
-        schema: auditSchema,
         endpoints: {
           /** Signs in a user who was authenticated by our own code. */
           startSession: createAuthEndpoint.serverOnly(
-            { method: 'POST', body: userToSignIn, requireHeaders: true },
+            {
+              method: 'POST',
+              requireHeaders: true,
+              metadata: { $Infer: { body: {} as UserToSignIn } },
+            },
             async (ctx) => {
               const user = await ctx.context.internalAdapter.findUserById(ctx.body.userId);
               const session = user && (await ctx.context.internalAdapter.createSession(user.id));
@@ -105,46 +119,11 @@ export async function openLibrary(input: LibraryInput) {
       },
     ],
   } satisfies BetterAuthOptions;
-  const type = isPostgresUrl(input.database.url) ? 'postgres' : 'sqlite';
-  const { write } = input.database;
-  // Inside the caller's transaction the library cannot open its own.
-  const adapter = await getAdapter({
-    ...options,
-    database: { db: write, type, transaction: !write.isTransaction },
-  });
-  return betterAuth({
-    ...options,
-    database: () => withHashedTokens(withAuditedLinks(adapter, input.ownChangeRow)),
-  });
+  const adapter = await openAdapter(options, input.database, input.ownChangeRow);
+  return betterAuth({ ...options, database: () => adapter });
 }
 
-async function load() {
-  const [
-    { betterAuth },
-    { getAdapter },
-    { createAuthEndpoint },
-    { setSessionCookie },
-    { twoFactor },
-    { genericOAuth },
-  ] = await Promise.all([
-    import('better-auth'),
-    import('better-auth/db/adapter'),
-    import('better-auth/api'),
-    import('better-auth/cookies'),
-    import('better-auth/plugins/two-factor'),
-    import('better-auth/plugins/generic-oauth'),
-  ]);
-  return { betterAuth, getAdapter, createAuthEndpoint, setSessionCookie, twoFactor, genericOAuth };
-}
-
-/** Validates nothing: only our own code calls this endpoint. */
-const userToSignIn: StandardSchemaV1<{ readonly userId: string }> = {
-  '~standard': {
-    version: 1,
-    vendor: 'tollgate',
-    validate: (value) => ({ value: value as { readonly userId: string } }),
-  },
-};
+type UserToSignIn = { readonly userId: string };
 
 type UserInfoRule = NonNullable<NonNullable<BetterAuthOptions['user']>['validateUserInfo']>;
 

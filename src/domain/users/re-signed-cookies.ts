@@ -10,30 +10,19 @@ export function withCurrentSignatures(
   [current, ...earlier]: readonly string[],
 ): string {
   if (earlier.length === 0 || !cookie.includes('tollgate.')) return cookie;
-  return cookie
-    .split(';')
-    .map((pair) =>
-      pair.replace(
-        /^(\s*(?:__Host-)?tollgate\.\w+=)([^;]+)$/,
-        (whole, name: string, value: string) => {
-          const signed = readSigned(value);
-          if (
-            signed === null ||
-            !earlier.some((key) => isSame(signed.signature, signatureOf(key, signed.text)))
-          )
-            return whole;
-          return name + encodeURIComponent(`${signed.text}.${signatureOf(current!, signed.text)}`);
-        },
-      ),
-    )
-    .join(';');
-}
-
-/** The library's format: the text, a dot, and the HMAC in base64. */
-function readSigned(value: string): { readonly text: string; readonly signature: string } | null {
-  const plain = decoded(value);
-  const dot = plain.lastIndexOf('.');
-  return dot < 1 ? null : { text: plain.slice(0, dot), signature: plain.slice(dot + 1) };
+  return cookie.replaceAll(
+    /((?:^|;)\s*(?:__Host-)?tollgate\.\w+=)([^;]+)/g,
+    (whole, name: string, value: string) => {
+      // The library's format: the text, a dot, and the HMAC in base64.
+      const plain = decoded(value);
+      const dot = plain.lastIndexOf('.');
+      const [text, signature] = [plain.slice(0, dot), plain.slice(dot + 1)];
+      const isEarlier = earlier.some((key) => isSame(signature, signatureOf(key, text)));
+      return dot > 0 && isEarlier
+        ? name + encodeURIComponent(`${text}.${signatureOf(current!, text)}`)
+        : whole;
+    },
+  );
 }
 
 function decoded(value: string): string {
