@@ -11,7 +11,7 @@ import {
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
-import { createProofLink } from '../../src/domain/users/email-proof.ts';
+import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -114,8 +114,8 @@ test('only the signed-in user can confirm their address', async () => {
     id: string;
     email: string;
   }>();
-  const link = () =>
-    createProofLink(gateway.database, { userId, email }, gateway.program.clock.nowMs());
+  const proof = { kind: 'verify-email', userId, email } as const;
+  const link = () => createLink(gateway.database, proof, gateway.program.clock.nowMs());
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(`/verify-email?token=${await link()}`);
     await page.getByText('Sign in to confirm unproved@example.com.').waitFor();

@@ -4,6 +4,7 @@
 // sequential ones.
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 
 export type Attempts = {
@@ -22,11 +23,7 @@ export type Attempts = {
   readonly of: string;
 };
 
-type Count = {
-  readonly count: number;
-  readonly startedAtMs: number;
-  readonly blockedUntilMs: number;
-};
+type Count = Omit<Tables['attempts'], 'subject'>;
 
 type Limit = { readonly free: number; readonly windowMs: number };
 
@@ -52,19 +49,13 @@ export async function takeAttempt(
       .onConflict((conflict) => conflict.column('subject').doUpdateSet({ subject }))
       .returningAll()
       .executeTakeFirstOrThrow();
-    const previous = {
-      count: row.count,
-      startedAtMs: row.started_at_ms,
-      blockedUntilMs: row.blocked_until_ms,
-    };
-    const restMs = previous.blockedUntilMs - nowMs;
+    const restMs = row.blocked_until_ms - nowMs;
     // No wait is longer than the maximum; more is left only when the clock was set back.
     if (restMs > 0 && restMs <= waitMaxMs) return Math.ceil(restMs / 1_000);
     const limit = attempts.kind === 'account-invitations' ? invitationsLimit : usualLimit;
-    const { count, startedAtMs, blockedUntilMs } = countAttempt(previous, nowMs, limit);
     await transaction
       .updateTable('attempts')
-      .set({ count, started_at_ms: startedAtMs, blocked_until_ms: blockedUntilMs })
+      .set(countAttempt(row, nowMs, limit))
       .where('subject', '=', subject)
       .execute();
     return 0;
@@ -111,13 +102,12 @@ export function countAttempt(
   { free, windowMs }: Limit = usualLimit,
 ): Count {
   const isOver =
-    nowMs >= previous.startedAtMs + windowMs && nowMs >= previous.blockedUntilMs + windowMs;
-  const { count, startedAtMs } = isOver
-    ? { count: 1, startedAtMs: nowMs }
-    : { ...previous, count: previous.count + 1 };
+    nowMs >= previous.started_at_ms + windowMs && nowMs >= previous.blocked_until_ms + windowMs;
+  const [count, startedAtMs] = isOver ? [1, nowMs] : [previous.count + 1, previous.started_at_ms];
   const beyond = count - free;
   const waitMs = beyond < 0 ? 0 : Math.min(firstWaitMs * 2 ** Math.min(beyond, 10), waitMaxMs);
-  return { count, startedAtMs, blockedUntilMs: waitMs === 0 ? 0 : nowMs + waitMs };
+  const blockedUntilMs = waitMs === 0 ? 0 : nowMs + waitMs;
+  return { count, started_at_ms: startedAtMs, blocked_until_ms: blockedUntilMs };
 }
 
 /** Hashed, so that addresses of people who are not users are not collected. */

@@ -1,7 +1,8 @@
 // Creates the first user of an installation. The person who opens the link that the first start
 // printed becomes operator, and owner of the first account.
+import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { transact } from '../../db/transact.ts';
+import type { Tables } from '../../db/schema.ts';
 import { addMember } from './members.ts';
 import { createLink, useLink } from './one-time-link.ts';
 import { hasUsers, insertUser } from './user-records.ts';
@@ -22,7 +23,7 @@ type FirstUser = { readonly name: string; readonly email: string; readonly passw
  * All other first-run links stop working.
  */
 export async function createFirstUser(
-  database: Database,
+  transaction: Kysely<Tables>,
   {
     token,
     user,
@@ -30,18 +31,12 @@ export async function createFirstUser(
   }: { readonly token: string; readonly user: FirstUser; readonly accountId: string },
   nowMs: number,
 ): Promise<string | null> {
-  return transact(database, async (transaction) => {
-    if (!(await useLink(transaction, { kind: 'first-run', token }, nowMs))) return null;
-    const other = await transaction.selectFrom('users').select('id').limit(1).executeTakeFirst();
-    if (other) return null;
-    // A person who can read the program's output is trusted about the address too.
-    const userId = await insertUser(
-      transaction,
-      { ...user, isEmailVerified: true, isOperator: true },
-      nowMs,
-    );
-    if (userId === null) return null;
-    await addMember(transaction, { accountId, userId, role: 'owner' }, nowMs);
-    return userId;
-  });
+  if (!(await useLink(transaction, { kind: 'first-run', token }, nowMs))) return null;
+  if (await hasUsers({ read: transaction })) return null;
+  // A person who can read the program's output is trusted about the address too.
+  const operator = { ...user, isEmailVerified: true, isOperator: true };
+  const userId = await insertUser(transaction, operator, nowMs);
+  if (userId === null) return null;
+  await addMember(transaction, { accountId, userId, role: 'owner' }, nowMs);
+  return userId;
 }

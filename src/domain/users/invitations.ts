@@ -4,11 +4,10 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Role, Tables } from '../../db/schema.ts';
-import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { addMember, lockMembers } from './members.ts';
 import { digestOf, newToken } from './one-time-link.ts';
-import { insertUser, normalizeEmail } from './user-records.ts';
+import { insertUser, markProved, normalizeEmail } from './user-records.ts';
 
 const lifetimeMs = 7 * 24 * 60 * 60_000;
 
@@ -40,86 +39,63 @@ export type InvitationLinks = {
  * invitation of the same address into the account. null: the inviter no longer has `inviterRole`.
  */
 export async function invite(
-  database: Database,
+  transaction: Kysely<Tables>,
   { accountId, email, role, invitedBy, inviterRole, mailed }: NewInvitation,
   nowMs: number,
 ): Promise<InvitationLinks | null> {
+  if (inviterRole !== undefined) {
+    const members = await lockMembers(transaction, accountId);
+    if (members.find((member) => member.user_id === invitedBy)?.role !== inviterRole) return null;
+  }
   const links = {
     id: newIdWithPrefix('inv'),
     token: newToken(),
     mailedToken: mailed ? newToken() : null,
   };
-  return transact(database, async (transaction) => {
-    if (inviterRole !== undefined) {
-      const members = await lockMembers(transaction, accountId);
-      if (members.find((member) => member.user_id === invitedBy)?.role !== inviterRole) return null;
-    }
-    await transaction
-      .deleteFrom('invitations')
-      .where('account_id', '=', accountId)
-      .where('email', '=', normalizeEmail(email))
-      .where('accepted_at_ms', 'is', null)
-      .execute();
-    await transaction
-      .insertInto('invitations')
-      .values({
-        id: links.id,
-        account_id: accountId,
-        email: normalizeEmail(email),
-        role,
-        token_digest: digestOf(links.token),
-        mailed_token_digest: links.mailedToken && digestOf(links.mailedToken),
-        invited_by: invitedBy,
-        created_at_ms: nowMs,
-        expires_at_ms: nowMs + lifetimeMs,
-        accepted_at_ms: null,
-      })
-      .execute();
-    return links;
-  });
+  const address = { account_id: accountId, email: normalizeEmail(email) };
+  await transaction
+    .deleteFrom('invitations')
+    .where((eb) => eb.and(address))
+    .where('accepted_at_ms', 'is', null)
+    .execute();
+  await transaction
+    .insertInto('invitations')
+    .values({
+      ...address,
+      id: links.id,
+      role,
+      token_digest: digestOf(links.token),
+      mailed_token_digest: links.mailedToken && digestOf(links.mailedToken),
+      invited_by: invitedBy,
+      created_at_ms: nowMs,
+      expires_at_ms: nowMs + lifetimeMs,
+      accepted_at_ms: null,
+    })
+    .execute();
+  return links;
 }
 
-type Invitation = {
-  readonly accountId: string;
-  readonly accountName: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly invitedBy: string | null;
-  /** True when a user has this address. */
-  readonly isUser: boolean;
-  readonly expiresAtMs: number;
-};
-
-/** Returns null when the invitation is unknown or not open. */
+/** `userId`: the user who has the address. Returns null when the invitation is unknown or not open. */
 export async function findInvitation(
   database: Pick<Database, 'read'>,
   token: string,
   nowMs: number,
-): Promise<Invitation | null> {
-  const row = await selectOpen(database.read, nowMs)
+) {
+  const invitation = await selectOpen(database.read, nowMs)
     .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
     .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
     .leftJoin('users as invited', 'invited.email', 'invitations.email')
     .select([
-      'invitations.account_id',
-      'accounts.name',
+      'accounts.name as accountName',
       'invitations.email',
       'invitations.role',
-      'invitations.expires_at_ms',
+      'invitations.expires_at_ms as expiresAtMs',
+      'inviter.name as invitedBy',
+      'invited.id as userId',
     ])
-    .select(['inviter.name as inviter_name', 'invited.id as invited_id'])
     .where(hasToken(token))
     .executeTakeFirst();
-  if (!row) return null;
-  return {
-    accountId: row.account_id,
-    accountName: row.name,
-    email: row.email,
-    role: row.role,
-    invitedBy: row.inviter_name,
-    isUser: row.invited_id !== null,
-    expiresAtMs: row.expires_at_ms,
-  };
+  return invitation ?? null;
 }
 
 /** Returns true when an open invitation is addressed to this e-mail address. */
@@ -136,53 +112,36 @@ export async function isInvited(
   return row !== undefined;
 }
 
-type OpenInvitation = {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly invitedBy: string | null;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-};
-
 /** Lists the open invitations, newest first. */
 export async function listInvitations(
   database: Pick<Database, 'read'>,
   accountId: string,
   nowMs: number,
-): Promise<OpenInvitation[]> {
-  const rows = await selectOpen(database.read, nowMs)
+) {
+  return selectOpen(database.read, nowMs)
     .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
     .select([
       'invitations.id',
       'invitations.email',
       'invitations.role',
-      'inviter.name as inviter_name',
+      'inviter.name as invitedBy',
+      'invitations.created_at_ms as createdAtMs',
+      'invitations.expires_at_ms as expiresAtMs',
     ])
-    .select(['invitations.created_at_ms', 'invitations.expires_at_ms'])
     .where('account_id', '=', accountId)
     .orderBy('invitations.created_at_ms', 'desc')
     .orderBy('invitations.id', 'desc')
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    email: row.email,
-    role: row.role,
-    invitedBy: row.inviter_name,
-    createdAtMs: row.created_at_ms,
-    expiresAtMs: row.expires_at_ms,
-  }));
 }
 
 /** Returns the withdrawn invitation, or null when there is none with this id. */
 export async function withdrawInvitation(
-  database: Database,
+  { write }: Pick<Database, 'write'>,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<{ readonly email: string; readonly role: Role } | null> {
-  const row = await database.write
+  const row = await write
     .deleteFrom('invitations')
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ id, account_id: accountId }))
     .where('accepted_at_ms', 'is', null)
     .returning(['email', 'role'])
     .executeTakeFirst();
@@ -208,74 +167,42 @@ export type Acceptance =
   /** Nobody was signed in, and a user has the address already. */
   | { readonly kind: 'is-user' };
 
-/** Accepts an invitation. When several accept at once, one succeeds. */
+/**
+ * Accepts an invitation. When several accept at once, one succeeds. The caller undoes the
+ * transaction unless the result is `accepted`, so that the invitation stays open.
+ */
 export async function acceptInvitation(
-  database: Database,
+  transaction: Kysely<Tables>,
   token: string,
   by: Acceptor,
   nowMs: number,
 ): Promise<Acceptance> {
-  try {
-    return await transact(database, async (transaction) => {
-      const found = await transaction
-        .selectFrom('invitations')
-        .select('account_id')
-        .where(hasToken(token))
-        .executeTakeFirst();
-      // A change of the inviter's rights happens before this, or after it.
-      if (found) await lockMembers(transaction, found.account_id);
-      const invitation = await transaction
-        .updateTable('invitations')
-        .set({ accepted_at_ms: nowMs })
-        .where(hasToken(token))
-        .where(isOpen(nowMs))
-        .returning(['account_id', 'email', 'role', 'mailed_token_digest'])
-        .executeTakeFirst();
-      if (!invitation) return { kind: 'gone' };
-      const { account_id: accountId, email, role } = invitation;
-      const isProved = invitation.mailed_token_digest === digestOf(token);
-      const userId = await resolveUser(transaction, { by, email, isProved }, nowMs);
-      await addMember(transaction, { accountId, userId, role }, nowMs);
-      return { kind: 'accepted', accountId, userId, role };
-    });
-  } catch (error) {
-    // Thrown to roll back, so that the invitation stays open.
-    if (error instanceof NotAccepted) return { kind: error.kind };
-    throw error;
-  }
-}
-
-class NotAccepted extends Error {
-  readonly kind: 'other-email' | 'is-user';
-
-  constructor(kind: NotAccepted['kind']) {
-    super(kind);
-    this.kind = kind;
-  }
-}
-
-async function resolveUser(
-  transaction: Kysely<Tables>,
-  {
-    by,
-    email,
-    isProved,
-  }: { readonly by: Acceptor; readonly email: string; readonly isProved: boolean },
-  nowMs: number,
-): Promise<string> {
-  if ('userId' in by) {
-    if (normalizeEmail(by.email) !== email) throw new NotAccepted('other-email');
-    if (isProved)
-      await transaction
-        .updateTable('users')
-        .set({ email_verified: 1 })
-        .where('id', '=', by.userId)
-        .execute();
-    return by.userId;
-  }
-  const userId = await insertUser(transaction, { ...by, email, isEmailVerified: isProved }, nowMs);
-  if (userId === null) throw new NotAccepted('is-user');
-  return userId;
+  const found = await transaction
+    .selectFrom('invitations')
+    .select('account_id')
+    .where(hasToken(token))
+    .executeTakeFirst();
+  // A change of the inviter's rights happens before this, or after it.
+  if (found) await lockMembers(transaction, found.account_id);
+  const invitation = await transaction
+    .updateTable('invitations')
+    .set({ accepted_at_ms: nowMs })
+    .where(hasToken(token))
+    .where(isOpen(nowMs))
+    .returning(['account_id', 'email', 'role', 'mailed_token_digest'])
+    .executeTakeFirst();
+  if (!invitation) return { kind: 'gone' };
+  const { account_id: accountId, email, role } = invitation;
+  const isProved = invitation.mailed_token_digest === digestOf(token);
+  if ('userId' in by && normalizeEmail(by.email) !== email) return { kind: 'other-email' };
+  const userId =
+    'userId' in by
+      ? by.userId
+      : await insertUser(transaction, { ...by, email, isEmailVerified: false }, nowMs);
+  if (userId === null) return { kind: 'is-user' };
+  if (isProved) await markProved(transaction, userId);
+  await addMember(transaction, { accountId, userId, role }, nowMs);
+  return { kind: 'accepted', accountId, userId, role };
 }
 
 function hasToken(token: string) {

@@ -9,14 +9,8 @@ import type { Database } from '../../db/database.ts';
 import { deriveKey, type Secrets } from '../../lib/secrets.ts';
 import { findUser, passwordHashOf } from './user-records.ts';
 
-const cookieName = 'tollgate.device';
-/**
- * The longest lifetime that browsers allow.
- * https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
- */
-const maxAgeSeconds = 400 * 24 * 60 * 60;
-const cookiePattern =
-  /(?:^|;\s*)(?:__Host-)?tollgate\.device=(usr_\w{1,40})\.([\w-]{22})\.([\w-]{43})(?:;|$)/;
+/** The user, the device's name and its signature. */
+const pattern = /^(usr_\w{1,40}\.[\w-]{22})\.([\w-]{43})$/;
 
 export class KnownDevices {
   readonly #database: Database;
@@ -29,25 +23,21 @@ export class KnownDevices {
   }
 
   /**
-   * Returns the `Set-Cookie` line after a successful sign-in. The device gets a new name each time,
-   * so attempts counted under the last one no longer matter.
+   * Returns the cookie's value after a successful sign-in. The device gets a new name each time, so
+   * attempts counted under the last one no longer matter.
    */
-  async cookieFor(userId: string, { isSecure }: { readonly isSecure: boolean }): Promise<string> {
+  async nameDevice(userId: string): Promise<string> {
     const name = `${userId}.${randomBytes(16).toString('base64url')}`;
-    const prefix = isSecure ? '__Host-' : '';
-    const attributes = `Max-Age=${maxAgeSeconds}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
-    const signature = digestUnder(this.#keys[0]!, await this.#signedFor(userId, name)).toString(
-      'base64url',
-    );
-    return `${prefix}${cookieName}=${name}.${signature}; ${attributes}`;
+    const signed = await this.#signedFor(userId, name);
+    return `${name}.${digestUnder(this.#keys[0]!, signed).toString('base64url')}`;
   }
 
   /** Returns the device's name when it has signed in as the user with this address, else null. */
   async find(cookie: string, email: string): Promise<string | null> {
-    const match = cookiePattern.exec(cookie);
+    const match = pattern.exec(cookie);
     if (!match) return null;
-    const [, userId, device, signature] = match as unknown as [string, string, string, string];
-    const name = `${userId}.${device}`;
+    const [, name, signature] = match as unknown as [string, string, string];
+    const [userId] = name.split('.') as [string];
     const given = Buffer.from(signature, 'base64url');
     const signed = await this.#signedFor(userId, name);
     if (!this.#keys.some((key) => timingSafeEqual(given, digestUnder(key, signed)))) return null;

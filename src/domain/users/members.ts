@@ -3,16 +3,6 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Role, Tables } from '../../db/schema.ts';
-import { transact } from '../../db/transact.ts';
-
-type Member = {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly hasSecondFactor: boolean;
-  readonly joinedAtMs: number;
-};
 
 export type MemberChange =
   | { readonly kind: 'changed'; readonly before: Role }
@@ -22,35 +12,19 @@ export type MemberChange =
 const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2, viewer: 3 };
 
 /** Lists members: owners first, then admins, members and viewers; each by join time. */
-export async function listMembers(
-  database: Pick<Database, 'read'>,
-  accountId: string,
-): Promise<Member[]> {
-  const rows = await database.read
+export async function listMembers({ read }: Pick<Database, 'read'>, accountId: string) {
+  const rows = await read
     .selectFrom('account_members')
     .innerJoin('users', 'users.id', 'account_members.user_id')
-    .select([
-      'users.id',
-      'users.name',
-      'users.email',
-      'users.two_factor_enabled',
-      'role',
-      'created_at_ms',
-    ])
+    .select(['users.id as userId', 'users.name', 'users.email', 'users.two_factor_enabled'])
+    .select(['role', 'created_at_ms as joinedAtMs'])
     .where('account_id', '=', accountId)
     .orderBy('created_at_ms')
     .orderBy('users.id')
     .execute();
   return rows
     .toSorted((one, other) => ranks[one.role] - ranks[other.role])
-    .map((row) => ({
-      userId: row.id,
-      name: row.name,
-      email: row.email,
-      role: row.role,
-      hasSecondFactor: Boolean(row.two_factor_enabled),
-      joinedAtMs: row.created_at_ms,
-    }));
+    .map((row) => ({ ...row, hasSecondFactor: Boolean(row.two_factor_enabled) }));
 }
 
 /** Adds a member. An existing member keeps their role. */
@@ -77,39 +51,35 @@ export async function addMember(
  * end too.
  */
 export async function changeMember(
-  database: Database,
+  transaction: Kysely<Tables>,
   {
     accountId,
     userId,
     role,
   }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
 ): Promise<MemberChange> {
-  return transact(database, async (transaction) => {
-    const members = await lockMembers(transaction, accountId);
-    const before = members.find((member) => member.user_id === userId)?.role;
-    if (before === undefined) return { kind: 'no-such-member' };
-    const otherOwners = members.filter(
-      (member) => member.role === 'owner' && member.user_id !== userId,
-    );
-    if (role !== 'owner' && otherOwners.length === 0) return { kind: 'last-owner' };
-    if (role === null) {
-      await transaction
-        .deleteFrom('account_members')
-        .where('account_id', '=', accountId)
-        .where('user_id', '=', userId)
-        .execute();
-    } else {
-      await transaction
-        .updateTable('account_members')
-        .set({ role })
-        .where('account_id', '=', accountId)
-        .where('user_id', '=', userId)
-        .execute();
-    }
-    if (role === null || ranks[role] > ranks[before])
-      await endInvitations(transaction, { accountId, userId, isRemoved: role === null });
-    return { kind: 'changed', before };
-  });
+  const members = await lockMembers(transaction, accountId);
+  const before = members.find((member) => member.user_id === userId)?.role;
+  if (before === undefined) return { kind: 'no-such-member' };
+  const isLastOwner = !members.some(
+    (member) => member.role === 'owner' && member.user_id !== userId,
+  );
+  if (role !== 'owner' && isLastOwner) return { kind: 'last-owner' };
+  const row = { account_id: accountId, user_id: userId };
+  if (role === null)
+    await transaction
+      .deleteFrom('account_members')
+      .where((eb) => eb.and(row))
+      .execute();
+  else
+    await transaction
+      .updateTable('account_members')
+      .set({ role })
+      .where((eb) => eb.and(row))
+      .execute();
+  if (role === null || ranks[role] > ranks[before])
+    await endInvitations(transaction, { accountId, userId, isRemoved: role === null });
+  return { kind: 'changed', before };
 }
 
 /** Ends the open invitations that a member made and, with `isRemoved`, those to their address. */

@@ -8,7 +8,7 @@ import { hourMs } from '../../lib/utc-time.ts';
 
 type LinkKind = 'first-run' | 'password-reset' | 'verify-email';
 
-type Link = {
+export type Link = {
   readonly kind: LinkKind;
   readonly userId: string | null;
   readonly email: string | null;

@@ -1,9 +1,15 @@
 // Sets a new password through a link, which is e-mailed or passed on by an operator.
+import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { transact } from '../../db/transact.ts';
+import type { Tables } from '../../db/schema.ts';
 import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
 import { removePasskeys } from './passkeys/records.ts';
-import { removeSecondFactor, replacePassword, type UserRecord } from './user-records.ts';
+import {
+  markProved,
+  removeSecondFactor,
+  replacePassword,
+  type UserRecord,
+} from './user-records.ts';
 
 /**
  * Creates a link and returns its token. `mailed`: the link is sent to the user's address, so
@@ -29,31 +35,25 @@ export async function createResetLink(
  * linked identity providers are removed too. Returns the user's id, or null when the link is used or expired.
  */
 export async function resetPassword(
-  database: Database,
+  transaction: Kysely<Tables>,
   { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
   nowMs: number,
 ): Promise<string | null> {
-  return transact(database, async (transaction) => {
-    const link = await useLink(transaction, { kind: 'password-reset', token }, nowMs);
-    if (!link?.userId) return null;
-    const { userId } = link;
-    const user = await transaction
-      .selectFrom('users')
-      .select(['email', 'email_verified'])
-      .where('id', '=', userId)
-      .executeTakeFirstOrThrow();
-    if (link.email !== null && link.email !== user.email) return null;
-    if (link.email !== null && !user.email_verified) {
-      await removeSecondFactor(transaction, userId);
-      await removePasskeys(transaction, userId);
-      await transaction.deleteFrom('user_credentials').where('user_id', '=', userId).execute();
-      await transaction
-        .updateTable('users')
-        .set({ email_verified: 1 })
-        .where('id', '=', userId)
-        .execute();
-    }
-    await replacePassword(transaction, { userId, passwordHash }, nowMs);
-    return userId;
-  });
+  const link = await useLink(transaction, { kind: 'password-reset', token }, nowMs);
+  if (!link?.userId) return null;
+  const { userId } = link;
+  const user = await transaction
+    .selectFrom('users')
+    .select(['email', 'email_verified'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow();
+  if (link.email !== null && link.email !== user.email) return null;
+  if (link.email !== null && !user.email_verified) {
+    await removeSecondFactor(transaction, userId);
+    await removePasskeys(transaction, userId);
+    await transaction.deleteFrom('user_credentials').where('user_id', '=', userId).execute();
+    await markProved(transaction, userId);
+  }
+  await replacePassword(transaction, { userId, passwordHash }, nowMs);
+  return userId;
 }

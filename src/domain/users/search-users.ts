@@ -1,18 +1,6 @@
 // An operator's search for users, page by page.
 import { sql, type SqlBool } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Role } from '../../db/schema.ts';
-
-export type FoundUser = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly isEmailVerified: boolean;
-  readonly isOperator: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly createdAt: string;
-  readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
-};
 
 type UserSearch = {
   /** Matches a part of the name or e-mail address, or the whole id. */
@@ -22,11 +10,11 @@ type UserSearch = {
   readonly cursor: string | null;
 };
 
-/** Returns a page, newest first; its `next` is null on the last page. */
+/** Returns a page as the API does, newest first; its `next` is null on the last page. */
 export async function searchUsers(
   database: Pick<Database, 'read'>,
   { text, limit, cursor }: UserSearch,
-): Promise<{ readonly users: readonly FoundUser[]; readonly next: string | null }> {
+) {
   // Ids begin with their creation time.
   let query = database.read.selectFrom('users').selectAll().orderBy('id', 'desc');
   if (text !== undefined) query = query.where(isNamed(text));
@@ -41,10 +29,10 @@ export async function searchUsers(
     id: row.id,
     name: row.name,
     email: row.email,
-    isEmailVerified: Boolean(row.email_verified),
-    isOperator: row.is_operator === 1,
-    hasSecondFactor: Boolean(row.two_factor_enabled),
-    createdAt: new Date(row.created_at).toISOString(),
+    email_verified: Boolean(row.email_verified),
+    is_operator: row.is_operator === 1,
+    second_factor: Boolean(row.two_factor_enabled),
+    created_at: new Date(row.created_at).toISOString(),
     accounts: accounts
       .filter(({ userId }) => userId === row.id)
       .map(({ id, name, role }) => ({ id, name, role })),

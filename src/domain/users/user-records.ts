@@ -120,6 +120,15 @@ export async function passwordHashOf(
   return row?.password ?? null;
 }
 
+/** Marks the user's address as proved. */
+export async function markProved(transaction: Kysely<Tables>, userId: string): Promise<void> {
+  await transaction
+    .updateTable('users')
+    .set({ email_verified: 1 })
+    .where('id', '=', userId)
+    .execute();
+}
+
 export async function removeSecondFactor(
   transaction: Kysely<Tables>,
   userId: string,
@@ -187,7 +196,7 @@ export async function findOutsideOperators(
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function hasUsers(database: Database): Promise<boolean> {
+export async function hasUsers(database: Pick<Database, 'read'>): Promise<boolean> {
   return (
     (await database.read.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
   );
@@ -220,8 +229,8 @@ export async function renameUser(database: Database, userId: string, name: strin
 }
 
 /**
- * Returns false when another user has the address. When another user takes it at the same moment,
- * PostgreSQL throws an error that `isTaken` recognises, and the transaction is lost.
+ * Returns false when another user has the address, perhaps since this moment. The caller then undoes
+ * the transaction, which PostgreSQL has ended.
  */
 export async function changeEmail(
   transaction: Kysely<Tables>,
@@ -231,23 +240,24 @@ export async function changeEmail(
     isVerified,
   }: { readonly userId: string; readonly email: string; readonly isVerified: boolean },
 ): Promise<boolean> {
-  const other = await transaction
-    .selectFrom('users')
-    .select('id')
-    .where('email', '=', normalizeEmail(email))
-    .where('id', '!=', userId)
-    .executeTakeFirst();
-  if (other) return false;
-  await transaction
-    .updateTable('users')
-    .set({ email: normalizeEmail(email), email_verified: isVerified ? 1 : 0 })
-    .where('id', '=', userId)
-    .execute();
-  return true;
+  try {
+    await transaction
+      .updateTable('users')
+      .set({ email: normalizeEmail(email), email_verified: isVerified ? 1 : 0 })
+      .where('id', '=', userId)
+      .execute();
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
+  }
 }
 
-export function isTaken(error: unknown): boolean {
-  return codeOf(error) === '23505';
+/** Returns true when a row with the same unique value exists, on either store. */
+function isTaken(error: unknown): boolean {
+  const sqliteConstraintUnique = 2067;
+  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
+  return codeOf(error) === '23505' || errcode === sqliteConstraintUnique;
 }
 
 /** The form in which addresses are stored and compared. */

@@ -9,17 +9,7 @@ import { linkTo } from '../sign-in/links.ts';
 export const usersHandlers: Handlers<typeof usersEndpoints> = {
   'GET /operator/users': async ({ context, query, page }) => {
     const { users, next } = await searchUsers(context.database, { text: query.search, ...page });
-    const rows = users.map((user) => ({
-      id: user.id,
-      name: user.name,
-      email: user.email,
-      email_verified: user.isEmailVerified,
-      is_operator: user.isOperator,
-      second_factor: user.hasSecondFactor,
-      created_at: user.createdAt,
-      accounts: user.accounts,
-    }));
-    return { rows, next };
+    return { rows: users, next };
   },
 
   'POST /operator/users/:user/reset-link': ({ params, session, once }) =>

@@ -35,7 +35,7 @@ export function inviteMember(changes: AuditedChanges, invitation: NewInvitation)
     const members = await listMembers(database, accountId);
     if (members.some((member) => member.email === email))
       throw new ApiError('conflict', 'This person is already a member.', { param: 'email' });
-    const links = await invite(database, invitation, changes.clock.nowMs());
+    const links = await invite(database.write, invitation, changes.clock.nowMs());
     if (!links)
       throw new ApiError('not_permitted', 'Your role in the account has changed. Reload the page.');
     const change: Change = {
@@ -117,8 +117,8 @@ function commitMember(
   action: `member.${string}`,
   { accountId, userId, role }: MemberRef & { readonly role: Role | null },
 ): Promise<void> {
-  return changes.commit(async (database) => {
-    const outcome = await changeMember(database, { accountId, userId, role });
+  return changes.commit(async ({ write }) => {
+    const outcome = await changeMember(write, { accountId, userId, role });
     if (outcome.kind === 'no-such-member') throw noSuchMember();
     if (outcome.kind === 'last-owner')
       throw new ApiError(

@@ -46,12 +46,12 @@ export class AttemptLimits {
     if (this.#taken % tidyEvery === 0) await tidyAttempts(this.#database, this.#nowMs());
   }
 
-  async move(from: Attempts, to: Attempts): Promise<void> {
-    await moveAttempts(this.#database, from, to);
+  move(from: Attempts, to: Attempts): Promise<void> {
+    return moveAttempts(this.#database, from, to);
   }
 
-  async forget(attempts: Attempts): Promise<void> {
-    await forgetAttempts(this.#database, attempts);
+  forget(attempts: Attempts): Promise<void> {
+    return forgetAttempts(this.#database, attempts);
   }
 }
 

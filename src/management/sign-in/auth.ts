@@ -20,7 +20,7 @@ import {
   passwordChangedMail,
   passwordResetMail,
 } from '../../domain/users/messages.ts';
-import { findLink } from '../../domain/users/one-time-link.ts';
+import { findLink, type Link } from '../../domain/users/one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit } from '../../domain/users/own-account.ts';
 import { newBrowserName } from '../../domain/users/passkeys/passkeys.ts';
 import { createResetLink, resetPassword } from '../../domain/users/password-reset.ts';
@@ -30,6 +30,7 @@ import type { ManagementContext } from '../context.ts';
 import {
   clientOf,
   cookieLine,
+  cookieOf,
   passkeyBrowserOf,
   type RequestAndReply,
   rememberDevice,
@@ -52,7 +53,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     // its own count.
     const attempts = {
       kind: 'sign-in',
-      of: (await users.knownDevices.find(client.cookie, email)) ?? email,
+      of: (await users.knownDevices.find(cookieOf(request, 'device') ?? '', email)) ?? email,
     } as const;
     await users.attempts.take(request.ip, attempts);
     const { result, cookies } = await unlessBusy(
@@ -156,34 +157,24 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return { next: 'done' };
   },
 
-  'POST /auth/link': async ({ context, body: { token }, request }) => {
-    const { users, database, gateway } = context;
-    await users.attempts.takeFrom(request.ip);
-    const link = await findLink(database, token, gateway.clock.nowMs());
-    if (!link) throw deadLink();
-    return { kind: link.kind, email: link.email };
+  'POST /auth/link': async (call) => {
+    const { kind, email } = await openLink(call);
+    return { kind, email };
   },
 
-  'POST /auth/first-run': async ({ context, body, changes, request, reply }) => {
-    const { token, ...given } = body;
-    const { users, database, gateway } = context;
-    await users.attempts.takeFrom(request.ip);
-    const email = checkEmail(given.email);
-    const name = checkName(given.name);
-    // Checked before the password is hashed, so that a dead link costs nothing.
-    if ((await findLink(database, token, gateway.clock.nowMs()))?.kind !== 'first-run')
-      throw deadLink();
-    const passwordHash = await checkNewPassword(given.password, { email });
-    const accountId = await findFirstAccount(database);
+  'POST /auth/first-run': async (call) => {
+    const { context, body, changes } = call;
+    const email = checkEmail(body.email);
+    const name = checkName(body.name);
+    await openLink(call, 'first-run');
+    const passwordHash = await checkNewPassword(body.password, { email });
+    const accountId = await findFirstAccount(context.database);
     if (accountId === null)
       throw new Error('an installation without an account cannot have a first user');
-    const userId = await changes.commit(async (transaction) => {
+    const userId = await changes.commit(async ({ write }) => {
       const user = { name, email, passwordHash };
-      const id = await createFirstUser(
-        transaction,
-        { token, user, accountId },
-        gateway.clock.nowMs(),
-      );
+      const first = { token: body.token, user, accountId };
+      const id = await createFirstUser(write, first, changes.clock.nowMs());
       if (id === null) throw deadLink();
       const after = { name, email, is_operator: true, role: 'owner' };
       const change: Change = {
@@ -195,7 +186,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       };
       return { result: id, change, by: { userId: id, email } };
     });
-    await startSession(context, userId, { request, reply });
+    await startSession(context, userId, call);
     return done;
   },
 
@@ -208,16 +199,15 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return done;
   },
 
-  'POST /auth/password-reset/complete': async ({ context, body, changes, request, reply }) => {
-    const { token, password } = body;
-    const { users, database, gateway } = context;
-    await users.attempts.takeFrom(request.ip);
-    const link = await findLink(database, token, gateway.clock.nowMs());
-    if (link?.kind !== 'password-reset') throw deadLink();
-    const passwordHash = await checkNewPassword(password, { email: link.email });
+  'POST /auth/password-reset/complete': async (call) => {
+    const { context, body, changes } = call;
+    const { users } = context;
+    const link = await openLink(call, 'password-reset');
+    const passwordHash = await checkNewPassword(body.password, { email: link.email });
     const email = link.email ?? '';
-    const userId = await changes.commit(async (transaction) => {
-      const id = await resetPassword(transaction, { token, passwordHash }, gateway.clock.nowMs());
+    const userId = await changes.commit(async ({ write }) => {
+      const reset = { token: body.token, passwordHash };
+      const id = await resetPassword(write, reset, changes.clock.nowMs());
       if (id === null) throw deadLink();
       const change: Change = {
         action: 'user.password-reset',
@@ -229,22 +219,20 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     await users.attempts.forget({ kind: 'sign-in', of: email });
-    await rememberDevice(context, userId, { request, reply });
+    await rememberDevice(context, userId, call);
     return done;
   },
 
-  'POST /auth/verify-email': async ({ context, body, session, changes, request }) => {
-    const { token } = body;
+  'POST /auth/verify-email': async (call) => {
+    const { context, body, session, changes } = call;
     const { userId } = session;
-    const { users, database, gateway } = context;
-    await users.attempts.takeFrom(request.ip);
-    const link = await findLink(database, token, gateway.clock.nowMs());
-    if (link?.kind !== 'verify-email') throw deadLink();
-    if (link.userId !== userId) {
+    const { users, gateway } = context;
+    const link = await openLink(call, 'verify-email');
+    if (link.userId !== userId)
       throw new ApiError('conflict', 'This link is for another user. Sign out and open it again.');
-    }
-    const { email, before } = await changes.commit(async (transaction) => {
-      const result = await proveEmail(transaction, { token, userId }, gateway.clock.nowMs());
+    const { email, before } = await changes.commit(async ({ write }) => {
+      const proof = { token: body.token, userId };
+      const result = await proveEmail(write, proof, changes.clock.nowMs());
       if (!result) throw deadLink();
       const { email: after } = result;
       const change: Change = {
@@ -273,30 +261,23 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return done;
   },
 
-  'POST /auth/invitation': async ({ context, body: { token }, request }) => {
-    const { users, database, gateway } = context;
-    await users.attempts.takeFrom(request.ip);
-    const invitation = await findInvitation(database, token, gateway.clock.nowMs());
-    if (!invitation) throw deadLink();
-    const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
-    const expires_at = new Date(expiresAtMs).toISOString();
+  'POST /auth/invitation': async (call) => {
+    const { accountName, role, email, invitedBy, userId, expiresAtMs } = await openInvitation(call);
     return {
       account_name: accountName,
       role,
       email,
       invited_by: invitedBy,
-      is_user: isUser,
-      expires_at,
+      is_user: userId !== null,
+      expires_at: new Date(expiresAtMs).toISOString(),
     };
   },
 
-  'POST /auth/invitation/accept': async ({ context, body, session, changes, request, reply }) => {
+  'POST /auth/invitation/accept': async (call) => {
+    const { context, body, session, changes } = call;
     const { token, name, password } = body;
-    const { users, database } = context;
-    await users.attempts.takeFrom(request.ip);
-    const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
-    if (!invitation) throw deadLink();
-    if (!session && invitation.isUser) throw signInFirst();
+    const { email, userId: known } = await openInvitation(call);
+    if (!session && known !== null) throw signInFirst();
     if (!session && (name === undefined || password === undefined)) {
       throw invalidRequest(
         name === undefined ? 'name' : 'password',
@@ -305,13 +286,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     }
     const by = session ?? {
       name: checkName(name!),
-      passwordHash: await checkNewPassword(password!, { email: invitation.email }),
+      passwordHash: await checkNewPassword(password!, { email }),
     };
-    const { accountId, userId } = await changes.commit(async (transaction) => {
+    const { accountId, userId } = await changes.commit(async ({ write }) => {
       const result = acceptedOrThrow(
-        await acceptInvitation(transaction, token, by, context.gateway.clock.nowMs()),
+        await acceptInvitation(write, token, by, changes.clock.nowMs()),
       );
-      const { email } = invitation;
       const after = { email, role: result.role };
       const change: Change = {
         action: 'member.join',
@@ -322,7 +302,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       };
       return { result, change, by: { userId: result.userId, email } };
     });
-    if (!session) await startSession(context, userId, { request, reply });
+    if (!session) await startSession(context, userId, call);
     return { account_id: accountId };
   },
 
@@ -355,6 +335,28 @@ export function finishProvider(context: ManagementContext): Handler {
     if (freshSession !== null) finishProviderProof(context, freshSession, { request, reply });
     return reply.header('referrer-policy', 'no-referrer').redirect(path, 303);
   };
+}
+
+type TokenCall = Pick<RequestAndReply, 'request'> & {
+  readonly context: ManagementContext;
+  readonly body: { readonly token: string };
+};
+
+/** Counts an attempt and returns the link, before anything costly. Throws ApiError 404, 429. */
+async function openLink({ context, body, request }: TokenCall, kind?: Link['kind']): Promise<Link> {
+  await context.users.attempts.takeFrom(request.ip);
+  const link = await findLink(context.database, body.token, context.gateway.clock.nowMs());
+  if (link && (kind === undefined || link.kind === kind)) return link;
+  throw deadLink();
+}
+
+/** Throws ApiError 404, 429. */
+async function openInvitation({ context, body, request }: TokenCall) {
+  await context.users.attempts.takeFrom(request.ip);
+  const { clock } = context.gateway;
+  const invitation = await findInvitation(context.database, body.token, clock.nowMs());
+  if (invitation) return invitation;
+  throw deadLink();
 }
 
 /** Signs in a new user, or one who proved their identity in another way. */

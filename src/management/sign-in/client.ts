@@ -21,12 +21,12 @@ export type RequestAndReply = { readonly request: FastifyRequest; readonly reply
 
 /** Called after the user has signed in with this browser, or chosen a password in it. */
 export async function rememberDevice(
-  { users }: ManagementContext,
+  context: ManagementContext,
   userId: string,
   { request, reply }: RequestAndReply,
 ): Promise<void> {
-  const isSecure = users.authentication.isSecure(clientOf(request));
-  setCookies(reply, [await users.knownDevices.cookieFor(userId, { isSecure })]);
+  const value = await context.users.knownDevices.nameDevice(userId);
+  setCookies(reply, [cookieLine(context, { name: 'device', value }, request)]);
 }
 
 /** Returns the name that this browser's challenges of passkeys are bound to; null: it has none. */
@@ -34,21 +34,29 @@ export function passkeyBrowserOf(request: FastifyRequest): string | null {
   return cookieOf(request, 'passkey');
 }
 
-type CookieName = 'passkey' | 'confirming' | 'confirmed';
+type CookieName = 'device' | 'passkey' | 'confirming' | 'confirmed';
 
 /** Returns one of our own cookies, or null. Their values have no characters that need quoting. */
 export function cookieOf(request: FastifyRequest, name: CookieName): string | null {
-  const pattern = new RegExp(String.raw`(?:^|;\s*)(?:__Host-)?tollgate\.${name}=([\w-]+)(?:;|$)`);
+  const pattern = new RegExp(String.raw`(?:^|;\s*)(?:__Host-)?tollgate\.${name}=([\w.-]+)(?:;|$)`);
   return pattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
 }
 
-/** Returns a `Set-Cookie` line. The cookie stays until the browser is closed; '' removes it. */
+/**
+ * The longest lifetime that browsers allow.
+ * https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
+ */
+const deviceAgeSeconds = 400 * 24 * 60 * 60;
+
+/** Returns a `Set-Cookie` line. Only a device's outlives the browser's session; '' removes a cookie. */
 export function cookieLine(
   { users }: ManagementContext,
   { name, value }: { readonly name: CookieName; readonly value: string },
   request: FastifyRequest,
 ): string {
   const isSecure = users.authentication.isSecure(clientOf(request));
+  const [prefix, secure] = isSecure ? ['__Host-', ' Secure;'] : ['', ''];
+  const age = name === 'device' ? `Max-Age=${deviceAgeSeconds}; ` : '';
   const end = value === '' ? '; Max-Age=0' : '';
-  return `${isSecure ? '__Host-' : ''}tollgate.${name}=${value}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax${end}`;
+  return `${prefix}tollgate.${name}=${value}; ${age}Path=/; HttpOnly;${secure} SameSite=Lax${end}`;
 }

@@ -1,9 +1,9 @@
 // Dashboard links that carry a token. They start with the configured address, never the request's
 // Host header: otherwise the sender of a request could direct the token to another site.
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
-import { createProofLink } from '../../domain/users/email-proof.ts';
 import type { Mail } from '../../domain/users/mail.ts';
 import { verifyMail } from '../../domain/users/messages.ts';
+import { createLink } from '../../domain/users/one-time-link.ts';
 import type { ManagementContext } from '../context.ts';
 
 type LinkedPage = '/first-run' | '/reset-password' | '/verify-email' | '/invitation';
@@ -25,6 +25,7 @@ export async function makeProofMail(
   { unrecorded, clock }: AuditedChanges,
   { userId, email }: Owner,
 ): Promise<Mail> {
-  const token = await createProofLink(unrecorded, { userId, email }, clock.nowMs());
+  const link = { kind: 'verify-email', userId, email } as const;
+  const token = await createLink(unrecorded, link, clock.nowMs());
   return { to: email, ...verifyMail(linkTo(context, '/verify-email', token)) };
 }

@@ -138,20 +138,17 @@ export async function userOfPasskey(
 
 /** Says why a passkey is refused, and what helps. */
 function explainRefusal(refusal: PasskeyRefusal, { origin }: PasskeyPlace): string {
-  switch (refusal) {
-    case 'over':
-      return 'This took too long, was answered before, or began in another browser or session. Try again.';
-    case 'elsewhere':
-      return `The passkey was used at another address. Open ${origin} and try again.`;
-    case 'unverified':
-      return 'Your device did not check that it is you. Unlock it by fingerprint, face or PIN, and try again.';
-    case 'unknown':
-      return 'This passkey is not known here. It may have been removed. Sign in another way.';
-    case 'copied':
-      return 'This passkey was removed, or is a copy of one that was used since. Sign in another way, remove it, and add a new one.';
-    case 'invalid':
-      return 'The answer of your device is not valid. Try again, or use another passkey.';
-  }
+  const texts: Readonly<Record<PasskeyRefusal, string>> = {
+    over: 'This took too long, was answered before, or began in another browser or session. Try again.',
+    elsewhere: `The passkey was used at another address. Open ${origin} and try again.`,
+    unverified:
+      'Your device did not check that it is you. Unlock it by fingerprint, face or PIN, and try again.',
+    unknown: 'This passkey is not known here. It may have been removed. Sign in another way.',
+    copied:
+      'This passkey was removed, or is a copy of one that was used since. Sign in another way, remove it, and add a new one.',
+    invalid: 'The answer of your device is not valid. Try again, or use another passkey.',
+  };
+  return texts[refusal];
 }
 
 function refusedCredential(refusal: PasskeyRefusal, place: PasskeyPlace): ApiError {

@@ -2,9 +2,9 @@
 import type { Change } from '../../domain/audit/audit-log.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { profileEndpoints } from '../contract/profile.ts';
-import { takeEmail } from '../../domain/users/email-proof.ts';
 import { passwordChangedMail, secondFactorMail } from '../../domain/users/messages.ts';
 import {
+  changeEmail,
   findUser,
   passwordHashOf,
   removeSecondFactor,
@@ -65,8 +65,8 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       users.mailer.sendLater(await makeProofMail(context, changes, { userId, email }));
       return { next: 'check-email' };
     }
-    await changes.commit(async (transaction) => {
-      if (!(await takeEmail(transaction, { userId, email })))
+    await changes.commit(async ({ write }) => {
+      if (!(await changeEmail(write, { userId, email, isVerified: false })))
         throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
       const change: Change = {
         action: 'user.email',
@@ -116,11 +116,11 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       data: sessions.map(({ id, createdAt, renewedAt, expiresAt, address, userAgent }) => ({
         id,
         current: id === session.id,
-        created_at: createdAt.toISOString(),
-        last_active_at: renewedAt.toISOString(),
-        expires_at: expiresAt.toISOString(),
-        address,
-        user_agent: userAgent,
+        created_at: new Date(createdAt).toISOString(),
+        last_active_at: new Date(renewedAt).toISOString(),
+        expires_at: new Date(expiresAt).toISOString(),
+        address: address ?? '',
+        user_agent: userAgent ?? '',
       })),
     };
   },

@@ -107,14 +107,14 @@ export class Passkeys {
    */
   async checkNew(
     place: PasskeyPlace,
-    credential: CreatedCredential,
+    { id, response }: CreatedCredential,
     sessionId: string,
   ): Promise<
     | { readonly kind: 'made'; readonly passkey: NewPasskey; readonly challenge: string }
     | { readonly kind: PasskeyRefusal }
   > {
-    const { response } = credential;
-    const client = readClientData(response.clientDataJSON);
+    const { clientDataJSON, attestationObject, transports = [] } = response;
+    const client = readClientData(clientDataJSON);
     if (client === null) return { kind: 'invalid' };
     const { challenge, origin } = client;
     if (!this.#challenges.isValid(challenge, addingIn(sessionId), this.#input.clock.nowMs()))
@@ -123,7 +123,7 @@ export class Passkeys {
     const [{ verifyRegistrationResponse }, helpers] = await load();
     try {
       const attestation = helpers.decodeAttestationObject(
-        Buffer.from(response.attestationObject, 'base64url'),
+        Buffer.from(attestationObject, 'base64url'),
       );
       // We ask for no statement about the authenticator's make. Certificates in one could make the
       // library fetch addresses that the sender chose.
@@ -132,30 +132,16 @@ export class Passkeys {
       if ((format !== 'none' && format !== 'packed') || hasCertificates) return { kind: 'invalid' };
       const refusal = refusalOf(attestation.get('authData'), place);
       if (refusal !== null) return { kind: refusal };
-      const { id } = credential;
       const { verified, registrationInfo } = await verifyRegistrationResponse({
-        response: {
-          ...standard(id),
-          response: {
-            clientDataJSON: response.clientDataJSON,
-            attestationObject: response.attestationObject,
-          },
-        },
-        expectedChallenge: challenge,
-        expectedOrigin: place.origin,
-        expectedRPID: place.rpId,
-        requireUserVerification: true,
+        response: { ...standard(id), response: { clientDataJSON, attestationObject } },
+        ...expectationsOf(place, challenge),
         supportedAlgorithmIDs: algorithms,
       });
       if (!verified || registrationInfo.credential.id !== id) return { kind: 'invalid' };
-      const { publicKey, counter } = registrationInfo.credential;
-      const passkey = {
-        credentialId: id,
-        publicKey: Buffer.from(publicKey).toString('base64url'),
-        counter,
-        transports: response.transports ?? [],
-        rpId: place.rpId,
-      };
+      const { counter } = registrationInfo.credential;
+      const publicKey = Buffer.from(registrationInfo.credential.publicKey).toString('base64url');
+      const { rpId } = place;
+      const passkey = { credentialId: id, publicKey, counter, transports, rpId };
       return { kind: 'made', passkey, challenge };
     } catch {
       // The library throws at whatever an authenticator would not send.
@@ -185,8 +171,9 @@ export class Passkeys {
     { readonly kind: 'right'; readonly userId: string } | { readonly kind: PasskeyRefusal }
   > {
     const { database, clock } = this.#input;
-    const { response } = credential;
-    const client = readClientData(response.clientDataJSON);
+    const { id, response } = credential;
+    const { clientDataJSON, authenticatorData, signature } = response;
+    const client = readClientData(clientDataJSON);
     if (client === null) return { kind: 'invalid' };
     const { challenge, origin } = client;
     const nowMs = clock.nowMs();
@@ -194,56 +181,26 @@ export class Passkeys {
       this.#challenges.isValid(challenge, signInOf(browser), nowMs) &&
       (await useChallenge(database, challenge, nowMs));
     if (!isOpen) return { kind: 'over' };
-    const passkey = await findPasskey(database.read, credential.id);
+    const passkey = await findPasskey(database.read, id);
     if (!passkey) return { kind: 'unknown' };
-    const authenticatorData = Buffer.from(response.authenticatorData, 'base64url');
-    const refusal = origin === place.origin ? refusalOf(authenticatorData, place) : 'elsewhere';
+    const data = Buffer.from(authenticatorData, 'base64url');
+    const refusal = origin === place.origin ? refusalOf(data, place) : 'elsewhere';
     if (refusal !== null) return { kind: refusal };
     if (response.userHandle !== Buffer.from(passkey.userId).toString('base64url'))
       return { kind: 'invalid' };
-    const counter = await this.#readCounter(place, { credential, challenge, passkey });
-    if (counter === null) return { kind: 'invalid' };
+    const [{ verifyAuthenticationResponse }] = await load();
+    const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, 'base64url'));
+    const checked = await verifyAuthenticationResponse({
+      response: { ...standard(id), response: { clientDataJSON, authenticatorData, signature } },
+      ...expectationsOf(place, challenge),
+      // `usePasskey` compares counters, once the signature is known to be right.
+      credential: { id, publicKey, counter: 0 },
+    }).catch(() => null);
+    if (!checked?.verified) return { kind: 'invalid' };
+    const counter = checked.authenticationInfo.newCounter;
     if (!(await usePasskey(database.write, { id: passkey.id, counter }, nowMs)))
       return { kind: 'copied' };
     return { kind: 'right', userId: passkey.userId };
-  }
-
-  /** Returns the authenticator's counter, or null when the signature or anything else is wrong. */
-  async #readCounter(
-    place: PasskeyPlace,
-    {
-      credential: { id, response },
-      challenge,
-      passkey,
-    }: {
-      readonly credential: SignedCredential;
-      readonly challenge: string;
-      readonly passkey: NewPasskey;
-    },
-  ): Promise<number | null> {
-    const [{ verifyAuthenticationResponse }] = await load();
-    const { clientDataJSON, authenticatorData, signature } = response;
-    try {
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        response: {
-          ...standard(id),
-          response: { clientDataJSON, authenticatorData, signature },
-        },
-        expectedChallenge: challenge,
-        expectedOrigin: place.origin,
-        expectedRPID: place.rpId,
-        requireUserVerification: true,
-        credential: {
-          id: passkey.credentialId,
-          publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
-          // `usePasskey` compares counters, once the signature is known to be right.
-          counter: 0,
-        },
-      });
-      return verified ? authenticationInfo.newCounter : null;
-    } catch {
-      return null;
-    }
   }
 }
 
@@ -261,6 +218,15 @@ async function load() {
 
 function standard(id: string) {
   return { id, rawId: id, type: 'public-key', clientExtensionResults: {} } as const;
+}
+
+function expectationsOf({ origin, rpId }: PasskeyPlace, challenge: string) {
+  return {
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    requireUserVerification: true,
+  };
 }
 
 function readClientData(

@@ -15,50 +15,27 @@ export type NewPasskey = {
   readonly rpId: string;
 };
 
-type PasskeyRecord = NewPasskey & {
-  readonly id: string;
-  readonly userId: string;
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-};
-
 /** Lists a user's passkeys, oldest first. */
-export async function listPasskeys(db: Kysely<Tables>, userId: string): Promise<PasskeyRecord[]> {
-  const rows = await db
-    .selectFrom('user_passkeys')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .orderBy('id')
-    .execute();
-  return rows.map(toRecord);
+export async function listPasskeys(db: Kysely<Tables>, userId: string) {
+  const rows = await selectPasskeys(db).where('user_id', '=', userId).orderBy('id').execute();
+  return rows.map(readTransports);
 }
 
-export async function findPasskey(
-  db: Kysely<Tables>,
-  credentialId: string,
-): Promise<PasskeyRecord | null> {
-  const row = await db
-    .selectFrom('user_passkeys')
-    .selectAll()
-    .where('credential_id', '=', credentialId)
-    .executeTakeFirst();
-  return row ? toRecord(row) : null;
+export async function findPasskey(db: Kysely<Tables>, credentialId: string) {
+  const row = await selectPasskeys(db).where('credential_id', '=', credentialId).executeTakeFirst();
+  return row ? readTransports(row) : null;
 }
 
-function toRecord(row: Tables['user_passkeys'] & { readonly counter: number }): PasskeyRecord {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    credentialId: row.credential_id,
-    publicKey: row.public_key,
-    counter: row.counter,
-    transports: JSON.parse(row.transports) as string[],
-    rpId: row.rp_id,
-    name: row.name,
-    createdAtMs: row.created_at_ms,
-    lastUsedAtMs: row.last_used_at_ms,
-  };
+function selectPasskeys(db: Kysely<Tables>) {
+  return db
+    .selectFrom('user_passkeys')
+    .select(['id', 'user_id as userId', 'credential_id as credentialId', 'rp_id as rpId'])
+    .select(['public_key as publicKey', 'counter', 'transports', 'name'])
+    .select(['created_at_ms as createdAtMs', 'last_used_at_ms as lastUsedAtMs']);
+}
+
+function readTransports<Row extends { readonly transports: string }>({ transports, ...row }: Row) {
+  return { ...row, transports: JSON.parse(transports) as string[] };
 }
 
 /** Returns the id, or why nothing was added. `is-known`: some user has this passkey. */
