@@ -10,15 +10,13 @@ import { TestClock } from '../support/test-clock.ts';
 
 export type Json = Record<string, unknown>;
 
+/** The proof of one statement. */
+export type Proof = (service: SpecService) => unknown;
 /**
- * A statement in the specification's words (for a table row, its cells joined by ` | `), and its
- * proof.
+ * Proofs by the specification's headings and statements, in its words. A table row is its cells,
+ * joined by ` | `.
  */
-export type Statement = readonly [
-  sentence: string,
-  proof: (service: SpecService) => void | Promise<void>,
-];
-export type Section = { readonly title: string; readonly statements: readonly Statement[] };
+export type Sections = Readonly<Record<string, Readonly<Record<string, Proof>>>>;
 
 export const responses = endpoint('responses');
 export const chat = endpoint('chat');
@@ -80,6 +78,10 @@ export class SpecService {
     return this.gateway.post(path, { key, headers, body });
   }
 
+  chat(fields: object = {}, options?: Parameters<SpecService['post']>[2]) {
+    return this.post(chat.path, chat.body(fields), options);
+  }
+
   /** Sent without `Authorization`. */
   postAsStranger(path: string, body: object): Promise<Reply> {
     return send(this.gateway.url + path, { body });
@@ -91,11 +93,11 @@ export class SpecService {
     return reply.json();
   }
 
-  /** Checks that the error names the field. */
+  /** Checks that the error names the field, by default the only one. */
   async refuses(
     { path, body }: Pick<Endpoint, 'path' | 'body'>,
     fields: object,
-    param: string,
+    param = Object.keys(fields)[0],
   ): Promise<void> {
     const { status, error } = await this.post(path, body(fields));
     assert.deepEqual(
@@ -219,16 +221,74 @@ export function is(wanted: unknown): Check {
   return (value) => value === wanted;
 }
 
-/** Proves that each of these objects has this value in that field. */
-export function field(
+/** Proves the statements about fields, whose names are their first cells. */
+export function fieldsOf(
   sample: (service: SpecService) => Promise<Json | Json[]>,
-  name: string,
-  check: Check,
-): Statement[1] {
+  checks: Readonly<Record<string, Check>>,
+): Record<string, Proof> {
+  const proofs = Object.entries(checks).map(([statement, check]): [string, Proof] => {
+    const name = statement.split(' | ')[0]!.replace('data[].', '');
+    return [
+      statement,
+      async (service) => {
+        const objects = [await sample(service)].flat();
+        assert.ok(objects.length > 0);
+        for (const object of objects)
+          assert.ok(check(object[name]), `${name} is ${JSON.stringify(object[name])}`);
+      },
+    ];
+  });
+  return Object.fromEntries(proofs);
+}
+
+/** Proves that these values of fields are accepted, and those refused with the field's name. */
+export function takes(at: Endpoint, good: readonly object[], bad: readonly object[] = []): Proof {
   return async (service) => {
-    const objects = [await sample(service)].flat();
-    assert.ok(objects.length > 0);
-    for (const object of objects)
-      assert.ok(check(object[name]), `${name} is ${JSON.stringify(object[name])}`);
+    for (const fields of good) await service.accepts(at, fields);
+    for (const fields of bad) await service.refuses(at, fields);
   };
 }
+
+/** Proves the status and, if given, the error's code. */
+export async function answers(asked: Promise<Reply>, status: number, code?: string): Promise<void> {
+  const reply = await asked;
+  assert.equal(reply.status, status, reply.text);
+  if (code !== undefined) assert.equal(reply.error.code, code);
+}
+
+export const dayMs = 24 * 60 * 60_000;
+
+/** Proves that the same request is answered again, free, for that time and not after it. */
+function repeatsFor(
+  ms: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Proof {
+  return async (service) => {
+    const key = await service.newKey();
+    const ask = async () => {
+      const reply = await service.chat(body, { key, headers });
+      return { id: reply.json()['id'], isFree: reply.costMicros === 0 };
+    };
+    const { id } = await ask();
+    service.clock.jumpTo(service.clock.nowMs() + ms - 1_000);
+    assert.deepEqual(await ask(), { id, isFree: true });
+    service.clock.jumpTo(service.clock.nowMs() + 2_000);
+    const later = await ask();
+    assert.ok(later.id !== id && !later.isFree);
+  };
+}
+
+export const replaysForDay = repeatsFor(dayMs, {}, { 'idempotency-key': 'for a day' });
+export const cachesForWeek = repeatsFor(7 * dayMs, { temperature: 0 });
+export const takesMaxTokens = takes(
+  { ...chat, body: (fields) => chat.body({ max_completion_tokens: undefined, ...fields }) },
+  [{ max_tokens: 2_048 }],
+  [{ max_tokens: 2_049 }],
+);
+export const takesTemperature = (at: Endpoint, max: number) =>
+  takes(
+    at,
+    [{ temperature: 0 }, { temperature: max }],
+    [{ temperature: max + 0.01 }, { temperature: -0.01 }],
+  );

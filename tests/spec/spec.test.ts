@@ -9,7 +9,7 @@ import { resources } from './resources.ts';
 import { rules } from './rules.ts';
 import { SpecService } from './spec-service.ts';
 
-const sections = [...resources, ...endpointSections, ...rules];
+const sections = Object.entries({ ...resources, ...endpointSections, ...rules });
 const specification = join(import.meta.dirname, '..', '..', '..', 'shared', 'spec.md');
 
 let service: SpecService;
@@ -18,9 +18,10 @@ before(async () => {
 });
 after(() => service.stop());
 
-for (const { title, statements } of sections) {
+for (const [title, statements] of sections) {
   describe(title, () => {
-    for (const [sentence, proof] of statements) test(sentence, () => proof(service));
+    for (const [sentence, proof] of Object.entries(statements))
+      test(sentence, async () => void (await proof(service)));
   });
 }
 
@@ -30,8 +31,8 @@ test('every statement of the specification is here, in its words', (t) => {
     return t.skip('the specification is not beside the repository');
   }
   const stated = statementsOf(readFileSync(specification, 'utf8'));
-  const tried = sections.flatMap(({ title, statements }) =>
-    statements.map(([sentence]) => `${title}: ${sentence}`),
+  const tried = sections.flatMap(([title, statements]) =>
+    Object.keys(statements).map((sentence) => `${title}: ${sentence}`),
   );
   assert.deepEqual(tried.toSorted(), stated.toSorted());
 });
