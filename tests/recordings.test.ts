@@ -6,17 +6,21 @@ import { test } from 'node:test';
 import { answerEvents } from './support/canonical/answers.ts';
 import { AnswerCollector } from '../src/canonical/answer.ts';
 import type { ClientFormatName } from '../src/terms/format-name.ts';
+import { readErrorMessage } from '../src/formats/error-message.ts';
+import { UnreadableAnswer } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { SseParser } from '../src/lib/sse.ts';
 import { answerContext, clientNames, openPipe, playStream, writeWhole } from './support/pipes.ts';
 import { assertAgrees, readPlainly } from './support/plain/read-plainly.ts';
+import { splitEvents } from './support/malformed-streams.ts';
 import { cutAtRandom, Random } from './support/random.ts';
 import { isAsked, loadRecordings, type Recording } from './support/recordings.ts';
 import { checkStream } from './support/stream-rules.ts';
 
 const splitsPerStream = 6;
 
-const answers = loadRecordings().filter(({ status }) => status === 200);
+const recordings = loadRecordings();
+const answers = recordings.filter(({ status }) => status === 200);
 
 for (const recording of answers) {
   for (const client of clientNames) {
@@ -29,20 +33,28 @@ for (const recording of answers) {
 
 function checkSplits({ file, format, bytes }: Recording, client: ClientFormatName): void {
   const recorded = readPlainly(format, true, bytes.toString('utf8'));
-  const random = new Random(file + client);
-  for (let split = 0; split < splitsPerStream; split++) {
-    const pieces = split === 0 ? [bytes] : cutAtRandom(bytes, random);
-    const { text } = playStream(openPipe(format, client, answerContext(client)), pieces);
-    const straight = format === client;
-    if (isAsked(file, 'rules') || !straight) {
-      const { ending } = checkStream(client, text, { usageAsked: client === 'chat', straight });
-      assert.equal(ending, recorded.stop === 'failed' ? 'error' : 'success');
-    }
-    if (recorded.stop !== 'failed')
-      assertAgrees(readPlainly(client, true, text), recorded, client, {
-        stop: isAsked(file, 'stop'),
-      });
+  const play = (pieces: Iterable<Uint8Array>) =>
+    playStream(openPipe(format, client, answerContext(client)), pieces).text;
+  const text = play([bytes]);
+  const straight = format === client;
+  if (isAsked(file, 'rules') || !straight) {
+    const { ending } = checkStream(client, text, { usageAsked: client === 'chat', straight });
+    assert.equal(ending, recorded.stop === 'failed' ? 'error' : 'success');
   }
+  if (recorded.stop !== 'failed')
+    assertAgrees(readPlainly(client, true, text), recorded, client, {
+      stop: isAsked(file, 'stop'),
+    });
+  const random = new Random(file + client);
+  const pieces: Iterable<Uint8Array>[] =
+    bytes.length < 20_000 ? [Array.from(bytes, (byte) => Buffer.of(byte))] : [];
+  for (let split = 0; split < splitsPerStream; split++) pieces.push(cutAtRandom(bytes, random));
+  for (const cut of pieces) assert.equal(withoutNewIds(play(cut)), withoutNewIds(text));
+}
+
+/** A call without an id gets a new one in each reading. */
+function withoutNewIds(text: string): string {
+  return text.replaceAll(/call_[0-9a-z]{26}/g, 'call_new');
 }
 
 function checkWhole({ file, format, bytes }: Recording, client: ClientFormatName): void {
@@ -78,6 +90,38 @@ for (const { file, format, stream, bytes } of answers) {
         stop: isAsked(file, 'stop'),
       });
     }
+  });
+}
+
+const ends: Readonly<Record<Recording['format'], RegExp>> = {
+  responses: /"type":\s*"(?:response\.(?:completed|incomplete|failed)|error)"/,
+  chat: /^\[DONE\]$|"finish_reason":\s*"|"error":/,
+  messages: /"type":\s*"(?:message_delta|error)"/,
+  gemini: /"(?:finishReason|blockReason|error)":/,
+};
+
+for (const { file, format, bytes } of answers.filter(({ stream }) => stream)) {
+  test(`${file}: without its end, the stream fails for every client`, () => {
+    const events = splitEvents(bytes.toString('utf8'));
+    const end = events.findIndex(({ data }) => ends[format].test(data));
+    const text = events
+      .slice(0, end)
+      .map(({ event, data }) => `event: ${event}\ndata: ${data}\n\n`);
+    for (const client of clientNames) {
+      const pipe = openPipe(format, client, answerContext(client));
+      assert.ok(playStream(pipe, [Buffer.from(text.join(''))]).failure, client);
+    }
+  });
+}
+
+for (const { file, format, stream, status, bytes } of recordings) {
+  const text = bytes.toString('utf8');
+  if (stream || (status === 200 && readPlainly(format, false, text).stop !== 'failed')) continue;
+  test(`${file}: the failure has a message and is not read as an answer`, () => {
+    const body = JSON.parse(text) as unknown;
+    const message = readErrorMessage(body);
+    if (status !== 200) assert.ok(message && text.includes(message), String(message));
+    assert.throws(() => upstreamFormats[format].readAnswer(body), UnreadableAnswer);
   });
 }
 

@@ -21,6 +21,10 @@ export function readChat(events: readonly Json[]): Reading {
   const reasoning = joinTexts(messages.map(readThought));
   const refusal = joinTexts(messages.map((message) => message['refusal']));
   const calls = readCalls(messages);
+  const pages = messages
+    .flatMap((message) => (message['annotations'] ?? []) as Json[])
+    .map((annotation) => annotation['url_citation'].url as string);
+  const listed = events.map((event) => event['citations'] as unknown).findLast(Boolean);
   return {
     text: joinTexts(messages.map((message) => readContent(message['content']))) + refusal,
     reasoning: reasoning || joinTexts(details.map((detail) => detail['text'] ?? detail['summary'])),
@@ -28,6 +32,7 @@ export function readChat(events: readonly Json[]): Reading {
       (detail) => detail['signature'] ?? detail['data'] ?? [],
     ) as string[],
     calls,
+    pages: pages.length > 0 ? pages : ((listed ?? []) as string[]),
     stop: readStop(reason, { calls: calls.length > 0, refusal }),
     usage: readUsage(events.map((event) => event['usage']).findLast(Boolean)),
   };

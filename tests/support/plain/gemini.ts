@@ -19,6 +19,7 @@ export function readGemini(events: readonly Json[]): Reading {
     reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
     signatures: parts.filter(isShown).flatMap((part) => part['thoughtSignature'] ?? []) as string[],
     calls,
+    pages: candidates.flatMap(readPages),
     stop: isBlocked ? 'filter' : readStop(reason, calls.length > 0),
     usage: readUsage(events.map((event) => event['usageMetadata']).findLast(Boolean)),
   };
@@ -30,6 +31,18 @@ export function readGemini(events: readonly Json[]): Reading {
  */
 function isShown(part: Json): boolean {
   return part['functionCall'] !== undefined || part['text'] !== undefined;
+}
+
+/** A page is cited once for each piece of text that it supports. */
+function readPages({ groundingMetadata, citationMetadata }: Json): string[] {
+  const chunks = groundingMetadata?.groundingChunks ?? [];
+  const supports = (groundingMetadata?.groundingSupports ?? []) as Json[];
+  const indices = supports.flatMap((support) => support['groundingChunkIndices'] as number[]);
+  const recited = (citationMetadata?.citationSources ?? []) as Json[];
+  return [
+    ...indices.flatMap((index) => chunks[index].web?.uri ?? []),
+    ...recited.map(({ uri }) => uri),
+  ] as string[];
 }
 
 function readCall(call: Json): Reading['calls'][number] {

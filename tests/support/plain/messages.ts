@@ -23,7 +23,7 @@ export function readMessageStream(events: readonly Json[]): Reading {
     if (event['type'] === 'error') return failedReading;
     if (event['type'] === 'message_start') Object.assign(usage, event['message'].usage);
     if (event['type'] === 'content_block_start')
-      blocks[event['index']] = { ...event['content_block'] };
+      blocks[event['index']] = { ...event['content_block'], citations: [] };
     if (event['type'] === 'content_block_delta') addDelta(blocks[event['index']]!, event['delta']);
     if (event['type'] === 'message_delta') {
       end = event['delta'] as Json;
@@ -49,6 +49,7 @@ const deltaFields = {
 function addDelta(block: Json, delta: Json): void {
   const field = deltaFields[delta['type'] as keyof typeof deltaFields];
   if (field) block[field] = (block[field] ?? '') + delta[field];
+  if (delta['type'] === 'citations_delta') block['citations'].push(delta['citation']);
   if (delta['type'] === 'input_json_delta')
     block['json'] = (block['json'] ?? '') + delta['partial_json'];
 }
@@ -68,6 +69,9 @@ function readBlocks(blocks: readonly Json[], end: Json, usage: Json): Reading {
     reasoning: joinTexts(of('thinking').map((block) => block['thinking'])),
     signatures: signed.filter(Boolean) as string[],
     calls: of('tool_use').map(readCall),
+    pages: of('text')
+      .flatMap((block) => (block['citations'] ?? []) as Json[])
+      .flatMap((citation) => (citation['url'] ?? citation['source'] ?? []) as string),
     stop: stops[end['stop_reason'] as keyof typeof stops] ?? 'end',
     usage: readUsage(usage),
   };

@@ -31,6 +31,8 @@ export type Reading = {
   /** Opaque reasoning signatures that must return to the provider. */
   readonly signatures: readonly string[];
   readonly calls: readonly Call[];
+  /** The URLs of cited pages. */
+  readonly pages: readonly string[];
   readonly stop: 'end' | 'tools' | 'length' | 'filter' | 'pause' | 'failed';
   readonly usage: Counts | null;
 };
@@ -40,6 +42,7 @@ export const failedReading: Reading = {
   reasoning: '',
   signatures: [],
   calls: [],
+  pages: [],
   stop: 'failed',
   usage: null,
 };

@@ -39,6 +39,9 @@ export function readResponse(response: Json): Reading {
     reasoning: joinTexts(of('reasoning').map(readReasoning)),
     signatures: of('reasoning').flatMap((item) => item['encrypted_content'] ?? []) as string[],
     calls,
+    pages: parts
+      .flatMap((part) => (part['annotations'] ?? []) as Json[])
+      .flatMap(({ type, url }) => (type === 'url_citation' ? [url as string] : [])),
     stop: readStop(response, {
       calls: calls.length > 0,
       refusal: parts.some((part) => part['type'] === 'refusal'),
