@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../tests/support/canonical/parts.ts';
 import { anyUrl } from '../../tests/support/any-text.ts';
 import fc from '../../tests/support/property.ts';
 import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
@@ -81,11 +82,5 @@ test('reasoning whose text is as long as its signature is not counted twice', ()
   const value = { vendor: 'anthropic' as const, value: 'A'.repeat(400) };
   const thinking = { type: 'thinking' as const, signature: value, redacted: false };
   assert.equal(countOutputBytes([{ ...thinking, text: 'x'.repeat(900) }]), 900);
-  assert.equal(
-    countOutputBytes([
-      { ...thinking, text: 'x'.repeat(10) },
-      { type: 'text', text: 'done' },
-    ]),
-    304,
-  );
+  assert.equal(countOutputBytes([{ ...thinking, text: 'x'.repeat(10) }, textPart('done')]), 304);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pageCitation } from '../../tests/support/canonical/parts.ts';
 import { asUrlCitation, placeSpan, readSpan } from './citation.ts';
 
 test('a search result with an address is a citation of it; one without, and a document, are none', () => {
@@ -10,14 +11,7 @@ test('a search result with an address is a citation of it; one without, and a do
     resultIndex: 0,
     blocks: { start: 0, end: 1 },
   };
-  const url = {
-    type: 'url',
-    url: 'https://a.example/x',
-    title: 'T',
-    citedText: 'c',
-    span: null,
-    reference: null,
-  };
+  const url = pageCitation({ url: 'https://a.example/x', title: 'T', citedText: 'c' });
   assert.deepEqual(asUrlCitation({ ...result, source: 'https://a.example/x' }), url);
   assert.equal(asUrlCitation({ ...result, source: 'handbook, page 4' }), null);
   const place = { unit: 'page' as const, start: 1, end: 2 };

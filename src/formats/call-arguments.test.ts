@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assistantTurn, callPart } from '../../tests/support/canonical/parts.ts';
 import type { Message } from '../canonical/request.ts';
 import { requestValuesMax } from '../lib/json.ts';
 import { limitArguments, readInput, writeInput } from './call-arguments.ts';
@@ -12,18 +13,8 @@ test('arguments that are nested too deep stay text', () => {
 });
 
 test('the arguments of all calls together have at most as many values as a request', () => {
-  const turn = (values: number): Message => ({
-    role: 'assistant',
-    content: [
-      {
-        type: 'tool-call',
-        id: 'c',
-        name: 't',
-        arguments: JSON.stringify(Array(values).fill(0)),
-        kind: 'function',
-      },
-    ],
-  });
+  const turn = (values: number): Message =>
+    assistantTurn(callPart('c', 't', JSON.stringify(Array(values).fill(0))));
   const half = turn(requestValuesMax / 2);
   limitArguments([half, half]);
   assert.throws(

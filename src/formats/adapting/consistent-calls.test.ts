@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  callPart,
+  resultPart,
+  textPart,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
 import { leastCpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
@@ -8,15 +14,9 @@ import { keepCallsConsistent, makeCallsConsistent, separateCalls } from './consi
 import type { Stop } from '../../canonical/event.ts';
 import type { Message, ToolCallPart } from '../../canonical/request.ts';
 
-const call = (id: string): ToolCallPart => ({
-  type: 'tool-call',
-  id,
-  name: 'look',
-  arguments: '{}',
-  kind: 'function',
-});
+const call = (id: string): ToolCallPart => callPart(id, 'look');
 const answerOf = (ids: readonly string[], reason: Stop['reason']): Answer => ({
-  content: [{ type: 'text', text: 'Hm.' }, ...ids.map(call)],
+  content: [textPart('Hm.'), ...ids.map(call)],
   stop: { reason, sequence: null },
   usage: null,
 });
@@ -74,11 +74,11 @@ test('a cut or refused answer keeps its stop reason, with or without calls', () 
 const callsOf = (...ids: string[]): Message => ({ role: 'assistant', content: ids.map(call) });
 const resultsOf = (...ids: string[]): Message => ({
   role: 'tool',
-  content: ids.map((callId) => ({ type: 'tool-result', callId, content: [], isError: false })),
+  content: ids.map((callId) => resultPart(callId)),
 });
 
 test('calls with the same id, in one turn or several, get different ids and their own results', () => {
-  const ask = { role: 'user', content: [{ type: 'text', text: 'Hi' }] } as const;
+  const ask = userTurn('Hi');
   const messages = [
     ask,
     callsOf('a', 'a', 'b'),

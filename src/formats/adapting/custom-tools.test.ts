@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  textPart,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import { anyCharacter } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
-import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
-import type { Answer } from '../../canonical/answer.ts';
+import { answerOf, answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
 import { CustomInputDecoder, decodeCustomInput } from './custom-tools-input.ts';
 import { lowerCustomTools, raiseCustomAnswer, raiseCustomCalls } from './custom-tools.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
@@ -26,14 +31,8 @@ const look: Tool = {
 const request: CanonicalRequest = {
   ...emptyRequest,
   messages: [
-    { role: 'user', content: [{ type: 'text', text: 'Go' }] },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'tool-call', id: 'c1', name: 'apply_patch', arguments: 'a "b"\n', kind: 'custom' },
-        { type: 'tool-call', id: 'c2', name: 'look', arguments: '{}', kind: 'function' },
-      ],
-    },
+    userTurn('Go'),
+    assistantTurn(callPart('c1', 'apply_patch', 'a "b"\n', 'custom'), callPart('c2', 'look')),
   ],
   tools: [{ ...patch, grammar: { syntax: 'lark', definition: 'start: x' } }, look],
 };
@@ -51,14 +50,8 @@ test('custom tools and their calls become functions with one string, and nothing
   );
   assert.deepEqual(tool?.parameters?.required, ['input']);
   assert.deepEqual(lowered.request.messages.map(({ content }) => content).at(-1), [
-    {
-      type: 'tool-call',
-      id: 'c1',
-      name: 'apply_patch',
-      arguments: '{"input":"a \\"b\\"\\n"}',
-      kind: 'function',
-    },
-    { type: 'tool-call', id: 'c2', name: 'look', arguments: '{}', kind: 'function' },
+    callPart('c1', 'apply_patch', '{"input":"a \\"b\\"\\n"}'),
+    callPart('c2', 'look'),
   ]);
 });
 
@@ -135,55 +128,36 @@ test('the input streams as it arrives', () => {
   assert.equal(decoder.end(), '');
 });
 
-const slips: readonly (readonly [name: string, text: string, input: string])[] = [
-  ['plain text', '*** Begin Patch', '*** Begin Patch'],
-  ['text in braces', '{ return 1 }', '{ return 1 }'],
-  ['no arguments at all', '', ''],
-  ['an object without the input', '{}', '{}'],
-  ['an input that is no string', '{"input":5}', '{"input":5}'],
-  ['other members first', '{"why":"x","input":"y"}', 'y'],
-  ['other members after', '{"input":"y","why":"x"}', 'y'],
-  ['a quote that is not escaped', '{"input":"say "hi" now"}', 'say "hi" now'],
-  ['line ends that are not escaped', '{"input":"a\nb"}', 'a\nb'],
-  ['an escape that is none', '{"input":"\\d+"}', '\\d+'],
-  ['cut off in the text', '{"input":"abc', 'abc'],
-  ['cut off after the text', '{"input":"abc"', 'abc'],
-  ['cut off ahead of the text', '{"inp', '{"inp'],
-  ['half a pair', '{"input":"\\ud83d"}', '\ufffd'],
-];
-for (const [name, text, input] of slips) {
+const slips: Readonly<Record<string, readonly [text: string, input: string]>> = {
+  'plain text': ['*** Begin Patch', '*** Begin Patch'],
+  'text in braces': ['{ return 1 }', '{ return 1 }'],
+  'no arguments at all': ['', ''],
+  'an object without the input': ['{}', '{}'],
+  'an input that is no string': ['{"input":5}', '{"input":5}'],
+  'other members first': ['{"why":"x","input":"y"}', 'y'],
+  'other members after': ['{"input":"y","why":"x"}', 'y'],
+  'a quote that is not escaped': ['{"input":"say "hi" now"}', 'say "hi" now'],
+  'line ends that are not escaped': ['{"input":"a\nb"}', 'a\nb'],
+  'an escape that is none': ['{"input":"\\d+"}', '\\d+'],
+  'cut off in the text': ['{"input":"abc', 'abc'],
+  'cut off after the text': ['{"input":"abc"', 'abc'],
+  'cut off ahead of the text': ['{"inp', '{"inp'],
+  'half a pair': ['{"input":"\\ud83d"}', '\ufffd'],
+};
+for (const [name, [text, input]] of Object.entries(slips)) {
   test(`a model’s mistake: ${name}`, () => assert.equal(decodeCustomInput(text), input));
 }
 
 test('calls of lowered tools become custom calls again, streamed and whole', () => {
-  const answer: Answer = {
-    content: [
-      { type: 'text', text: 'ok' },
-      {
-        type: 'tool-call',
-        id: 'c1',
-        name: 'apply_patch',
-        arguments: '{"input":"a \\"b\\""}',
-        kind: 'function',
-      },
-      {
-        type: 'tool-call',
-        id: 'c2',
-        name: 'look',
-        arguments: '{"input":"stays"}',
-        kind: 'function',
-      },
-      {
-        type: 'tool-call',
-        id: 'c3',
-        name: 'apply_patch',
-        arguments: '{"other":1}',
-        kind: 'function',
-      },
+  const answer = answerOf(
+    [
+      textPart('ok'),
+      callPart('c1', 'apply_patch', '{"input":"a \\"b\\""}'),
+      callPart('c2', 'look', '{"input":"stays"}'),
+      callPart('c3', 'apply_patch', '{"other":1}'),
     ],
-    stop: { reason: 'tool-calls', sequence: null },
-    usage: null,
-  };
+    { usage: null },
+  );
   const names = new Set(['apply_patch']);
   const raised = raiseCustomAnswer(answer, names);
   assert.deepEqual(

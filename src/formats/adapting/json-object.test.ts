@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerOf } from '../../../tests/support/canonical/answers.ts';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import { keepObjectOf, ObjectSearch } from './json-object.ts';
 
@@ -17,30 +19,25 @@ function shownOf(pieces: readonly string[]): string {
   return shown;
 }
 
-const cases: readonly [title: string, text: string, shown: string][] = [
-  ['a bare object', '{"a": 1}', '{"a": 1}'],
-  ['an object in a code fence', '```json\n{"a": [1, {"b": "}"}]}\n```', '{"a": [1, {"b": "}"}]}'],
-  [
-    'a sentence before and after',
+const cases: Readonly<Record<string, [text: string, shown: string]>> = {
+  'a bare object': ['{"a": 1}', '{"a": 1}'],
+  'an object in a code fence': ['```json\n{"a": [1, {"b": "}"}]}\n```', '{"a": [1, {"b": "}"}]}'],
+  'a sentence before and after': [
     'Here {as asked}: {"a": "\\"}{"} Anything else? {"b": 2}',
     '{"a": "\\"}{"}',
   ],
-  ['an empty object', 'Nothing found.\n{ }\n', '{ }'],
-  ['an object that was cut off at the limit', 'So: {"a": [1, 2', '{"a": [1, 2'],
-  ['no object at all', 'I cannot do {that}.', 'I cannot do {that}.'],
-  ['nothing', '', ''],
-];
+  'an empty object': ['Nothing found.\n{ }\n', '{ }'],
+  'an object that was cut off at the limit': ['So: {"a": [1, 2', '{"a": [1, 2'],
+  'no object at all': ['I cannot do {that}.', 'I cannot do {that}.'],
+  nothing: ['', ''],
+};
 
-for (const [title, text, shown] of cases) {
+for (const [title, [text, shown]] of Object.entries(cases)) {
   test(`JSON mode shows only the object of ${title}, in one piece and in single characters`, () => {
     assert.equal(shownOf([text]), shown);
     assert.equal(shownOf(text.split('')), shown);
-    const answer = keepObjectOf({
-      content: [{ type: 'text', text }],
-      stop: { reason: 'end', sequence: null },
-      usage: null,
-    });
-    assert.deepEqual(answer.content, [{ type: 'text', text: shown }]);
+    const answer = keepObjectOf(answerOf([textPart(text)], { usage: null }));
+    assert.deepEqual(answer.content, [textPart(shown)]);
   });
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import fc from '../../../tests/support/property.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
-import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { cutAnswer, searchedStops, StopSearch, StreamCut } from './stop-cut.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -85,10 +85,7 @@ describe('a cut text', () => {
   test('is not searched for half characters or empty sequences; too many are refused by the name of the field', () => {
     assert.deepEqual(searchedStops(['', '\ude00', 'END']), ['END']);
     for (const many of [Array.from({ length: 65 }, String), ['x'.repeat(1_001)]]) {
-      assert.throws(
-        () => searchedStops(many),
-        (error) => error instanceof ApiError && error.param === 'stop',
-      );
+      assertRefused(() => searchedStops(many), 'stop');
     }
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { readErrorMessage } from '../error-message.ts';
 import { writeError } from './errors.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
 
@@ -23,23 +22,3 @@ test('an error has message, type, code, param, request id, its page in the docum
     left_micros: 5,
   });
 });
-
-const cases: [body: unknown, message: string | null][] = [
-  [{ error: { message: 'a', code: 'x' } }, 'a'],
-  [{ code: 'x', error: 'a' }, 'a'],
-  [{ detail: 'a' }, 'a'],
-  [{ detail: [{ loc: ['body'], msg: 'a' }] }, 'a'],
-  [{ object: 'error', message: 'a' }, 'a'],
-  [[{ error: { code: 400, message: 'a' } }], 'a'],
-  [' a\n', 'a'],
-  ['<html><body>502</body></html>', null],
-  ['', null],
-  [{ error: { code: 5 } }, null],
-  [[], null],
-  [null, null],
-];
-
-for (const [body, message] of cases) {
-  test(`the message of ${JSON.stringify(body)} is ${message}`, () =>
-    assert.equal(readErrorMessage(body), message));
-}

@@ -27,38 +27,33 @@ for (const schema of kept) {
   });
 }
 
-const changed: readonly (readonly [behaviour: string, from: object, to: object])[] = [
-  [
-    'leaves the type to the alternatives',
+const changed: Readonly<Record<string, readonly [from: object, to: object]>> = {
+  'leaves the type to the alternatives': [
     { type: 'object', anyOf: [named, nothing] },
     { anyOf: [named, nothing] },
   ],
-  [
-    'leaves the type to the reference',
+  'leaves the type to the reference': [
     { type: 'object', $ref: '#/$defs/x' },
     { $ref: '#/$defs/x' },
   ],
-  ['refers to definitions by their newer name', { $ref: '#/definitions/x' }, { $ref: '#/$defs/x' }],
-  [
-    'calls the items of a tuple prefixItems',
+  'refers to definitions by their newer name': [{ $ref: '#/definitions/x' }, { $ref: '#/$defs/x' }],
+  'calls the items of a tuple prefixItems': [
     { type: 'array', items: [text] },
     { type: 'array', prefixItems: [text] },
   ],
-  ['gets the type of listed texts', { enum: ['a', 'b'] }, { type: 'string', enum: ['a', 'b'] }],
-  ['gets the type of listed numbers', { enum: [1, 2] }, { type: 'number', enum: [1, 2] }],
-  [
-    'may be null when null is listed',
+  'gets the type of listed texts': [{ enum: ['a', 'b'] }, { type: 'string', enum: ['a', 'b'] }],
+  'gets the type of listed numbers': [{ enum: [1, 2] }, { type: 'number', enum: [1, 2] }],
+  'may be null when null is listed': [
     { type: 'string', enum: ['a', null] },
     { type: ['string', 'null'], enum: ['a', null] },
   ],
-  [
-    'is an object instead of true',
+  'is an object instead of true': [
     { type: 'object', properties: { any: true } },
     { type: 'object', properties: { any: {} } },
   ],
-];
+};
 
-for (const [behaviour, from, to] of changed) {
+for (const [behaviour, [from, to]] of Object.entries(changed)) {
   test(`a schema for Kimi ${behaviour}`, () => {
     assert.deepEqual(fit(from), fitted(to));
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
@@ -10,19 +11,19 @@ const choice = (message: object, finish: unknown = 'stop') => ({
 });
 const call = (fields: object) => choice({ content: null, tool_calls: [fields] });
 
-const unreadable: [name: string, body: unknown, message: RegExp][] = [
-  ['no object', 'text', /not a JSON object/],
-  ['an error under HTTP 200', { error: { message: 'boom' } }, /^boom$/],
-  ['no choices', { choices: [] }, /no choices/],
-  ['a choice without a message', { choices: [{ index: 0 }] }, /no message/],
-  ['a broken-off choice', choice({ content: 'x' }, 'error'), /broke off/],
-];
+const unreadable: Record<string, [body: unknown, message: RegExp]> = {
+  'no object': ['text', /not a JSON object/],
+  'an error under HTTP 200': [{ error: { message: 'boom' } }, /^boom$/],
+  'no choices': [{ choices: [] }, /no choices/],
+  'a choice without a message': [{ choices: [{ index: 0 }] }, /no message/],
+  'a broken-off choice': [choice({ content: 'x' }, 'error'), /broke off/],
+};
 
 function isUnreadable(message: RegExp): (error: unknown) => boolean {
   return (error) => error instanceof UnreadableAnswer && message.test(error.message);
 }
 
-for (const [name, body, message] of unreadable) {
+for (const [name, [body, message]] of Object.entries(unreadable)) {
   test(`${name} is unreadable, translated or relayed`, () => {
     assert.throws(() => readAnswer(body), isUnreadable(message));
     assert.throws(() => relayAnswer(body, contextFor()), isUnreadable(message));
@@ -52,7 +53,7 @@ test('the choice with index 0 is read', () => {
       { index: 0, ...message('a') },
     ],
   });
-  assert.deepEqual(content, [{ type: 'text', text: 'a' }]);
+  assert.deepEqual(content, [textPart('a')]);
 });
 
 test('the relay adds our own count of every choice when the upstream sent none', () => {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  resultPart,
+  textPart,
+  thinkingPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { Message } from '../../canonical/request.ts';
@@ -13,7 +23,7 @@ const readMessages = (...messages: JsonObject[]): readonly Message[] => read({ m
 test('the smallest request has only its message', () => {
   assert.deepEqual(read(), {
     ...emptyRequest,
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    messages: [userTurn('Hi')],
   });
 });
 
@@ -21,15 +31,12 @@ test('leading system and developer messages are the system prompt, later ones st
   const { system, messages } = read({
     messages: [
       { role: 'system', content: 'a' },
-      { role: 'developer', content: [{ type: 'text', text: 'b' }] },
+      { role: 'developer', content: [textPart('b')] },
       { role: 'user', content: 'c' },
       { role: 'system', content: 'd' },
     ],
   });
-  assert.deepEqual(system, [
-    { type: 'text', text: 'a' },
-    { type: 'text', text: 'b' },
-  ]);
+  assert.deepEqual(system, [textPart('a'), textPart('b')]);
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['user', 'system'],
@@ -41,35 +48,12 @@ test('adjacent tool results are one message, and assistant turns keep reasoning,
   const messages = readMessages(
     { role: 'assistant', content: '', reasoning_content: 'hm', refusal: 'no', tool_calls: [call] },
     { role: 'tool', tool_call_id: 'a', content: '1' },
-    { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: '2' }] },
+    { role: 'tool', tool_call_id: 'b', content: [textPart('2')] },
     { role: 'user', content: 'x' },
   );
   assert.deepEqual(messages.slice(0, 2), [
-    {
-      role: 'assistant',
-      content: [
-        { type: 'thinking', text: 'hm', signature: null, redacted: false },
-        { type: 'refusal', text: 'no' },
-        { type: 'tool-call', id: 'a', name: 'f', arguments: '{}', kind: 'function' },
-      ],
-    },
-    {
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          callId: 'a',
-          content: [{ type: 'text', text: '1' }],
-          isError: false,
-        },
-        {
-          type: 'tool-result',
-          callId: 'b',
-          content: [{ type: 'text', text: '2' }],
-          isError: false,
-        },
-      ],
-    },
+    assistantTurn(thinkingPart('hm'), { type: 'refusal', text: 'no' }, callPart('a')),
+    toolTurn(resultPart('a', textPart('1')), resultPart('b', textPart('2'))),
   ]);
 });
 
@@ -78,7 +62,7 @@ const thinking = (fields: JsonObject) => readMessages({ role: 'assistant', ...fi
 test('signed reasoning is restored whole, even when a client kept it in pieces or kept only its plain text', () => {
   const signature = { vendor: 'anthropic' as const, value: 's' };
   const detail = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
-  const expected = [{ type: 'thinking', text: 'hm', signature, redacted: false }];
+  const expected = [thinkingPart('hm', signature)];
   assert.deepEqual(
     thinking({ reasoning_details: [{ ...detail, text: 'hm', signature: 's' }] }),
     expected,
@@ -100,10 +84,7 @@ test('signed reasoning is restored whole, even when a client kept it in pieces o
         { ...detail, index: 1, text: 'b', signature: 's' },
       ],
     }),
-    [
-      { type: 'thinking', text: 'a', signature: null, redacted: false },
-      { type: 'thinking', text: 'b', signature, redacted: false },
-    ],
+    [thinkingPart('a'), thinkingPart('b', signature)],
   );
   assert.deepEqual(
     thinking({ reasoning_content: 'hm', reasoning_details: [{ ...detail, signature: 's' }] }),
@@ -229,14 +210,7 @@ const refused: [param: string, fields: JsonObject][] = [
 
 for (const [param, fields] of refused) {
   test(`refused in translation: ${param} in ${JSON.stringify(fields)}`, () => {
-    assert.throws(
-      () => read(fields),
-      (error) =>
-        error instanceof ApiError &&
-        error.code === 'invalid_request' &&
-        error.param === param &&
-        error.message.startsWith(param),
-    );
+    assertRefused(() => read(fields), param);
   });
 }
 

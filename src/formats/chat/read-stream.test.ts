@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart, thinkingPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
-import { collect } from '../../../tests/support/canonical/answers.ts';
+import { collect, failureOf } from '../../../tests/support/canonical/answers.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
+import type { SseEvent } from '../../lib/sse.ts';
 import { anyJsonObject, dataEvent, readAll } from '../../../tests/support/formats/chat.ts';
 import { readStream } from './read-stream.ts';
 
@@ -54,24 +56,20 @@ function assertNoOverlap(events: readonly StreamEvent[]): void {
   }
 }
 
-const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
-  [
-    'id and name come once, arguments in pieces',
+const toolCallCases: Record<string, [deltas: object[], calls: string[]]> = {
+  'id and name come once, arguments in pieces': [
     [call({ index: 0, id: 'a' }, '', 'f'), call({ index: 0 }, '{"x"'), call({ index: 0 }, ':1}')],
     ['a f({"x":1})'],
   ],
-  [
-    'an id that comes late is waited for',
+  'an id that comes late is waited for': [
     [call({ index: 0 }, '{', 'f'), call({ index: 0, id: 'a' }, '}')],
     ['a f({})'],
   ],
-  [
-    'a name that comes late is waited for',
+  'a name that comes late is waited for': [
     [call({ index: 0, id: 'a' }, '{'), call({ index: 0 }, '}', 'f')],
     ['a f({})'],
   ],
-  [
-    'empty and repeated ids and names add nothing',
+  'empty and repeated ids and names add nothing': [
     [
       call({ index: 0, id: 'a' }, '{', 'f'),
       call({ index: 0, id: '' }, '}', ''),
@@ -79,23 +77,19 @@ const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
     ],
     ['a f({} )'],
   ],
-  [
-    'a new id without a name continues the call',
+  'a new id without a name continues the call': [
     [call({ index: 0, id: 'a' }, '{', 'f'), call({ index: 0, id: 'b' }, '}')],
     ['a f({})'],
   ],
-  [
-    'one index with another id and name is another call',
+  'one index with another id and name is another call': [
     [call({ index: 0, id: 'a' }, '{"x":1}', 'f'), call({ index: 0, id: 'b' }, '{"x":2}', 'f')],
     ['a f({"x":1})', 'b f({"x":2})'],
   ],
-  [
-    'without an index the id tells the calls apart',
+  'without an index the id tells the calls apart': [
     [call({ id: 'a' }, '{', 'f'), call({}, '}'), call({ id: 'b' }, '{}', 'g')],
     ['a f({})', 'b g({})'],
   ],
-  [
-    'interleaved calls come one after the other',
+  'interleaved calls come one after the other': [
     [
       call({ index: 0, id: 'a' }, '{"x":', 'f'),
       call({ index: 1, id: 'b' }, '{"y":', 'g'),
@@ -104,8 +98,7 @@ const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
     ],
     ['a f({"x":1})', 'b g({"y":2})'],
   ],
-  [
-    'three calls that end in the reverse order keep theirs',
+  'three calls that end in the reverse order keep theirs': [
     [
       call({ index: 0, id: 'a' }, '{', 'f'),
       call({ index: 1, id: 'b' }, '{', 'g'),
@@ -115,27 +108,24 @@ const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
     ],
     ['a f({})', 'b g({})', 'c h({})'],
   ],
-  [
-    'a function without arguments gets an empty object',
+  'a function without arguments gets an empty object': [
     [call({ index: 0, id: 'a' }, undefined, 'f')],
     ['a f({})'],
   ],
-  [
-    'arguments that come as an object are written as JSON',
+  'arguments that come as an object are written as JSON': [
     [{ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }],
     ['a f({"x":1})'],
   ],
-  [
-    'a custom tool has free text',
+  'a custom tool has free text': [
     [
       { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'p', input: '*** ' } }] },
       { tool_calls: [{ index: 0, custom: { input: 'x' } }] },
     ],
     ['a p(*** x)'],
   ],
-];
+};
 
-for (const [name, deltas, calls] of toolCallCases) {
+for (const [name, [deltas, calls]] of Object.entries(toolCallCases)) {
   test(`tool calls: ${name}`, () => assert.deepEqual(readCalls(...deltas), calls));
 }
 
@@ -200,19 +190,14 @@ test('reasoning is read once, under any of its names or several', () => {
         { type: 'reasoning.text', index: 0, signature: 's', format: 'anthropic-claude-v1' },
       ],
     },
-    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'c' }] }] },
-    { content: [{ type: 'text', text: 'answer' }] },
+    { content: [{ type: 'thinking', thinking: [textPart('c')] }] },
+    { content: [textPart('answer')] },
   ];
   const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop')]));
   assert.deepEqual(answer!.content, [
-    {
-      type: 'thinking',
-      text: 'ab',
-      signature: { vendor: 'anthropic', value: 's' },
-      redacted: false,
-    },
-    { type: 'thinking', text: 'c', signature: null, redacted: false },
-    { type: 'text', text: 'answer' },
+    thinkingPart('ab', { vendor: 'anthropic', value: 's' }),
+    thinkingPart('c'),
+    textPart('answer'),
   ]);
 });
 
@@ -236,17 +221,15 @@ test('only the choice without an index or with index 0 is read', () => {
     }),
     chunk({}, 'stop'),
   ]);
-  assert.deepEqual(collect(events)!.content, [{ type: 'text', text: 'mine' }]);
+  assert.deepEqual(collect(events)!.content, [textPart('mine')]);
 });
 
 test('a message in a single chunk is read, and a message that repeats the deltas is not', () => {
   const whole = dataEvent({
     choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
   });
-  assert.deepEqual(collect(readAll([whole]))!.content, [{ type: 'text', text: 'Hi' }]);
-  assert.deepEqual(collect(readAll([chunk({ content: 'Hi' }), whole]))!.content, [
-    { type: 'text', text: 'Hi' },
-  ]);
+  assert.deepEqual(collect(readAll([whole]))!.content, [textPart('Hi')]);
+  assert.deepEqual(collect(readAll([chunk({ content: 'Hi' }), whole]))!.content, [textPart('Hi')]);
 });
 
 const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
@@ -276,88 +259,53 @@ test('[DONE] without a finish reason ends a stream, as Snowflake sends it', () =
   assert.deepEqual(answer!.stop, { reason: 'end', sequence: null });
 });
 
-const failures: [
-  name: string,
-  events: ReturnType<typeof dataEvent>[],
-  kind: string,
-  status: number | null,
-  message: RegExp,
-][] = [
-  ['a stream that just ends', [chunk({ content: 'x' })], 'broken-stream', null, /mid-answer/],
-  ['a stream without an answer', [dataEvent('[DONE]')], 'broken-stream', null, /no answer/],
-  ['an empty stream', [], 'broken-stream', null, /mid-answer/],
-  [
-    'an error object',
+/** Events, and the kind, status and message of their failure. */
+const failures: Record<string, [events: SseEvent[], failure: RegExp]> = {
+  'a stream that just ends': [[chunk({ content: 'x' })], /^broken-stream null: .*mid-answer/],
+  'a stream without an answer': [[dataEvent('[DONE]')], /^broken-stream null: .*no answer/],
+  'an empty stream': [[], /^broken-stream null: .*mid-answer/],
+  'an error object': [
     [chunk({ content: 'x' }), dataEvent({ error: { message: 'boom', code: 'server_error' } })],
-    'broken-stream',
-    null,
-    /^boom$/,
+    /^broken-stream null: boom$/,
   ],
-  [
-    'an error with a status',
+  'an error with a status': [
     [chunk({ content: 'x' }, 'error', { error: { message: 'busy', code: 429 } })],
-    'status',
-    429,
-    /^busy$/,
+    /^status 429: busy$/,
   ],
-  [
-    'an error as a string',
-    [dataEvent({ code: 'x', error: 'bad' })],
-    'broken-stream',
-    null,
-    /^bad$/,
-  ],
-  [
-    'an error event',
+  'an error as a string': [[dataEvent({ code: 'x', error: 'bad' })], /^broken-stream null: bad$/],
+  'an error event': [
     [{ event: 'error', data: '{"message":"over capacity","status_code":498}' }],
-    'status',
-    498,
-    /^over capacity$/,
+    /^status 498: over capacity$/,
   ],
-  [
-    'a finish reason that means a break',
+  'a finish reason that means a break': [
     [chunk({ content: 'x' }), chunk({}, 'insufficient_system_resource')],
-    'broken-stream',
-    null,
-    /insufficient/,
+    /^broken-stream null: .*insufficient/,
   ],
-  [
-    'a chunk that is no JSON',
+  'a chunk that is no JSON': [
     [chunk({ content: 'x' }), dataEvent('{"choices":[')],
-    'unreadable',
-    null,
-    /not a JSON object/,
+    /^unreadable null: .*not a JSON object/,
   ],
-  [
-    'a tool call without a name',
+  'a tool call without a name': [
     [chunk(call({ index: 0, id: 'a' }, '{}')), chunk({}, 'tool_calls')],
-    'unreadable',
-    null,
-    /no name/,
+    /^unreadable null: .*no name/,
   ],
-  [
-    'arguments for a call that was complete',
+  'arguments for a call that was complete': [
     [
       chunk(call({ index: 0, id: 'a' }, '{}', 'f')),
       chunk(call({ index: 1, id: 'b' }, '{', 'g')),
       chunk(call({ index: 0 }, '{}')),
     ],
-    'unreadable',
-    null,
-    /complete/,
+    /^unreadable null: .*complete/,
   ],
-];
+};
 
-for (const [name, events, kind, status, message] of failures) {
+for (const [name, [events, expected]] of Object.entries(failures)) {
   test(`${name} ends in an error after a start`, () => {
     const read = readAll(events);
     assert.equal(read[0]!.type, 'start');
-    const last = read.at(-1)!;
-    assert.equal(read.filter(({ type }) => type === 'error' || type === 'finish').length, 1);
-    assert.ok(last.type === 'error');
-    assert.equal(last.failure.kind, kind);
-    assert.equal(last.failure.status, status);
-    assert.match(last.failure.message, message);
+    const ends = read.filter(({ type }) => type === 'error' || type === 'finish');
+    assert.deepEqual(ends, [read.at(-1)]);
+    assert.match(failureOf(read), expected);
   });
 }
 

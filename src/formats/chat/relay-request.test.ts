@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../canonical/errors.ts';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { requestFor, simpleRequest } from '../../../tests/support/formats/chat.ts';
@@ -116,7 +117,7 @@ test('nothing is stored: store becomes false, metadata is removed, and both are 
 });
 
 const part = (fields: object) => ({
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, fields] }],
+  messages: [{ role: 'user', content: [textPart('x'), fields] }],
 });
 const refused: [param: string, fields: JsonObject][] = [
   ['service_tier', { service_tier: 'priority' }],
@@ -165,14 +166,7 @@ const refused: [param: string, fields: JsonObject][] = [
 
 for (const [param, fields] of refused) {
   test(`refused on the shared credential: ${param} in ${JSON.stringify(fields)}`, () => {
-    assert.throws(
-      () => relay(fields),
-      (error) =>
-        error instanceof ApiError &&
-        error.code === 'invalid_request' &&
-        error.param === param &&
-        error.message.startsWith(param),
-    );
+    assertRefused(() => relay(fields), param);
   });
 }
 

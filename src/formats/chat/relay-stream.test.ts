@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
@@ -47,7 +48,7 @@ test('the bytes of every kind of output in every choice are counted once', () =>
     }),
   );
   pipe.push(chunk({ function_call: { arguments: '0' }, content: null }));
-  pipe.push(chunk({ content: [{ type: 'text', text: 'a' }] }));
+  pipe.push(chunk({ content: [textPart('a')] }));
   assert.equal(pipe.progress.output.bytes, 11);
 });
 
@@ -149,30 +150,26 @@ test('a stream without [DONE] is finished when every requested choice has its fi
   assert.equal(whole.progress.status, 'finished');
 });
 
-const failures: [
-  name: string,
-  event: ReturnType<typeof dataEvent>,
-  kind: string,
-  status: number | null,
-][] = [
-  ['an error chunk', dataEvent({ error: { message: 'boom' } }), 'broken-stream', null],
-  [
-    'an error with a status',
+const failures: Record<
+  string,
+  [event: ReturnType<typeof dataEvent>, kind: string, status: number | null]
+> = {
+  'an error chunk': [dataEvent({ error: { message: 'boom' } }), 'broken-stream', null],
+  'an error with a status': [
     dataEvent({ error: { message: 'boom', code: 502 }, choices: [] }),
     'status',
     502,
   ],
-  [
-    'an error event',
+  'an error event': [
     { event: 'error', data: '{"error":{"message":"boom"}}' },
     'broken-stream',
     null,
   ],
-  ['a broken-off choice', chunk({ content: 'x' }, 'error'), 'broken-stream', null],
-  ['a chunk that is no JSON', dataEvent('nonsense'), 'unreadable', null],
-];
+  'a broken-off choice': [chunk({ content: 'x' }, 'error'), 'broken-stream', null],
+  'a chunk that is no JSON': [dataEvent('nonsense'), 'unreadable', null],
+};
 
-for (const [name, event, kind, status] of failures) {
+for (const [name, [event, kind, status]] of Object.entries(failures)) {
   test(`${name} fails the stream, and the client gets none of it`, () => {
     const pipe = relayStream(contextFor());
     pipe.push(chunk({ content: 'a' }));

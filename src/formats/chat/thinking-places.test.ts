@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callPart, textPart, thinkingPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import type { AssistantPart, ThinkingPart } from '../../canonical/request.ts';
 import { placeThinking, insertThinking } from './thinking-places.ts';
 
-const thinking: ThinkingPart = {
-  type: 'thinking',
-  text: '',
-  signature: { vendor: 'anthropic', value: 's' },
-  redacted: false,
-};
+const thinking: ThinkingPart = thinkingPart('', { vendor: 'anthropic', value: 's' });
 const anyThinking = fc
   .string({ minLength: 1 })
   .map((text): AssistantPart => ({ ...thinking, text }));
-const anyText = fc.string({ minLength: 1 }).map((text): AssistantPart => ({ type: 'text', text }));
-const anyCall = fc.uuid().map((id): AssistantPart => ({
-  type: 'tool-call',
-  id,
-  name: 'look',
-  arguments: '{}',
-  kind: 'function',
-}));
+const anyText = fc.string({ minLength: 1 }).map((text): AssistantPart => textPart(text));
+const anyCall = fc.uuid().map((id): AssistantPart => callPart(id, 'look'));
 /** Calls follow the text, as in Chat. */
 const anyContent = fc
   .tuple(fc.array(fc.oneof(anyThinking, anyText)), fc.array(fc.oneof(anyThinking, anyCall)))
@@ -31,7 +21,7 @@ test('reasoning returns to its place in the answer, whatever the order in which 
     fc.property(anyContent, fc.boolean(), (content, isReversed) => {
       const placed = placeThinking(content);
       const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-      const text: AssistantPart = { type: 'text', text: texts.join('') };
+      const text: AssistantPart = textPart(texts.join(''));
       const rest = [
         ...(texts.length > 0 ? [text] : []),
         ...content.filter(({ type }) => type === 'tool-call'),

@@ -4,272 +4,171 @@ import fc from '../../../tests/support/property.ts';
 import { noUsage, totalInputTokens } from '../../canonical/usage.ts';
 import { readUsage, showUsage } from './usage.ts';
 
-const cases: [name: string, given: unknown, read: object | null][] = [
-  ['no input is no count', { prompt_tokens: 0, completion_tokens: 0 }, null],
-  [
-    'input and output',
-    { prompt_tokens: 5, completion_tokens: 3 },
-    { inputTokens: 5, outputTokens: 3 },
-  ],
-  [
-    'the cached and written part of the input is taken out of it',
-    {
-      prompt_tokens: 10,
-      completion_tokens: 1,
-      prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 3 },
-    },
+type More = { total?: number; input?: object | null; output?: object; [top: string]: unknown };
+
+/** Usage as hosts write it. `input` and `output`: the details of the prompt and the completion. */
+function counts(prompt?: number, completion?: number, more: More = {}): object {
+  const { total, input, output, ...top } = more;
+  return {
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { completion_tokens: completion }),
+    ...(total !== undefined && { total_tokens: total }),
+    ...(input !== undefined && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
+    ...top,
+  };
+}
+
+const cases: Record<string, [given: unknown, read: object | null]> = {
+  'no input is no count': [counts(0, 0), null],
+  'input and output': [counts(5, 3), { inputTokens: 5, outputTokens: 3 }],
+  'the cached and written part of the input is taken out of it': [
+    counts(10, 1, { input: { cached_tokens: 6, cache_write_tokens: 3 } }),
     { inputTokens: 1, cacheReadTokens: 6, cacheWriteTokens: 3, outputTokens: 1 },
   ],
-  [
-    'more cache than input, without a total, is beside the input',
-    {
-      prompt_tokens: 10,
-      completion_tokens: 1,
-      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 3 },
-    },
+  'more cache than input, without a total, is beside the input': [
+    counts(10, 1, { input: { cached_tokens: 60, cache_write_tokens: 3 } }),
     { inputTokens: 10, cacheReadTokens: 60, cacheWriteTokens: 3, outputTokens: 1 },
   ],
-  [
-    'more cache than input, where the total has no room for it: Grok on Azure',
-    {
-      prompt_tokens: 78,
-      completion_tokens: 9,
-      total_tokens: 87,
-      prompt_tokens_details: { cached_tokens: 158, audio_tokens: 0, text_tokens: 78 },
-      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
-    },
+  'more cache than input, where the total has no room for it: Grok on Azure': [
+    counts(78, 9, {
+      total: 87,
+      input: { cached_tokens: 158, audio_tokens: 0, text_tokens: 78 },
+      output: { reasoning_tokens: 0, audio_tokens: 0 },
+    }),
     { cacheReadTokens: 78, outputTokens: 9 },
   ],
-  [
-    'cached input beside the prompt, as Anthropic names it',
-    {
-      prompt_tokens: 368,
-      completion_tokens: 19,
-      total_tokens: 10923,
+  'cached input beside the prompt, as Anthropic names it': [
+    counts(368, 19, {
+      total: 10923,
       cache_read_input_tokens: 10536,
       cache_creation_input_tokens: 0,
-    },
+    }),
     { inputTokens: 368, cacheReadTokens: 10536, outputTokens: 19 },
   ],
-  [
-    'cached input beside the prompt, as OpenAI names it',
-    {
-      prompt_tokens: 368,
-      completion_tokens: 19,
-      total_tokens: 10923,
-      prompt_tokens_details: { cached_tokens: 10536 },
-    },
+  'cached input beside the prompt, as OpenAI names it': [
+    counts(368, 19, { total: 10923, input: { cached_tokens: 10536 } }),
     { inputTokens: 368, cacheReadTokens: 10536, outputTokens: 19 },
   ],
-  [
-    'cached input inside the prompt, under Anthropic’s names too',
-    {
-      prompt_tokens: 10904,
-      completion_tokens: 19,
-      total_tokens: 10923,
-      prompt_tokens_details: { cached_tokens: 10536 },
+  'cached input inside the prompt, under Anthropic’s names too': [
+    counts(10904, 19, {
+      total: 10923,
+      input: { cached_tokens: 10536 },
       cache_read_input_tokens: 10536,
       cache_creation_input_tokens: 300,
-    },
+    }),
     { inputTokens: 68, cacheReadTokens: 10536, cacheWriteTokens: 300, outputTokens: 19 },
   ],
-  [
-    'cache reads and writes beside the prompt',
-    {
-      prompt_tokens: 8,
-      completion_tokens: 20,
-      total_tokens: 3_128,
+  'cache reads and writes beside the prompt': [
+    counts(8, 20, {
+      total: 3_128,
       cache_read_input_tokens: 2_000,
       cache_creation_input_tokens: 1_100,
-    },
+    }),
     { inputTokens: 8, cacheReadTokens: 2_000, cacheWriteTokens: 1_100, outputTokens: 20 },
   ],
-  [
-    'cache writes beside the prompt, and reads inside it',
-    {
-      prompt_tokens: 100,
-      completion_tokens: 20,
-      total_tokens: 1_220,
-      prompt_tokens_details: { cached_tokens: 40, cache_creation_tokens: 1_100 },
-    },
+  'cache writes beside the prompt, and reads inside it': [
+    counts(100, 20, { total: 1_220, input: { cached_tokens: 40, cache_creation_tokens: 1_100 } }),
     { inputTokens: 60, cacheReadTokens: 40, cacheWriteTokens: 1_100, outputTokens: 20 },
   ],
-  [
-    'cached input and reasoning, both beside their counts',
-    {
-      prompt_tokens: 12,
-      completion_tokens: 30,
-      total_tokens: 842,
-      prompt_tokens_details: { cached_tokens: 500 },
-      completion_tokens_details: { reasoning_tokens: 300 },
-    },
+  'cached input and reasoning, both beside their counts': [
+    counts(12, 30, {
+      total: 842,
+      input: { cached_tokens: 500 },
+      output: { reasoning_tokens: 300 },
+    }),
     { inputTokens: 12, cacheReadTokens: 500, outputTokens: 330, reasoningTokens: 300 },
   ],
-  [
-    'audio beside the prompt, as Mistral counts',
-    {
-      prompt_tokens: 9,
-      completion_tokens: 201,
-      total_tokens: 585,
-      prompt_tokens_details: { audio_tokens: 375, cached_tokens: 0 },
-    },
+  'audio beside the prompt, as Mistral counts': [
+    counts(9, 201, { total: 585, input: { audio_tokens: 375, cached_tokens: 0 } }),
     { inputTokens: 384, outputTokens: 201 },
   ],
-  [
-    'audio inside the prompt, as OpenAI counts',
-    {
-      prompt_tokens: 400,
-      completion_tokens: 20,
-      total_tokens: 420,
-      prompt_tokens_details: { audio_tokens: 375, cached_tokens: 0 },
-    },
+  'audio inside the prompt, as OpenAI counts': [
+    counts(400, 20, { total: 420, input: { audio_tokens: 375, cached_tokens: 0 } }),
     { inputTokens: 400, outputTokens: 20 },
   ],
-  [
-    'a surplus that nothing explains is no output',
-    { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 },
+  'a surplus that nothing explains is no output': [
+    counts(20, 198, { total: 623 }),
     { inputTokens: 20, outputTokens: 198, unexplainedTokens: 405 },
   ],
-  [
-    'a surplus is no output beside cached input either',
-    {
-      prompt_tokens: 20,
-      completion_tokens: 9,
-      total_tokens: 1_000,
-      prompt_tokens_details: { cached_tokens: 900 },
-    },
+  'a surplus is no output beside cached input either': [
+    counts(20, 9, { total: 1_000, input: { cached_tokens: 900 } }),
     { inputTokens: 20, cacheReadTokens: 900, outputTokens: 9, unexplainedTokens: 71 },
   ],
-  [
-    'more reasoning than output, which the total does not have',
-    {
-      prompt_tokens: 10,
-      completion_tokens: 100,
-      total_tokens: 110,
-      completion_tokens_details: { reasoning_tokens: 100_000 },
-    },
+  'more reasoning than output, which the total does not have': [
+    counts(10, 100, { total: 110, output: { reasoning_tokens: 100_000 } }),
     { inputTokens: 10, outputTokens: 100, reasoningTokens: 100, unexplainedTokens: 99_900 },
   ],
-  [
-    'reasoning at the top, as SGLang sends it',
-    { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14, reasoning_tokens: 4 },
+  'reasoning at the top, as SGLang sends it': [
+    counts(5, 9, { total: 14, reasoning_tokens: 4 }),
     { inputTokens: 5, outputTokens: 9, reasoningTokens: 4 },
   ],
-  [
-    'Mistral’s cache',
-    { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, num_cached_tokens: 4 },
+  'Mistral’s cache': [
+    counts(5, 1, { total: 6, num_cached_tokens: 4 }),
     { inputTokens: 1, cacheReadTokens: 4, outputTokens: 1 },
   ],
-  [
-    'DeepSeek’s cache',
-    { prompt_tokens: 5, completion_tokens: 1, prompt_cache_hit_tokens: 4 },
+  'DeepSeek’s cache': [
+    counts(5, 1, { prompt_cache_hit_tokens: 4 }),
     { inputTokens: 1, cacheReadTokens: 4, outputTokens: 1 },
   ],
-  [
-    'Together’s cache',
-    { prompt_tokens: 5, completion_tokens: 1, cached_tokens: 4 },
+  'Together’s cache': [
+    counts(5, 1, { cached_tokens: 4 }),
     { inputTokens: 1, cacheReadTokens: 4, outputTokens: 1 },
   ],
-  [
-    'reasoning inside the output, as OpenAI counts',
-    {
-      prompt_tokens: 5,
-      completion_tokens: 9,
-      total_tokens: 14,
-      completion_tokens_details: { reasoning_tokens: 4 },
-    },
+  'reasoning inside the output, as OpenAI counts': [
+    counts(5, 9, { total: 14, output: { reasoning_tokens: 4 } }),
     { inputTokens: 5, outputTokens: 9, reasoningTokens: 4 },
   ],
-  [
-    'reasoning beside the output, as xAI counts',
-    {
-      prompt_tokens: 12,
-      completion_tokens: 300,
-      total_tokens: 540,
-      completion_tokens_details: { reasoning_tokens: 228 },
-    },
+  'reasoning beside the output, as xAI counts': [
+    counts(12, 300, { total: 540, output: { reasoning_tokens: 228 } }),
     { inputTokens: 12, outputTokens: 528, reasoningTokens: 228 },
   ],
-  [
-    'more reasoning than output without a total',
-    {
-      prompt_tokens: 12,
-      completion_tokens: 1,
-      completion_tokens_details: { reasoning_tokens: 228 },
-    },
+  'more reasoning than output without a total': [
+    counts(12, 1, { output: { reasoning_tokens: 228 } }),
     { inputTokens: 12, outputTokens: 229, reasoningTokens: 228 },
   ],
-  [
-    'Alibaba’s cache writes',
-    {
-      prompt_tokens: 100,
-      completion_tokens: 1,
-      prompt_tokens_details: { cached_tokens: 10, cache_creation_input_tokens: 60 },
-    },
+  'Alibaba’s cache writes': [
+    counts(100, 1, { input: { cached_tokens: 10, cache_creation_input_tokens: 60 } }),
     { inputTokens: 30, cacheReadTokens: 10, cacheWriteTokens: 60, outputTokens: 1 },
   ],
-  [
-    'details that are null',
-    { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: null },
-    { inputTokens: 5, outputTokens: 3 },
-  ],
-  ['a negative count', { prompt_tokens: -5, completion_tokens: 3 }, { outputTokens: 3 }],
-  ['a fraction', { prompt_tokens: 5, completion_tokens: 0.5 }, { inputTokens: 5 }],
-  ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, { inputTokens: 5 }],
-  ['a missing count', { prompt_tokens: 5 }, { inputTokens: 5 }],
-  [
-    'no count of the input, as OpenRouter sends it',
-    { prompt_tokens: 0, completion_tokens: 7 },
-    { outputTokens: 7 },
-  ],
-  [
-    'reasoning beside the output, and no count of the input',
-    { completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },
+  'details that are null': [counts(5, 3, { input: null }), { inputTokens: 5, outputTokens: 3 }],
+  'a negative count': [counts(-5, 3), { outputTokens: 3 }],
+  'a fraction': [counts(5, 0.5), { inputTokens: 5 }],
+  'an absurd count': [counts(5, 1e15), { inputTokens: 5 }],
+  'a missing count': [counts(5), { inputTokens: 5 }],
+  'no count of the input, as OpenRouter sends it': [counts(0, 7), { outputTokens: 7 }],
+  'reasoning beside the output, and no count of the input': [
+    counts(undefined, 1, { output: { reasoning_tokens: 228 } }),
     { outputTokens: 229, reasoningTokens: 228 },
   ],
-  ['two counts of nothing', { prompt_tokens: 0, completion_tokens: 0 }, null],
-  ['null', null, null],
-];
+  null: [null, null],
+};
 
-for (const [name, given, read] of cases) {
+for (const [name, [given, read]] of Object.entries(cases)) {
   test(`usage: ${name}`, () =>
     assert.deepEqual(readUsage({ usage: given }), read && { ...noUsage, ...read }));
 }
 
-const geminiCases: [name: string, usage: object, read: object][] = [
-  [
-    'thoughts in the total only',
-    { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 },
+const geminiCases: Record<string, [usage: object, read: object]> = {
+  'thoughts in the total only': [
+    counts(20, 198, { total: 623 }),
     { inputTokens: 20, outputTokens: 603 },
   ],
-  [
-    'an answer of thoughts alone',
-    { prompt_tokens: 20, total_tokens: 623 },
+  'an answer of thoughts alone': [
+    counts(20, undefined, { total: 623 }),
     { inputTokens: 20, outputTokens: 603 },
   ],
-  [
-    'thoughts inside the output, as OpenRouter counts',
-    {
-      prompt_tokens: 20,
-      completion_tokens: 26,
-      total_tokens: 46,
-      completion_tokens_details: { reasoning_tokens: 25 },
-    },
+  'thoughts inside the output, as OpenRouter counts': [
+    counts(20, 26, { total: 46, output: { reasoning_tokens: 25 } }),
     { inputTokens: 20, outputTokens: 26, reasoningTokens: 25 },
   ],
-  [
-    'thoughts beside the output and the total, as DeepInfra counts',
-    {
-      prompt_tokens: 20,
-      completion_tokens: 84,
-      total_tokens: 104,
-      completion_tokens_details: { reasoning_tokens: 1_081 },
-    },
+  'thoughts beside the output and the total, as DeepInfra counts': [
+    counts(20, 84, { total: 104, output: { reasoning_tokens: 1_081 } }),
     { inputTokens: 20, outputTokens: 1_165, reasoningTokens: 1_081 },
   ],
-];
+};
 
-for (const [name, usage, read] of geminiCases) {
+for (const [name, [usage, read]] of Object.entries(geminiCases)) {
   test(`usage of Gemini: ${name}`, () =>
     assert.deepEqual(readUsage({ model: 'google/gemini-2.5-flash', usage }), {
       ...noUsage,
@@ -291,7 +190,7 @@ const details = fc.record(
 /** Usage as hosts of all kinds count it: any part inside or beside, with and without a total. */
 const anyUsage = fc
   .record({
-    counts: fc.record({
+    own: fc.record({
       prompt_tokens: count,
       completion_tokens: count,
       cache_read_input_tokens: count,
@@ -302,18 +201,18 @@ const anyUsage = fc
     surplus: fc.oneof(fc.constant(0), fc.nat(1_000)),
     beside: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
   })
-  .map(({ counts, total, surplus, beside }) => {
-    const { prompt_tokens_details: input, completion_tokens_details: output } = counts;
+  .map(({ own, total, surplus, beside }) => {
+    const { prompt_tokens_details: input, completion_tokens_details: output } = own;
     const parts = [
-      Math.max(counts.cache_read_input_tokens, input.cached_tokens ?? 0),
+      Math.max(own.cache_read_input_tokens, input.cached_tokens ?? 0),
       Math.max(input.cache_write_tokens ?? 0, input.cache_creation_tokens ?? 0),
       input.audio_tokens ?? 0,
       output.reasoning_tokens ?? 0,
     ];
-    const sum = counts.prompt_tokens + counts.completion_tokens + surplus;
+    const sum = own.prompt_tokens + own.completion_tokens + surplus;
     const added = parts.reduce((all, part, index) => all + (beside[index] ? part : 0), 0);
     const shown = total === 0 ? sum + added : total;
-    return { ...counts, ...(shown !== undefined && { total_tokens: shown }) };
+    return { ...own, ...(shown !== undefined && { total_tokens: shown }) };
   });
 
 test('the charge never exceeds the host’s own counts, and each token is in one bucket', () => {

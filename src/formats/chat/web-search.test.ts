@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../canonical/errors.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { contextFor, dataEvent, requestFor } from '../../../tests/support/formats/chat.ts';
 import { chat } from './index.ts';
 
@@ -25,10 +25,7 @@ test('a request asks for one search or none', () => {
 });
 
 test('several answers with a search are refused, because their searches cannot be counted', () => {
-  assert.throws(
-    () => chat.relay.searchTool(requestFor({ ...asked, n: 2 })),
-    (error) => error instanceof ApiError && error.param === 'n',
-  );
+  assertRefused(() => chat.relay.searchTool(requestFor({ ...asked, n: 2 })), 'n');
 });
 
 test('with a price the field passes unchanged; without one, and in translation, it is refused by name', () => {
@@ -41,13 +38,7 @@ test('with a price the field passes unchanged; without one, and in translation, 
     [() => chat.relay.writeRequest(requestFor(asked), target), /`tool_prices`/],
     [() => chat.readRequest(requestFor(asked)), /does not run there/],
   ] as const) {
-    assert.throws(
-      run,
-      (error) =>
-        error instanceof ApiError &&
-        error.param === 'web_search_options' &&
-        message.test(error.message),
-    );
+    assertRefused(run, 'web_search_options', message);
   }
 });
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerOf } from '../../../tests/support/canonical/answers.ts';
+import { callPart, textPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { anyAnswer, contextFor } from '../../../tests/support/formats/chat.ts';
@@ -7,7 +9,7 @@ import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 
 const answer: Answer = {
-  content: [{ type: 'text', text: 'Hello' }],
+  content: [textPart('Hello')],
   stop: { reason: 'end', sequence: null },
   usage: {
     inputTokens: 5,
@@ -47,29 +49,13 @@ const message = (content: Answer['content']) =>
   (writeAnswer({ ...answer, content }, contextFor()).choices as { message: object }[])[0]!.message;
 
 test('content is null only beside tool calls without text', () => {
-  const call = {
-    type: 'tool-call',
-    id: 'call_1',
-    name: 'f',
-    arguments: '{}',
-    kind: 'function',
-  } as const;
+  const call = callPart('call_1');
   assert.deepEqual(message([]), { role: 'assistant', content: '', refusal: null });
   assert.deepEqual(message([call]), {
     role: 'assistant',
     content: null,
     refusal: null,
     tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
-  });
-});
-
-test('an answer without the upstream’s usage shows our own count', () => {
-  assert.deepEqual(writeAnswer({ ...answer, usage: null }, contextFor()).usage, {
-    prompt_tokens: 7,
-    completion_tokens: 2,
-    total_tokens: 9,
-    prompt_tokens_details: { cached_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0 },
   });
 });
 
@@ -101,18 +87,17 @@ test('citations refer to the message’s one text, and those of documents are le
     citedText: 'c',
     place,
   };
-  const cited: Answer = {
-    content: [
-      { type: 'text', text: 'Hello ' },
+  const cited = answerOf(
+    [
+      textPart('Hello '),
       {
         type: 'text',
         text: 'world',
         citations: [page({}), document, page({ span: { start: 1, end: 3 }, title: 'A' })],
       },
     ],
-    stop: { reason: 'end', sequence: null },
-    usage: null,
-  };
+    { usage: null },
+  );
   const urls = [
     { url: 'https://a.example', title: '', start_index: 6, end_index: 11 },
     { url: 'https://a.example', title: 'A', start_index: 7, end_index: 9 },

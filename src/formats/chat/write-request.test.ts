@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  pageCitation,
+  resultPart,
+  systemTurn,
+  textPart,
+  thinkingPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
-import { record } from '../../../tests/support/plain-record.ts';
+import { record, typed } from '../../../tests/support/plain-record.ts';
 import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
 import { repairConversation } from '../adapting/repair-conversation.ts';
 import { ApiError } from '../../canonical/errors.ts';
@@ -66,27 +78,12 @@ test('the limit is sent in the target’s field, and a stream asks for usage', (
   assert.deepEqual(body.stream_options, { include_usage: true });
 });
 
-const textPart = (value: string) => ({ type: 'text', text: value }) as const;
-
 test('texts of instructions, assistant and tools become one string each', () => {
   assert.deepEqual(write({ system: [textPart('a'), textPart('b')], messages: [] }).body.messages, [
     { role: 'system', content: 'a\n\nb' },
   ]);
   assert.deepEqual(
-    writeMessages(
-      { role: 'assistant', content: [textPart('a'), textPart('b')] },
-      {
-        role: 'tool',
-        content: [
-          {
-            type: 'tool-result',
-            callId: 'c',
-            content: [textPart('1'), textPart('2')],
-            isError: false,
-          },
-        ],
-      },
-    ),
+    writeMessages(assistantTurn('a', 'b'), toolTurn(resultPart('c', textPart('1'), textPart('2')))),
     [
       { role: 'assistant', content: 'ab' },
       { role: 'tool', tool_call_id: 'c', content: '1\n2' },
@@ -98,41 +95,29 @@ const image = {
   type: 'image',
   source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
 } as const;
-const callOf = (id: string) =>
-  ({ type: 'tool-call', id, name: 'f', arguments: '{}', kind: 'function' }) as const;
-const resultOf = (callId: string, content: ToolResultPart['content']): ToolResultPart => ({
-  type: 'tool-result',
-  callId,
-  content,
-  isError: false,
-});
-
 test('images of tool results follow in a user message, after all results of the turn', () => {
-  const messages = writeMessages({
-    role: 'tool',
-    content: [resultOf('a', [image]), resultOf('b', [{ type: 'text', text: 'x' }])],
-  });
+  const messages = writeMessages(toolTurn(resultPart('a', image), resultPart('b', textPart('x'))));
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['tool', 'tool', 'user'],
   );
   assert.deepEqual(messages[2]!.content, [
-    { type: 'text', text: '[Attachments of the result of tool call a]' },
+    textPart('[Attachments of the result of tool call a]'),
     { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
   ]);
 });
 
 test('results follow their calls, whatever the client put between them', () => {
-  const say = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
+  const say = (text: string): Message => userTurn(text);
   const results = (...content: ToolResultPart[]): Message => ({ role: 'tool', content });
   const conversation: Message[] = [
-    { role: 'assistant', content: [callOf('a'), callOf('b')] },
-    results(resultOf('a', [image])),
+    assistantTurn(callPart('a'), callPart('b')),
+    results(resultPart('a', image)),
     say('also this'),
-    results(resultOf('b', [textPart('x')])),
-    { role: 'assistant', content: [callOf('c')] },
-    { role: 'system', content: [textPart('Be brief.')] },
-    results(resultOf('c', [textPart('y')])),
+    results(resultPart('b', textPart('x'))),
+    assistantTurn(callPart('c')),
+    systemTurn('Be brief.'),
+    results(resultPart('c', textPart('y'))),
   ];
   const repaired = repairConversation(canonicalRequest({ messages: conversation }));
   const messages = writeMessages(...repaired.messages);
@@ -143,8 +128,8 @@ test('results follow their calls, whatever the client put between them', () => {
 });
 
 test('earlier reasoning is left out and listed where the host refuses it', () => {
-  const thinking = { type: 'thinking', text: 'hm', signature: null, redacted: false } as const;
-  const messages: Message[] = [{ role: 'assistant', content: [thinking, textPart('a')] }];
+  const thinking = thinkingPart('hm');
+  const messages: Message[] = [assistantTurn(thinking, 'a')];
   const sent = (refusedHistory: string[]) =>
     write({ messages }, { isOpenAi: false, refusedHistory });
   const withReasoning = { role: 'assistant', reasoning_content: 'hm', content: 'a' };
@@ -155,10 +140,7 @@ test('earlier reasoning is left out and listed where the host refuses it', () =>
 });
 
 test('later instructions are text of the user for models that take them only ahead', () => {
-  const messages: Message[] = [
-    { role: 'user', content: [textPart('Hi')] },
-    { role: 'system', content: [textPart('Be brief.')] },
-  ];
+  const messages: Message[] = [userTurn('Hi'), systemTurn('Be brief.')];
   const system = [textPart('You are kind.')];
   const sent = (model: string) =>
     (write({ system, messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).slice(
@@ -172,9 +154,9 @@ test('later instructions are text of the user for models that take them only ahe
 
 test('an answer stands between results and the user’s next message for Mistral', () => {
   const messages: Message[] = [
-    { role: 'assistant', content: [callOf('a')] },
-    { role: 'tool', content: [resultOf('a', [textPart('x'), image])] },
-    { role: 'user', content: [textPart('Go on.')] },
+    assistantTurn(callPart('a')),
+    toolTurn(resultPart('a', textPart('x'), image)),
+    userTurn('Go on.'),
   ];
   const roles = (model: string) =>
     (write({ messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).map(
@@ -185,10 +167,7 @@ test('an answer stands between results and the user’s next message for Mistral
 });
 
 test('an earlier refusal is text where the host refuses the field', () => {
-  const messages: Message[] = [
-    { role: 'assistant', content: [{ type: 'refusal', text: 'No.' }] },
-    { role: 'user', content: [textPart('Why?')] },
-  ];
+  const messages: Message[] = [assistantTurn({ type: 'refusal', text: 'No.' }), userTurn('Why?')];
   const sent = (refusedHistory: string[]) =>
     (write({ messages }, { isOpenAi: false, refusedHistory }).body.messages as object[])[0];
   assert.deepEqual(sent([]), { role: 'assistant', content: '', refusal: 'No.' });
@@ -205,7 +184,7 @@ test('a document by URL is refused, because Chat cannot express it', () => {
 test('fields that Chat lacks are left out and listed', () => {
   const cacheControl = { type: 'ephemeral' } as const;
   const messages: Message[] = [
-    { role: 'user', content: [{ type: 'text', text: 'x', cacheControl }] },
+    userTurn({ type: 'text', text: 'x', cacheControl }),
     { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }] },
   ];
   const { body, ignored } = write({ topK: 3, metadata: { a: 'b' }, messages });
@@ -219,11 +198,8 @@ test('fields that Chat lacks are left out and listed', () => {
 });
 
 test('a model that does not think gets neither effort nor earlier reasoning', () => {
-  const thinking = { type: 'thinking', text: 'hm', signature: null, redacted: false } as const;
-  const messages: Message[] = [
-    { role: 'assistant', content: [thinking, { type: 'text', text: 'a' }] },
-    { role: 'assistant', content: [thinking] },
-  ];
+  const thinking = thinkingPart('hm');
+  const messages: Message[] = [assistantTurn(thinking, 'a'), assistantTurn(thinking)];
   const changes = { messages, reasoning: { effort: 'high', budgetTokens: null } } as const;
   const { body, ignored } = write(changes, { thinking: false });
   assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
@@ -256,10 +232,7 @@ test('without tools neither choice nor the parallel switch is sent, and a forced
     Object.keys(write({}).body),
   );
   for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'look' }] as const) {
-    assert.throws(
-      () => write({ toolChoice }),
-      (error) => error instanceof ApiError && error.param === 'tool_choice',
-    );
+    assertRefused(() => write({ toolChoice }), 'tool_choice');
   }
 });
 
@@ -295,17 +268,9 @@ const anyResults: fc.Arbitrary<Message> = fc
   .array(fc.tuple(fc.base64String({ minLength: 4 }), anyText), { minLength: 1, maxLength: 3 })
   .map((results) => ({
     role: 'tool',
-    content: results.map(([callId, text]) => ({
-      type: 'tool-result',
-      callId,
-      content: [{ type: 'text', text }],
-      isError: false,
-    })),
+    content: results.map(([callId, text]) => resultPart(callId, textPart(text))),
   }));
-const anySystem: fc.Arbitrary<Message> = anyText.map((text) => ({
-  role: 'system',
-  content: [{ type: 'text', text }],
-}));
+const anySystem: fc.Arbitrary<Message> = anyText.map((text) => systemTurn(text));
 /**
  * Each kind of turn once, so that neither results nor leading instructions have an equal neighbour.
  */
@@ -374,8 +339,7 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
       ),
       outputFormat: fc.oneof(
         fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
-        record({
-          type: fc.constant('json-schema' as const),
+        typed('json-schema', {
           name: fc.constant('answer'),
           description: fc.option(anyText),
           schema: anyJsonObject.map((schema) => mendSchema(schema)),
@@ -405,14 +369,8 @@ test('every request that Chat can express is valid when written, and survives be
   );
 });
 
-const think = (text: string): Message => ({
-  role: 'assistant',
-  content: [
-    { type: 'thinking', text, signature: null, redacted: false },
-    { type: 'text', text: 'a' },
-  ],
-});
-const say = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+const think = (text: string): Message => assistantTurn(thinkingPart(text), 'a');
+const say = (text: string): Message => assistantTurn(text);
 const host = { isOpenAi: false } as const;
 
 test('every answer gets a reasoning field when one has it, and always for DeepSeek and Moonshot', () => {
@@ -469,10 +427,7 @@ test('OpenAI’s thinking models get sampling parameters only when thinking is s
 
 test('a prefilled answer is sent to other hosts and refused for OpenAI', () => {
   const changes = { messages: [...empty.messages, say('{')], isPrefilled: true } as const;
-  assert.throws(
-    () => write(changes),
-    (error) => error instanceof ApiError && error.param === 'messages',
-  );
+  assertRefused(() => write(changes), 'messages');
   assert.deepEqual((write(changes, host).body.messages as unknown[]).at(-1), {
     role: 'assistant',
     content: '{',
@@ -499,37 +454,23 @@ test('a text document is sent as text to every host, in user turns and tool resu
     source: { kind: 'base64', mediaType: 'text/plain', data },
     name: 'facts.txt',
   } as const;
-  const text = {
-    type: 'text',
-    text: '<document name="facts.txt">\nRuby is a language.\n</document>',
-  };
-  assert.deepEqual(writeMessages({ role: 'user', content: [document] }), [
-    { role: 'user', content: [text] },
-  ]);
-  const result = { type: 'tool-result', callId: 'c', content: [document], isError: false } as const;
+  const text = textPart('<document name="facts.txt">\nRuby is a language.\n</document>');
+  assert.deepEqual(writeMessages(userTurn(document)), [userTurn(text)]);
+  const result = resultPart('c', document);
   assert.deepEqual(writeMessages({ role: 'tool', content: [result] }), [
     { role: 'tool', tool_call_id: 'c', content: text.text },
   ]);
 });
 
 test('a call without arguments gets an empty object, and earlier citations are left out and listed', () => {
-  const call = { type: 'tool-call', id: 'c', name: 'f', arguments: '', kind: 'function' } as const;
-  const [message] = writeMessages({ role: 'assistant', content: [call] });
+  const call = callPart('c', 'f', '');
+  const [message] = writeMessages(assistantTurn(call));
   assert.deepEqual(message!.tool_calls, [
     { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } },
   ]);
-  const citation = {
-    type: 'url',
-    url: 'https://a.example',
-    title: null,
-    citedText: null,
-    span: null,
-    reference: null,
-  } as const;
+  const citation = pageCitation();
   const cited = write({
-    messages: [
-      { role: 'assistant', content: [{ type: 'text', text: 'x', citations: [citation] }] },
-    ],
+    messages: [assistantTurn({ type: 'text', text: 'x', citations: [citation] })],
   });
   assert.deepEqual(cited.ignored, ['annotations']);
   assert.deepEqual(cited.body.messages, [{ role: 'assistant', content: 'x' }]);

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TextSpan } from '../../canonical/citation.ts';
+import {
+  callPart,
+  pageCitation,
+  textPart,
+  thinkingPart,
+} from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -11,7 +18,7 @@ import {
   readAll,
   readChunks,
 } from '../../../tests/support/formats/gemini.ts';
-import { collect } from '../../../tests/support/canonical/answers.ts';
+import { collect, failureOf } from '../../../tests/support/canonical/answers.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
 import { readUsage } from './usage.ts';
@@ -67,66 +74,49 @@ test('calls keep Gemini’s ids, or get ids that do not depend on how the bytes 
   assert.match(unnamed.type === 'tool-call' ? unnamed.id : '', /^call_[a-z0-9]{26}$/);
 });
 
-const signatureCases: [name: string, parts: object[], content: object[]][] = [
-  [
-    'of a call without thoughts it stands in a hidden block ahead of it',
+const signatureCases: Record<string, [parts: object[], content: object[]]> = {
+  'of a call without thoughts it stands in a hidden block ahead of it': [
     [call('f', {}, { thoughtSignature: 'c2ln' }), call('f', {})],
     [hidden('call.call_kM3xaZ-resp0nseid_0.c2ln'), toolCall(0), toolCall(1)],
   ],
-  [
-    'of a call behind thoughts they carry it',
+  'of a call behind thoughts they carry it': [
     [{ text: 'hm', thought: true }, call('f', {}, { thoughtSignature: 'c2ln' })],
     [thinking('hm', 'call.call_kM3xaZ-resp0nseid_0.c2ln'), toolCall(0)],
   ],
-  [
-    'of a text it follows the whole text',
+  'of a text it follows the whole text': [
     [{ text: 'a', thoughtSignature: 'c2ln' }, { text: 'b' }],
-    [{ type: 'text', text: 'ab' }, hidden('text.c2ln')],
+    [textPart('ab'), hidden('text.c2ln')],
   ],
-  [
-    'two of texts are two texts',
+  'two of texts are two texts': [
     [
       { text: 'a', thoughtSignature: 'c2ln' },
       { text: 'b', thoughtSignature: 'c2lu' },
     ],
-    [
-      { type: 'text', text: 'a' },
-      hidden('text.c2ln'),
-      { type: 'text', text: 'b' },
-      hidden('text.c2lu'),
-    ],
+    [textPart('a'), hidden('text.c2ln'), textPart('b'), hidden('text.c2lu')],
   ],
-  [
-    'of an empty text it is a part of its own',
+  'of an empty text it is a part of its own': [
     [{ text: 'a' }, { text: '', thoughtSignature: 'c2ln' }],
-    [{ type: 'text', text: 'a' }, hidden('empty-text.c2ln')],
+    [textPart('a'), hidden('empty-text.c2ln')],
   ],
-  [
-    'of thoughts it signs them',
+  'of thoughts it signs them': [
     [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }],
     [thinking('hm', 'thought.c2ln')],
   ],
-];
+};
 
 function hidden(value: string): object {
   return { type: 'thinking', text: '', signature: { vendor: 'google', value }, redacted: true };
 }
 
 function thinking(text: string, value: string): object {
-  return { type: 'thinking', text, signature: { vendor: 'google', value }, redacted: false };
+  return thinkingPart(text, { vendor: 'google', value });
 }
 
 function toolCall(index: number): object {
-  return {
-    type: 'tool-call',
-    id: `call_kM3xaZ-resp0nseid_${index}`,
-    name: 'f',
-    arguments: '{}',
-    kind: 'function',
-  };
+  return callPart(`call_kM3xaZ-resp0nseid_${index}`);
 }
 
-for (const [name, parts, content] of signatureCases) {
+for (const [name, [parts, content]] of Object.entries(signatureCases)) {
   test(`a signature ${name}`, () => {
     assert.deepEqual(readAnswer(answerBody(parts)).content, content);
     const chunks = parts.map((part, index) =>
@@ -145,7 +135,7 @@ test('parts of tools that Google runs, empty texts and unknown parts are ignored
     [],
     { text: 'y' },
   ];
-  assert.deepEqual(readAnswer(answerBody(parts)).content, [{ type: 'text', text: 'y' }]);
+  assert.deepEqual(readAnswer(answerBody(parts)).content, [textPart('y')]);
 });
 
 test('a stream and a whole answer of the same parts agree, wherever the chunks are split', () => {
@@ -300,14 +290,8 @@ test('web sources become citations of the text, with spans in characters', () =>
     groundingMetadata,
     citationMetadata,
   };
-  const source = (url: string, title: string | null, span: object | null) => ({
-    type: 'url',
-    url,
-    title,
-    citedText: null,
-    span,
-    reference: null,
-  });
+  const source = (url: string, title: string | null, span: TextSpan | null) =>
+    pageCitation({ url, title, span });
   assert.deepEqual(readAnswer({ candidates: [candidate] }).content, [
     {
       type: 'text',
@@ -321,67 +305,47 @@ test('web sources become citations of the text, with spans in characters', () =>
   ]);
 });
 
-const failures: [
-  name: string,
-  chunks: unknown[],
-  kind: string,
-  status: number | null,
-  message: RegExp,
-][] = [
-  [
-    'a stream that just ends',
+/** Chunks, and the kind, status and message of their failure. */
+const failures: Record<string, [chunks: unknown[], failure: RegExp]> = {
+  'a stream that just ends': [
     [answerBody([{ text: 'x' }], null)],
-    'broken-stream',
-    null,
-    /finish reason/,
+    /^broken-stream null: .*finish reason/,
   ],
-  ['an empty stream', [], 'broken-stream', null, /finish reason/],
-  ['a chunk that is no JSON', ['{"cand'], 'unreadable', null, /not a JSON object/],
-  [
-    'an error',
+  'an empty stream': [[], /^broken-stream null: .*finish reason/],
+  'a chunk that is no JSON': [['{"cand'], /^unreadable null: .*not a JSON object/],
+  'an error': [
     [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }],
-    'status',
-    503,
-    /^overloaded$/,
+    /^status 503: overloaded$/,
   ],
-  ['an error in a list', [[{ error: { code: 429, message: 'quota' } }]], 'status', 429, /^quota$/],
-  [
-    'an error without a status',
+  'an error in a list': [[[{ error: { code: 429, message: 'quota' } }]], /^status 429: quota$/],
+  'an error without a status': [
     [answerBody([{ text: 'x' }], null), { error: { message: 'boom' } }],
-    'broken-stream',
-    null,
-    /^boom$/,
+    /^broken-stream null: boom$/,
   ],
-  [
-    'a call without a name',
+  'a call without a name': [
     [answerBody([{ functionCall: { args: {} } }])],
-    'unreadable',
-    null,
-    /no name/,
+    /^unreadable null: .*no name/,
   ],
-  ...[
-    'MALFORMED_FUNCTION_CALL',
-    'UNEXPECTED_TOOL_CALL',
-    'TOO_MANY_TOOL_CALLS',
-    'MISSING_THOUGHT_SIGNATURE',
-    'MALFORMED_RESPONSE',
-  ].map((reason): [string, unknown[], string, null, RegExp] => [
-    `the finish reason ${reason}`,
-    [answerBody([call('f', {})], reason)],
-    'unreadable',
-    null,
-    new RegExp(reason),
-  ]),
-];
+};
 
-for (const [name, chunks, kind, status, message] of failures) {
+for (const reason of [
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+])
+  failures[`the finish reason ${reason}`] = [
+    [answerBody([call('f', {})], reason)],
+    new RegExp(`^unreadable null: .*${reason}`),
+  ];
+
+for (const [name, [chunks, expected]] of Object.entries(failures)) {
   test(`${name} fails the stream once`, () => {
     const events = readChunks(...chunks);
-    assert.equal(events.filter(({ type }) => type === 'error' || type === 'finish').length, 1);
-    const last = events.at(-1)!;
-    assert.ok(last.type === 'error');
-    assert.deepEqual([last.failure.kind, last.failure.status], [kind, status]);
-    assert.match(last.failure.message, message);
+    const ends = events.filter(({ type }) => type === 'error' || type === 'finish');
+    assert.deepEqual(ends, [events.at(-1)]);
+    assert.match(failureOf(events), expected);
   });
 }
 

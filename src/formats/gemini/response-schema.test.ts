@@ -30,30 +30,30 @@ for (const schema of kept) {
   });
 }
 
-const described: readonly (readonly [type: string, word: string, value: unknown])[] = [
-  ['number', 'exclusiveMinimum', 0],
-  ['number', 'exclusiveMaximum', 9],
-  ['number', 'multipleOf', 0.5],
-  ['string', 'minLength', 1],
-  ['string', 'maxLength', 9],
-  ['string', 'pattern', '^a$'],
-  ['string', 'default', 'a'],
-  ['string', 'examples', ['a']],
-  ['string', 'enum', ['a', null]],
-  ['boolean', 'const', true],
-  ['array', 'uniqueItems', true],
-  ['array', 'contains', text],
-  ['object', 'minProperties', 1],
-  ['object', 'maxProperties', 9],
-  ['object', 'patternProperties', { '^a': text }],
-  ['object', 'propertyNames', { pattern: '^a' }],
-  ['object', 'dependentRequired', { a: ['b'] }],
-  ['object', 'allOf', [text, text]],
-  ['object', 'not', {}],
-  ['object', 'if', {}],
-];
+const described: Readonly<Record<string, readonly [type: string, value: unknown]>> = {
+  exclusiveMinimum: ['number', 0],
+  exclusiveMaximum: ['number', 9],
+  multipleOf: ['number', 0.5],
+  minLength: ['string', 1],
+  maxLength: ['string', 9],
+  pattern: ['string', '^a$'],
+  default: ['string', 'a'],
+  examples: ['string', ['a']],
+  enum: ['string', ['a', null]],
+  const: ['boolean', true],
+  uniqueItems: ['array', true],
+  contains: ['array', text],
+  minProperties: ['object', 1],
+  maxProperties: ['object', 9],
+  patternProperties: ['object', { '^a': text }],
+  propertyNames: ['object', { pattern: '^a' }],
+  dependentRequired: ['object', { a: ['b'] }],
+  allOf: ['object', [text, text]],
+  not: ['object', {}],
+  if: ['object', {}],
+};
 
-for (const [type, word, value] of described) {
+for (const [word, [type, value]] of Object.entries(described)) {
   test(`${word} with ${JSON.stringify(value)}, which Gemini does not know, moves into the description`, () => {
     const description = `{${word}: ${JSON.stringify(value)}}`;
     assert.deepEqual(fit({ type, [word]: value }), { schema: { type, description }, lost: [word] });

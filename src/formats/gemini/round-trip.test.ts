@@ -2,6 +2,7 @@
 // keep no order between reasoning and text, as in Chat.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -134,7 +135,7 @@ test('reasoning of other vendors or without a signature is dropped and reported,
   fc.assert(
     fc.property(fc.array(anyThinking, { maxLength: 5 }), (thinking) => {
       const foreign = thinking.filter((part) => part.signature?.vendor !== 'google');
-      const text: AssistantPart = { type: 'text', text: 'x' };
+      const text: AssistantPart = textPart('x');
       const written = writeModelParts([...thinking, text], traits);
       assert.equal(written.droppedThinking, foreign.length > 0);
       const own = writeModelParts(

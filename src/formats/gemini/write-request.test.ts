@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  systemTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import { effortLevels } from '../../canonical/request.ts';
 import type {
   CanonicalRequest,
+  Effort,
   Message,
-  Reasoning,
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
@@ -44,10 +50,8 @@ function refusal(
   throw new Error('nothing was refused');
 }
 
-const call = (id: string, name = 'get_weather', args = '{"city":"Paris"}'): Message => ({
-  role: 'assistant',
-  content: [{ type: 'tool-call', id, name, arguments: args, kind: 'function' }],
-});
+const call = (id: string, name = 'get_weather', args = '{"city":"Paris"}'): Message =>
+  assistantTurn(callPart(id, name, args));
 
 const result = (callId: string, content: ToolResultPart['content'], isError = false): Message => ({
   role: 'tool',
@@ -72,10 +76,10 @@ test('leading instructions become systemInstruction, and later ones marked user 
   const { body } = write({
     system: [text('One'), text('')],
     messages: [
-      { role: 'system', content: [text('Two')] },
+      systemTurn('Two'),
       userMessage('Hi'),
-      { role: 'assistant', content: [text('Hello')] },
-      { role: 'system', content: [text('Three')] },
+      assistantTurn('Hello'),
+      systemTurn('Three'),
       userMessage('Go on'),
     ],
   });
@@ -93,7 +97,7 @@ test('turns alternate: turns of one role are joined, also across an emptied turn
     messages: [
       userMessage('a'),
       userMessage('b'),
-      { role: 'assistant', content: [unsigned] },
+      assistantTurn(unsigned),
       userMessage('c'),
       userMessage(''),
     ],
@@ -105,24 +109,20 @@ test('turns alternate: turns of one role are joined, also across an emptied turn
 });
 
 const image = (fields: object) => ({ type: 'image' as const, ...fields }) as UserPart;
-const mediaCases: [name: string, part: UserPart, parts: object[]][] = [
-  [
-    'base64 goes inline',
+const mediaCases: Record<string, [part: UserPart, parts: object[]]> = {
+  'base64 goes inline': [
     image({ source: { kind: 'base64', mediaType: 'image/webp', data: 'AAAA' } }),
     [{ inlineData: { mimeType: 'image/webp', data: 'AAAA' } }],
   ],
-  [
-    'an address tells its type by its ending',
+  'an address tells its type by its ending': [
     image({ source: { kind: 'url', url: 'https://h/a.PNG?x=1' } }),
     [{ fileData: { fileUri: 'https://h/a.PNG?x=1', mimeType: 'image/png' } }],
   ],
-  [
-    'an address without an ending has the usual type',
+  'an address without an ending has the usual type': [
     image({ source: { kind: 'url', url: 'https://h/constructor' } }),
     [{ fileData: { fileUri: 'https://h/constructor', mimeType: 'image/jpeg' } }],
   ],
-  [
-    'a PDF keeps its name as a text',
+  'a PDF keeps its name as a text': [
     {
       type: 'document',
       name: 'a.pdf',
@@ -130,31 +130,26 @@ const mediaCases: [name: string, part: UserPart, parts: object[]][] = [
     },
     [{ text: 'Document "a.pdf":' }, { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } }],
   ],
-  [
-    'a document by its address',
+  'a document by its address': [
     { type: 'document', source: { kind: 'url', url: 'https://h/report' } },
     [{ fileData: { fileUri: 'https://h/report', mimeType: 'application/pdf' } }],
   ],
-  [
-    'a text document',
+  'a text document': [
     { type: 'document', source: { kind: 'base64', mediaType: 'text/markdown', data: 'IyBI' } },
     [{ inlineData: { mimeType: 'text/plain', data: 'IyBI' } }],
   ],
-];
+};
 
-for (const [name, part, parts] of mediaCases) {
+for (const [name, [part, parts]] of Object.entries(mediaCases)) {
   test(`media: ${name}`, () => {
-    assert.deepEqual(
-      write({ messages: [{ role: 'user', content: [part] }] }).body.contents[0]!.parts,
-      parts,
-    );
+    assert.deepEqual(write({ messages: [userTurn(part)] }).body.contents[0]!.parts, parts);
   });
 }
 
 test('a document that Gemini cannot read is refused by name', () => {
   const source = { kind: 'base64' as const, mediaType: 'application/msword', data: 'AAAA' };
   const error = refusal({
-    messages: [{ role: 'user', content: [{ type: 'document', name: 'a.doc', source }] }],
+    messages: [userTurn({ type: 'document', name: 'a.doc', source })],
   });
   assert.match(error.message, /"a\.doc" of type "application\/msword" .* send PDF or text/);
 });
@@ -180,10 +175,7 @@ const refusedAddresses = [
 for (const url of refusedAddresses) {
   test(`the URL ${url} is refused: it would be read with the operator’s credential, or as a video`, () => {
     const part = image({ source: { kind: 'url', url } });
-    assert.match(
-      refusal({ messages: [{ role: 'user', content: [part] }] }).message,
-      /cannot be used with this model/,
-    );
+    assert.match(refusal({ messages: [userTurn(part)] }).message, /cannot be used with this model/);
     assert.match(
       refusal({ messages: [userMessage('x'), call('a'), result('a', [part])] }).message,
       /cannot be used/,
@@ -198,7 +190,7 @@ test('public storage and hosts that only look like Google’s are accepted', () 
     'https://googleapis.com.example/a.png',
   ]) {
     const { body } = write({
-      messages: [{ role: 'user', content: [image({ source: { kind: 'url', url } })] }],
+      messages: [userTurn(image({ source: { kind: 'url', url } }))],
     });
     assert.deepEqual(body.contents[0]!.parts, [
       { fileData: { fileUri: url, mimeType: 'image/png' } },
@@ -283,19 +275,10 @@ test('results of parallel calls are sent in the order of the calls, before other
   const { body } = write({
     messages: [
       userMessage('Weather?'),
-      {
-        role: 'assistant',
-        content: [
-          {
-            type: 'tool-call',
-            id: 'a',
-            name: 'get_weather',
-            arguments: '{"city":"Paris"}',
-            kind: 'function',
-          },
-          { type: 'tool-call', id: 'b', name: 'get_time', arguments: '', kind: 'function' },
-        ],
-      },
+      assistantTurn(
+        callPart('a', 'get_weather', '{"city":"Paris"}'),
+        callPart('b', 'get_time', ''),
+      ),
       userMessage('Quick!'),
       result('b', [text('noon')]),
       result('a', [text('no such city'), text('try again')], true),
@@ -330,7 +313,7 @@ test('a conversation cut to begin with a call gets a user turn first', () => {
   const rolesOf = (...messages: Message[]) =>
     write({ messages }).body.contents.map(({ role }) => role);
   assert.deepEqual(rolesOf(call('a'), result('a', [text('y')])), ['user', 'model', 'user']);
-  const greeting: Message = { role: 'assistant', content: [text('How can I help?')] };
+  const greeting: Message = assistantTurn('How can I help?');
   assert.deepEqual(rolesOf(greeting, userMessage('x')), ['model', 'user']);
 });
 
@@ -395,10 +378,7 @@ test('more effort never gets a smaller thinking budget', () => {
 });
 
 test('a prefilled answer is sent to models that continue it and refused for others', () => {
-  const messages: Message[] = [
-    userMessage('Count'),
-    { role: 'assistant', content: [text('One,')] },
-  ];
+  const messages: Message[] = [userMessage('Count'), assistantTurn('One,')];
   assert.deepEqual(write({ messages }).body.contents[1], {
     role: 'model',
     parts: [{ text: 'One,' }],
@@ -411,67 +391,39 @@ test('a prefilled answer is sent to models that continue it and refused for othe
   }
 });
 
-const thinkingCases: [model: string, reasoning: Reasoning | null, config: object | undefined][] = [
-  ['gemini-3-flash-preview', null, undefined],
-  ['gemini-3-flash-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'MINIMAL' }],
-  [
-    'gemini-3-flash-preview',
-    { effort: 'minimal', budgetTokens: null },
-    { thinkingLevel: 'MINIMAL', includeThoughts: true },
-  ],
-  [
-    'gemini-3.8-flash',
-    { effort: 'minimal', budgetTokens: null },
-    { thinkingLevel: 'LOW', includeThoughts: true },
-  ],
-  ['gemini-3.1-pro-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'LOW' }],
-  [
-    'gemini-3.1-pro-preview',
-    { effort: 'medium', budgetTokens: null },
-    { thinkingLevel: 'MEDIUM', includeThoughts: true },
-  ],
-  [
-    'gemini-4-argon',
-    { effort: 'max', budgetTokens: null },
-    { thinkingLevel: 'HIGH', includeThoughts: true },
-  ],
-  [
-    'gemini-3.5-flash',
-    { effort: null, budgetTokens: 2_000 },
-    { thinkingLevel: 'LOW', includeThoughts: true },
-  ],
-  ['gemini-3.5-flash', { effort: null, budgetTokens: 0 }, { thinkingLevel: 'MINIMAL' }],
-  ['gemini-2.5-flash', { effort: null, budgetTokens: null }, { includeThoughts: true }],
-  ['gemini-2.5-flash', { effort: 'none', budgetTokens: null }, { thinkingBudget: 0 }],
-  ['gemini-2.5-pro', { effort: 'none', budgetTokens: null }, { thinkingBudget: 128 }],
-  [
-    'gemini-2.5-flash',
-    { effort: 'medium', budgetTokens: null },
-    { thinkingBudget: 8_192, includeThoughts: true },
-  ],
-  [
-    'gemini-2.5-pro',
-    { effort: 'max', budgetTokens: null },
-    { thinkingBudget: 32_768, includeThoughts: true },
-  ],
-  [
-    'gemini-2.5-flash',
-    { effort: null, budgetTokens: 60_000 },
-    { thinkingBudget: 24_576, includeThoughts: true },
-  ],
-  [
-    'gemini-2.5-flash-lite',
-    { effort: null, budgetTokens: 100 },
-    { thinkingBudget: 512, includeThoughts: true },
-  ],
+/** `asked`: an effort or a budget. */
+const thinkingCases: [model: string, asked: Effort | number | null, config: object][] = [
+  ['gemini-3-flash-preview', 'none', { thinkingLevel: 'MINIMAL' }],
+  ['gemini-3-flash-preview', 'minimal', { thinkingLevel: 'MINIMAL', includeThoughts: true }],
+  ['gemini-3.8-flash', 'minimal', { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['gemini-3.1-pro-preview', 'none', { thinkingLevel: 'LOW' }],
+  ['gemini-3.1-pro-preview', 'medium', { thinkingLevel: 'MEDIUM', includeThoughts: true }],
+  ['gemini-4-argon', 'max', { thinkingLevel: 'HIGH', includeThoughts: true }],
+  ['gemini-3.5-flash', 2_000, { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['gemini-3.5-flash', 0, { thinkingLevel: 'MINIMAL' }],
+  ['gemini-2.5-flash', null, { includeThoughts: true }],
+  ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }],
+  ['gemini-2.5-pro', 'none', { thinkingBudget: 128 }],
+  ['gemini-2.5-flash', 'medium', { thinkingBudget: 8_192, includeThoughts: true }],
+  ['gemini-2.5-pro', 'max', { thinkingBudget: 32_768, includeThoughts: true }],
+  ['gemini-2.5-flash', 60_000, { thinkingBudget: 24_576, includeThoughts: true }],
+  ['gemini-2.5-flash-lite', 100, { thinkingBudget: 512, includeThoughts: true }],
 ];
 
-for (const [model, reasoning, config] of thinkingCases) {
-  test(`${model} with ${JSON.stringify(reasoning)} thinks as ${JSON.stringify(config)}`, () => {
+for (const [model, asked, config] of thinkingCases) {
+  test(`${model}, asked for ${asked}, thinks as ${JSON.stringify(config)}`, () => {
+    const isBudget = typeof asked === 'number';
+    const reasoning = isBudget
+      ? { effort: null, budgetTokens: asked }
+      : { effort: asked, budgetTokens: null };
     const { body, ignored } = write({ reasoning }, { model, maxOutputTokens: 65_536 });
     assert.deepEqual([body.generationConfig['thinkingConfig'], ignored], [config, []]);
   });
 }
+
+test('a request that asks for no reasoning sets none', () => {
+  assert.equal(write({ reasoning: null }).body.generationConfig['thinkingConfig'], undefined);
+});
 
 test('a budget that would fill the output limit leaves room for an answer', () => {
   const { body } = write(
@@ -500,21 +452,19 @@ const sampling = {
   frequencyPenalty: 0.1,
   presencePenalty: 0.2,
 };
-const samplingCases: [model: string, taken: object, ignored: string[]][] = [
-  ['gemini-2.0-flash', sampling, []],
-  [
-    'gemini-2.5-pro',
+const samplingCases: Record<string, [taken: object, ignored: string[]]> = {
+  'gemini-2.0-flash': [sampling, []],
+  'gemini-2.5-pro': [
     { temperature: 0.5, topP: 0.9, topK: 40, seed: 7 },
     ['frequency_penalty', 'presence_penalty'],
   ],
-  [
-    'gemini-3.6-flash',
+  'gemini-3.6-flash': [
     { seed: 7 },
     ['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty'],
   ],
-];
+};
 
-for (const [model, taken, ignored] of samplingCases) {
+for (const [model, [taken, ignored]] of Object.entries(samplingCases)) {
   test(`${model} accepts ${Object.keys(taken).join(', ')}`, () => {
     const written = write(sampling, { model });
     assert.deepEqual(written.body.generationConfig, { maxOutputTokens: 4_096, ...taken });
@@ -628,7 +578,7 @@ test('fields that Gemini lacks are listed', () => {
   );
   assert.deepEqual(
     write({
-      messages: [{ role: 'user', content: [{ type: 'image', detail: 'auto', source: png }] }],
+      messages: [userTurn({ type: 'image', detail: 'auto', source: png })],
     }).ignored,
     [],
   );

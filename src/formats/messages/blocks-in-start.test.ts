@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { answerContext, clientNames, openPipe, playStream } from '../../../tests/support/pipes.ts';
 import { readPlainly } from '../../../tests/support/plain/read-plainly.ts';
 
 const content = [
-  { type: 'text', text: 'Let me.' },
+  textPart('Let me.'),
   { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { q: 'a' } },
 ];
 const events = [

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, errorKinds, invalidRequest, type ErrorCode } from '../../canonical/errors.ts';
-import { readErrorMessage } from '../error-message.ts';
 import { writeError } from './errors.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
 
@@ -77,14 +76,4 @@ test('details are added beside the message and cannot replace it; the wrong fiel
     ).param,
     'max_tokens',
   );
-});
-
-test('an upstream’s message is found in the shapes that hosts use', () => {
-  assert.equal(readErrorMessage({ type: 'error', error: { type: 'x', message: 'a' } }), 'a');
-  assert.equal(readErrorMessage({ error: 'b' }), 'b');
-  assert.equal(readErrorMessage({ message: 'c' }), 'c');
-  assert.equal(readErrorMessage({ detail: 'd' }), 'd');
-  assert.equal(readErrorMessage(' plain '), 'plain');
-  for (const body of ['<html>', '', null, {}, [], { error: {} }])
-    assert.equal(readErrorMessage(body), null);
 });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../canonical/errors.ts';
+import {
+  pageCitation,
+  resultPart,
+  textPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import type { ToolResultPart } from '../../canonical/request.ts';
 import { clientRequest } from '../../../tests/support/formats/messages.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -17,8 +24,8 @@ test('a plain request is read', () => {
     metadata: { user_id: 'u' },
   });
   assert.deepEqual(request, {
-    system: [{ type: 'text', text: 'Be kind.' }],
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    system: [textPart('Be kind.')],
+    messages: [userTurn('Hello')],
     tools: [],
     toolChoice: null,
     parallelToolCalls: null,
@@ -63,25 +70,14 @@ test('signatures are read with their vendors, Anthropic’s own byte for byte', 
 test('results become messages of their own, before the user’s other content', () => {
   const { messages } = read(
     user(
-      { type: 'text', text: 'And?' },
+      textPart('And?'),
       { type: 'tool_result', tool_use_id: 'a', content: 'x' },
       { type: 'tool_result', tool_use_id: 'b' },
     ),
   );
   assert.deepEqual(messages, [
-    {
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          callId: 'a',
-          content: [{ type: 'text', text: 'x' }],
-          isError: false,
-        },
-        { type: 'tool-result', callId: 'b', content: [], isError: false },
-      ],
-    },
-    { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+    toolTurn(resultPart('a', textPart('x')), resultPart('b')),
+    userTurn('And?'),
   ]);
 });
 
@@ -89,8 +85,8 @@ test('the tools that a client’s own search found are named to the model', () =
   const found = ['Read', 'Grep'].map((name) => ({ type: 'tool_reference', tool_name: name }));
   const [message] = read(user({ type: 'tool_result', tool_use_id: 'a', content: found })).messages;
   assert.deepEqual((message!.content[0] as ToolResultPart).content, [
-    { type: 'text', text: 'This tool can be called now: Read' },
-    { type: 'text', text: 'This tool can be called now: Grep' },
+    textPart('This tool can be called now: Read'),
+    textPart('This tool can be called now: Grep'),
   ]);
 });
 
@@ -113,16 +109,13 @@ test('documents keep their name, their context and, as text, their content', () 
         type: 'document',
         source: {
           type: 'content',
-          content: [
-            { type: 'text', text: 'a' },
-            { type: 'text', text: 'b' },
-          ],
+          content: [textPart('a'), textPart('b')],
         },
       },
     ),
   );
   assert.deepEqual(messages[0]!.content, [
-    { type: 'text', text: 'From 1990.' },
+    textPart('From 1990.'),
     { type: 'document', source: plain('é'), name: 'T' },
     { type: 'document', source: plain('a\n\nb') },
   ]);
@@ -174,21 +167,15 @@ const unreadable: [fields: Record<string, unknown>, param: string][] = [
 
 for (const [fields, param] of unreadable) {
   test(`${JSON.stringify(fields)} is refused in translation, by the name of ${param}`, () => {
-    assert.throws(
-      () => read(fields),
-      (error) => error instanceof ApiError && error.status === 400 && error.param === param,
-    );
+    assertRefused(() => read(fields), param);
   });
 }
 
 test('Claude Code’s line about itself is left out and listed', () => {
   const fields = {
-    system: [
-      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1' },
-      { type: 'text', text: 'Be kind.' },
-    ],
+    system: [textPart('x-anthropic-billing-header: cc_version=2.1'), textPart('Be kind.')],
   };
-  assert.deepEqual(read(fields).system, [{ type: 'text', text: 'Be kind.' }]);
+  assert.deepEqual(read(fields).system, [textPart('Be kind.')]);
   assert.deepEqual(ignoredFields(clientRequest(fields)), ['system']);
 });
 
@@ -261,7 +248,7 @@ test('an instruction for one turn is removed once the next turn has come', () =>
 });
 
 test('a prefilled answer is marked as a prefill', () => {
-  assert.equal(read(assistant({ type: 'text', text: '{' })).isPrefilled, true);
+  assert.equal(read(assistant(textPart('{'))).isPrefilled, true);
   assert.equal(read({}).isPrefilled, undefined);
 });
 
@@ -291,16 +278,7 @@ test('a cache mark on a call and the citations of a text are read', () => {
     string,
     unknown
   >[];
-  assert.deepEqual(cited!.citations, [
-    {
-      type: 'url',
-      url: 'https://a.example',
-      title: null,
-      citedText: null,
-      span: null,
-      reference: 'E',
-    },
-  ]);
+  assert.deepEqual(cited!.citations, [pageCitation({ reference: 'E' })]);
   assert.deepEqual(call!.cacheControl, { type: 'ephemeral' });
 });
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import { runReader } from '../../../tests/support/formats/messages.ts';
+import { noUsage, type Usage } from '../../canonical/usage.ts';
+import {
+  blockDelta,
+  blockStart,
+  blockStop,
+  runReader,
+} from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
@@ -13,17 +20,6 @@ const read = (...events: unknown[]): StreamEvent[] =>
     parseSse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
   );
 const start = { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } };
-const open = (content_block: unknown, index = 0) => ({
-  type: 'content_block_start',
-  index,
-  content_block,
-});
-const delta = (fields: unknown, index = 0) => ({
-  type: 'content_block_delta',
-  index,
-  delta: fields,
-});
-const close = (index = 0) => ({ type: 'content_block_stop', index });
 const end = {
   type: 'message_delta',
   delta: { stop_reason: 'end_turn' },
@@ -51,33 +47,40 @@ test('a call without arguments gets an empty object', () => {
     { type: 'tool-call-delta', text: '{}' },
     { type: 'tool-call-end' },
   ];
-  assert.deepEqual(blocks(open(call), close()), expected);
+  assert.deepEqual(blocks(blockStart(call), blockStop()), expected);
   assert.deepEqual(
-    blocks(open(call), delta({ type: 'input_json_delta', partial_json: '' }), close()),
+    blocks(
+      blockStart(call),
+      blockDelta({ type: 'input_json_delta', partial_json: '' }),
+      blockStop(),
+    ),
     expected,
   );
 });
 
 test('arguments that arrive whole in a call’s start are read once', () => {
   const whole = { ...call, input: { c: 1 } };
-  assert.deepEqual(blocks(open(whole), close())[1], { type: 'tool-call-delta', text: '{"c":1}' });
+  assert.deepEqual(blocks(blockStart(whole), blockStop())[1], {
+    type: 'tool-call-delta',
+    text: '{"c":1}',
+  });
   const pieces = blocks(
-    open(whole),
-    delta({ type: 'input_json_delta', partial_json: '{"c":1}' }),
-    close(),
+    blockStart(whole),
+    blockDelta({ type: 'input_json_delta', partial_json: '{"c":1}' }),
+    blockStop(),
   );
   assert.equal(pieces.filter((event) => event.type === 'tool-call-delta').length, 1);
 });
 
 test('hidden reasoning arrives whole in its start, and a signature may arrive without text', () => {
-  assert.deepEqual(blocks(open({ type: 'redacted_thinking', data: 'd' }), close()), [
+  assert.deepEqual(blocks(blockStart({ type: 'redacted_thinking', data: 'd' }), blockStop()), [
     { type: 'thinking-start', redacted: true },
     { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 'd' } },
     { type: 'thinking-end' },
   ]);
-  const signed = delta({ type: 'signature_delta', signature: 's' });
+  const signed = blockDelta({ type: 'signature_delta', signature: 's' });
   assert.deepEqual(
-    blocks(open({ type: 'thinking', thinking: '', signature: '' }), signed, close()),
+    blocks(blockStart({ type: 'thinking', thinking: '', signature: '' }), signed, blockStop()),
     [
       { type: 'thinking-start', redacted: false },
       { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 's' } },
@@ -90,15 +93,15 @@ test('blocks of tools that the provider ran, malformed citations, pings and new 
   const events = blocks(
     { type: 'ping' },
     { type: 'brand_new' },
-    open({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }),
-    delta({ type: 'input_json_delta', partial_json: '{}' }),
-    close(),
-    open({ type: 'web_search_tool_result', content: [] }, 1),
-    close(1),
-    open({ type: 'text', text: '' }, 2),
-    delta({ type: 'citations_delta', citation: {} }, 2),
-    delta({ type: 'text_delta', text: 'x' }, 2),
-    close(2),
+    blockStart({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }),
+    blockDelta({ type: 'input_json_delta', partial_json: '{}' }),
+    blockStop(),
+    blockStart({ type: 'web_search_tool_result', content: [] }, 1),
+    blockStop(1),
+    blockStart(textPart(''), 2),
+    blockDelta({ type: 'citations_delta', citation: {} }, 2),
+    blockDelta({ type: 'text_delta', text: 'x' }, 2),
+    blockStop(2),
   );
   assert.deepEqual(events, [
     { type: 'text-start' },
@@ -110,9 +113,9 @@ test('blocks of tools that the provider ran, malformed citations, pings and new 
 test('no text is lost when a host leaves out starts and ends of blocks', () => {
   assert.deepEqual(
     blocks(
-      delta({ type: 'thinking_delta', thinking: 'a' }),
-      delta({ type: 'text_delta', text: 'b' }),
-      open(call, 1),
+      blockDelta({ type: 'thinking_delta', thinking: 'a' }),
+      blockDelta({ type: 'text_delta', text: 'b' }),
+      blockStart(call, 1),
     ),
     [
       { type: 'thinking-start', redacted: false },
@@ -148,88 +151,54 @@ test('an empty stream is broken', () => {
   assert.equal(read({ object: 'chat.completion.chunk', choices: [] }).at(-1)?.type, 'error');
 });
 
-const usageOf = (first: unknown, last: unknown) => {
-  const finish = read(
-    { type: 'message_start', message: { usage: first } },
-    { ...end, usage: last },
-    stop,
-  ).at(-1);
-  return finish?.type === 'finish' ? finish.usage : undefined;
+const once = { input_tokens: 5, output_tokens: 1 };
+const split = {
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 },
+  cache_creation_input_tokens: 50,
+};
+const both = { inputTokens: 5, outputTokens: 9 };
+/** The usage in the first and in the last event, and what is read. */
+const usages: Record<string, [first: unknown, last: unknown, read: Partial<Usage> | null]> = {
+  'the end leaves out the input': [once, { output_tokens: 9 }, both],
+  'only the end counts': [
+    { input_tokens: 0, output_tokens: 0 },
+    { input_tokens: 5, output_tokens: 9 },
+    both,
+  ],
+  'the end counts 0 again': [once, { input_tokens: 0, output_tokens: 9 }, both],
+  'the end counts other cache writes': [
+    { ...once, ...split },
+    { output_tokens: 9, cache_creation_input_tokens: 80 },
+    { ...both, cacheWrite1hTokens: 80 },
+  ],
+  'nothing is counted': [
+    { input_tokens: 0, output_tokens: 0 },
+    { input_tokens: 0, output_tokens: 0 },
+    null,
+  ],
+  'the start has none': [undefined, { output_tokens: 9 }, { outputTokens: 9 }],
+  'the end has none': [once, undefined, { inputTokens: 5 }],
+  'a negative count': [{ ...once, input_tokens: -5 }, { output_tokens: 9 }, { outputTokens: 9 }],
+  'the end tells that input was cached, as Alibaba counts': [
+    { input_tokens: 3_602, output_tokens: 0 },
+    { cache_creation_input_tokens: 0, cache_read_input_tokens: 3_504, output_tokens: 878 },
+    { inputTokens: 98, cacheReadTokens: 3_504, outputTokens: 878 },
+  ],
 };
 
-test('the usage of a stream is its last totals, even if a host leaves some out or sends 0', () => {
-  const split = {
-    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 },
-    cache_creation_input_tokens: 50,
-  };
-  const none = {
-    inputTokens: 5,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    outputTokens: 9,
-    reasoningTokens: 0,
-  };
-  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 9 }), none);
-  assert.deepEqual(
-    usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 5, output_tokens: 9 }),
-    none,
-  );
-  assert.deepEqual(
-    usageOf({ input_tokens: 5, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }),
-    none,
-  );
-  assert.deepEqual(
-    usageOf(
-      { input_tokens: 5, output_tokens: 1, ...split },
-      { output_tokens: 9, cache_creation_input_tokens: 80 },
-    ),
-    {
-      ...none,
-      cacheWrite1hTokens: 80,
-    },
-  );
-  assert.equal(
-    usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 0, output_tokens: 0 }),
-    null,
-  );
-  assert.deepEqual(usageOf(undefined, { output_tokens: 9 }), { ...none, inputTokens: 0 });
-  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), {
-    ...none,
-    outputTokens: 0,
+for (const [name, [first, last, expected]] of Object.entries(usages)) {
+  test(`the usage of a stream is its last totals: ${name}`, () => {
+    const begun = { type: 'message_start', message: { usage: first } };
+    const finish = read(begun, { ...end, usage: last }, stop).at(-1);
+    assert.ok(finish?.type === 'finish');
+    assert.deepEqual(finish.usage, expected && { ...noUsage, ...expected });
   });
-  assert.deepEqual(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), {
-    ...none,
-    inputTokens: 0,
-  });
-});
-
-test('input that the end tells to be cached is not charged twice', () => {
-  // As Alibaba's Messages host counts.
-  assert.deepEqual(
-    usageOf(
-      { input_tokens: 3_602, output_tokens: 0 },
-      { cache_creation_input_tokens: 0, cache_read_input_tokens: 3_504, output_tokens: 878 },
-    ),
-    {
-      inputTokens: 98,
-      cacheReadTokens: 3_504,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-      outputTokens: 878,
-      reasoningTokens: 0,
-    },
-  );
-});
+}
 
 test('a call without a name is unreadable', () => {
   const reader = readStream();
-  const nameless = {
-    type: 'content_block_start',
-    index: 0,
-    content_block: { type: 'tool_use', id: 'a', name: '', input: {} },
-  };
-  assert.throws(() => reader.push({ event: '', data: JSON.stringify(nameless) }), UnreadableAnswer);
+  const data = JSON.stringify(blockStart({ ...call, name: '' }));
+  assert.throws(() => reader.push({ event: '', data }), UnreadableAnswer);
 });
 
 test('an event without a type gets it from its event line', () => {

@@ -1,15 +1,20 @@
 // The straight path: what changes in requests and answers, and that nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { UnreadableAnswer } from '../format.ts';
 import {
   answerContext,
+  blockDelta,
+  blockStart,
+  blockStop,
   clientRequest,
   eventsOf,
   runPipe,
   upstreamTarget,
 } from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
+import type { Json } from '../../../tests/support/plain/reading.ts';
 import { messages } from './index.ts';
 
 const { relay } = messages;
@@ -93,7 +98,7 @@ test('other vendors’ turns are fitted for Anthropic: reasoning is removed and 
     thinking: { type: 'enabled', budget_tokens: 2000 },
     messages: [
       { role: 'user', content: 'a' },
-      { role: 'assistant', content: [own, { type: 'text', text: 'b' }] },
+      { role: 'assistant', content: [own, textPart('b')] },
       { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'tg1.openai.x' }] },
       { role: 'assistant', content: [{ type: 'thinking', thinking: 'c', signature: '' }, call] },
       {
@@ -143,7 +148,7 @@ test('an answer without plausible usage shows our own count', () => {
   const answer = {
     type: 'message',
     role: 'assistant',
-    content: [{ type: 'text', text: 'Hello!' }],
+    content: [textPart('Hello!')],
     stop_reason: 'end_turn',
   };
   for (const usage of [undefined, null, { input_tokens: 0, output_tokens: 0 }]) {
@@ -181,6 +186,13 @@ const end = {
   usage: { output_tokens: 4 },
 };
 
+/** Relays these events, and then the last ones at this cost. */
+function relayed(events: readonly unknown[], costUsd = 0) {
+  const pipe = relay.relayStream(answerContext());
+  const frames = runPipe(pipe, parseSse(sse(...events)), costUsd);
+  return { progress: pipe.progress, events: eventsOf(frames) as Json[] };
+}
+
 test('events are relayed as the text they arrived in, and the last two wait', () => {
   const pipe = relay.relayStream(answerContext({ model: 'catalogue/id' }));
   const odd = '{ "type" : "ping" ,  "x":1e3 }   ';
@@ -205,90 +217,49 @@ test('events are relayed as the text they arrived in, and the last two wait', ()
 });
 
 test('counts after the stop reason are sent with it, and a missing end is added, with the cost', () => {
-  const late = runPipe(
-    relay.relayStream(answerContext()),
-    parseSse(
-      sse(
-        start,
-        end,
-        { type: 'message_delta', delta: {}, usage: { output_tokens: 6 } },
-        { type: 'message_stop' },
-      ),
-    ),
-    0.5,
-  );
-  assert.deepEqual(eventsOf(late).slice(1), [
+  const counts = { type: 'message_delta', delta: {}, usage: { output_tokens: 6 } };
+  const late = relayed([start, end, counts, { type: 'message_stop' }], 0.5);
+  assert.deepEqual(late.events.slice(1), [
     { ...end, usage: { output_tokens: 6, cost: 0.5 } },
     { type: 'message_stop' },
   ]);
-  const missing = eventsOf(
-    runPipe(
-      relay.relayStream(answerContext()),
-      parseSse(sse(start, { type: 'message_stop' })),
-      0.5,
-    ),
-  );
-  const { delta, usage } = missing[1] as {
-    delta: Record<string, unknown>;
-    usage: Record<string, unknown>;
-  };
+  const { delta, usage } = relayed([start, { type: 'message_stop' }], 0.5).events[1]!;
   assert.deepEqual([delta.stop_reason, usage.input_tokens, usage.cost], ['end_turn', 9, 0.5]);
 });
 
-test('an error inside the stream is not relayed: the gateway sends its own', () => {
-  const statuses = {
-    overloaded_error: 529,
-    rate_limit_error: 429,
-    invalid_request_error: 400,
-    api_error: 500,
-    strange: 500,
-  };
-  for (const [type, status] of Object.entries(statuses)) {
-    const pipe = relay.relayStream(answerContext());
-    const frames = runPipe(
-      pipe,
-      parseSse(sse(start, { type: 'error', error: { type, message: 'secret' } }, end)),
-    );
+const statuses: Record<string, number> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  api_error: 500,
+  strange: 500,
+};
+for (const [type, status] of Object.entries(statuses)) {
+  test(`an error of type ${type} inside the stream is not relayed: the gateway sends its own`, () => {
+    const error = { type: 'error', error: { type, message: 'secret' } };
+    const { progress, events } = relayed([start, error, end]);
     assert.deepEqual(
-      eventsOf(frames).map((event) => event.type),
+      events.map((event) => event['type']),
       ['message_start'],
     );
-    assert.deepEqual(pipe.progress.failure, {
-      kind: 'status',
-      status,
-      message: 'secret',
-      retryAfterSeconds: null,
-    });
-  }
-});
+    const failure = { kind: 'status', status, message: 'secret', retryAfterSeconds: null };
+    assert.deepEqual(progress.failure, failure);
+  });
+}
 
 test('an event that is not JSON fails the stream, a [DONE] does not', () => {
-  const broken = relay.relayStream(answerContext());
-  runPipe(broken, parseSse(sse(start, '{"type":')));
-  assert.equal(broken.progress.failure?.kind, 'unreadable');
-  const done = relay.relayStream(answerContext());
-  runPipe(done, parseSse(sse(start, end, '[DONE]')));
-  assert.equal(done.progress.status, 'finished');
+  assert.equal(relayed([start, '{"type":']).progress.failure?.kind, 'unreadable');
+  assert.equal(relayed([start, end, '[DONE]']).progress.status, 'finished');
 });
 
 test('without the upstream’s total, the output is our own count and not the start’s', () => {
-  const pipe = relay.relayStream(answerContext());
-  const text = {
-    type: 'content_block_delta',
-    index: 0,
-    delta: { type: 'text_delta', text: 'Hello!' },
-  };
-  const frames = runPipe(
-    pipe,
-    parseSse(sse(start, text, { ...end, usage: undefined }, { type: 'message_stop' })),
-  );
-  const { input_tokens: input, output_tokens: output } = eventsOf(frames)[2]!.usage as Record<
-    string,
-    unknown
-  >;
-  assert.deepEqual([input, output], [9, 2]);
-  assert.equal(pipe.progress.status, 'finished');
-  assert.deepEqual([pipe.progress.usage?.inputTokens, pipe.progress.usage?.outputTokens], [9, 0]);
+  const text = blockDelta({ type: 'text_delta', text: 'Hello!' });
+  const uncounted = { ...end, usage: undefined };
+  const { progress, events } = relayed([start, text, uncounted, { type: 'message_stop' }]);
+  const { usage } = events[2]!;
+  assert.deepEqual([usage.input_tokens, usage.output_tokens], [9, 2]);
+  assert.equal(progress.status, 'finished');
+  assert.deepEqual([progress.usage?.inputTokens, progress.usage?.outputTokens], [9, 0]);
 });
 
 test('an event’s type comes from its data, or from its event line when the data has no valid one', () => {
@@ -324,25 +295,21 @@ test('blank texts and other vendors’ citations are removed from earlier turns'
   const result = { type: 'tool_result', tool_use_id: 'a', content: 'r' };
   const fields = {
     messages: [
-      { role: 'user', content: [{ type: 'text', text: ' ' }] },
+      { role: 'user', content: [textPart(' ')] },
       {
         role: 'assistant',
-        content: [
-          { type: 'text', text: '\n\n' },
-          { type: 'text', text: 'x', citations: [foreign, own] },
-          call,
-        ],
+        content: [textPart('\n\n'), { type: 'text', text: 'x', citations: [foreign, own] }, call],
       },
-      { role: 'user', content: [result, { type: 'text', text: '' }] },
+      { role: 'user', content: [result, textPart('')] },
       { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [foreign] }] },
     ],
   };
   const { body, ignored } = up(fields);
   assert.deepEqual(body.messages, [
-    { role: 'user', content: [{ type: 'text', text: '(empty message)' }] },
+    { role: 'user', content: [textPart('(empty message)')] },
     { role: 'assistant', content: [{ type: 'text', text: 'x', citations: [own] }, call] },
     { role: 'user', content: [result] },
-    { role: 'assistant', content: [{ type: 'text', text: 'y' }] },
+    { role: 'assistant', content: [textPart('y')] },
   ]);
   assert.deepEqual(ignored, ['citations']);
 });
@@ -351,44 +318,20 @@ test('a client that disconnects is charged for sealed and hidden reasoning', () 
   const pipe = relay.relayStream(answerContext());
   const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
   push({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
-  push({
-    type: 'content_block_start',
-    index: 0,
-    content_block: { type: 'redacted_thinking', data: 'A'.repeat(400) },
-  });
+  push(blockStart({ type: 'redacted_thinking', data: 'A'.repeat(400) }));
   assert.equal(pipe.progress.output.bytes, 300);
-  push({
-    type: 'content_block_start',
-    index: 1,
-    content_block: { type: 'thinking', thinking: '', signature: '' },
-  });
-  push({
-    type: 'content_block_delta',
-    index: 1,
-    delta: { type: 'thinking_delta', thinking: 'short' },
-  });
-  push({
-    type: 'content_block_delta',
-    index: 1,
-    delta: { type: 'signature_delta', signature: 'A'.repeat(400) },
-  });
-  push({ type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'done' } });
+  push(blockStart({ type: 'thinking', thinking: '', signature: '' }, 1));
+  push(blockDelta({ type: 'thinking_delta', thinking: 'short' }, 1));
+  push(blockDelta({ type: 'signature_delta', signature: 'A'.repeat(400) }, 1));
+  push(blockDelta({ type: 'text_delta', text: 'done' }, 2));
   assert.equal(pipe.progress.output.bytes, 604);
 });
 
 test('a call’s input that arrives whole with its block is metered once', () => {
-  const call = (index: number) => ({
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'tool_use', id: 'a', name: 'b', input: { city: 'Paris' } },
-  });
-  const delta = {
-    type: 'content_block_delta',
-    index: 1,
-    delta: { type: 'input_json_delta', partial_json: '{"city":"Paris"}' },
-  };
-  const stop = (index: number) => ({ type: 'content_block_stop', index });
-  const pipe = relay.relayStream(answerContext());
-  runPipe(pipe, parseSse(sse(start, call(0), stop(0), call(1), delta, stop(1), end)));
-  assert.equal(pipe.progress.output.bytes, 2 * '{"city":"Paris"}'.length);
+  const block = { type: 'tool_use', id: 'a', name: 'b', input: { city: 'Paris' } };
+  const delta = blockDelta({ type: 'input_json_delta', partial_json: '{"city":"Paris"}' }, 1);
+  const first = [blockStart(block), blockStop()];
+  const second = [blockStart(block, 1), delta, blockStop(1)];
+  const { progress } = relayed([start, ...first, ...second, end]);
+  assert.equal(progress.output.bytes, 2 * '{"city":"Paris"}'.length);
 });

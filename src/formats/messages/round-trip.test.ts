@@ -15,16 +15,15 @@ import {
   thinkingPart,
   upstreamTarget,
 } from '../../../tests/support/formats/messages.ts';
-import { record } from '../../../tests/support/plain-record.ts';
+import { record, typed } from '../../../tests/support/plain-record.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 
 const filled = texts.filter((text) => text.trim() !== '' && !text.startsWith('x-anthropic'));
 const text = fc.oneof(
-  record({ type: fc.constant('text' as const), text: filled }),
-  record({
-    type: fc.constant('text' as const),
+  typed('text', { text: filled }),
+  typed('text', {
     text: filled,
     cacheControl: fc.constantFrom(
       { type: 'ephemeral' as const },
@@ -32,15 +31,10 @@ const text = fc.oneof(
     ),
   }),
 );
-const citedText = record({
-  type: fc.constant('text' as const),
-  text: filled,
-  citations: someCitations,
-});
+const citedText = typed('text', { text: filled, citations: someCitations });
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
 const url = anyUrl.map((address) => ({ kind: 'url' as const, url: address }));
-const image = record({
-  type: fc.constant('image' as const),
+const image = typed('image', {
   source: fc.oneof(
     url,
     record({
@@ -50,8 +44,7 @@ const image = record({
     }),
   ),
 });
-const document = record({
-  type: fc.constant('document' as const),
+const document = typed('document', {
   source: fc.oneof(
     url,
     record({
@@ -67,8 +60,7 @@ const document = record({
   ),
   name: filled,
 });
-const result = record({
-  type: fc.constant('tool-result' as const),
+const result = typed('tool-result', {
   callId: ids,
   content: fc.array(fc.oneof(text, image, document), { maxLength: 2 }),
   isError: fc.boolean(),

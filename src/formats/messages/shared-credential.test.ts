@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
 import { messages } from './index.ts';
@@ -95,11 +96,7 @@ for (const [fields, param] of refused) {
       () => messages.relay.writeRequest(request, upstreamTarget()),
       () => messages.readRequest(request),
     ]) {
-      assert.throws(
-        write,
-        (error) =>
-          error instanceof ApiError && error.param === param && error.message.startsWith(param),
-      );
+      assertRefused(write, param);
     }
   });
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ApiError } from '../../canonical/errors.ts';
+import { textPart } from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import {
   answerContext,
+  blockStart,
+  blockStop,
   clientRequest,
   upstreamTarget,
 } from '../../../tests/support/formats/messages.ts';
@@ -79,11 +82,7 @@ test('a second search, an invalid limit and callers that run code are refused by
     ),
   ];
   for (const [tools, param] of refused) {
-    assert.throws(
-      () => readSearchTool(clientRequest({ tools })),
-      (error) => error instanceof ApiError && error.param === param,
-      param,
-    );
+    assertRefused(() => readSearchTool(clientRequest({ tools })), param);
   }
 });
 
@@ -127,11 +126,7 @@ test('without a price, forced on a model of another format and inside the conver
     ],
   ];
   for (const [run, param, message] of refused) {
-    assert.throws(
-      run,
-      (error) => error instanceof ApiError && error.param === param && message.test(error.message),
-      param,
-    );
+    assertRefused(run, param, message);
   }
 });
 
@@ -162,7 +157,7 @@ const use = {
 test('blocks of a search pass byte for byte in history and answer', () => {
   const history = [
     { role: 'user', content: 'Search' },
-    { role: 'assistant', content: [use, found, { type: 'text', text: 'Hi' }] },
+    { role: 'assistant', content: [use, found, textPart('Hi')] },
   ];
   assert.deepEqual(
     write({ messages: [...history, { role: 'user', content: 'More' }] }).body.messages,
@@ -205,9 +200,9 @@ test('a stream counts each search when its results arrive, and at its end by the
     message: { type: 'message', role: 'assistant', content: [], usage },
   });
   for (const [index, block] of [use, found, use, failed].entries()) {
-    const frame = push({ type: 'content_block_start', index, content_block: block });
+    const frame = push(blockStart(block, index));
     assert.ok(frame.includes(JSON.stringify(block)), 'as it came');
-    push({ type: 'content_block_stop', index });
+    push(blockStop(index));
   }
   assert.equal(pipe.progress.searches, 1);
   const delta = { stop_reason: 'end_turn', stop_sequence: null };

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  resultPart,
+  systemTurn,
+  textPart,
+  thinkingPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import type { CanonicalRequest, Message, Reasoning, Tool } from '../../canonical/request.ts';
@@ -20,16 +30,10 @@ const write = (
     upstreamTarget({ model: older, maxOutputTokens: 8192, ...target }),
   );
 const text = (value: string) => ({ type: 'text' as const, text: value });
-const user = (value: string): Message => ({ role: 'user', content: [text(value)] });
-const assistant = (value: string): Message => ({ role: 'assistant', content: [text(value)] });
-const call: Message = {
-  role: 'assistant',
-  content: [{ type: 'tool-call', id: 'call_1', name: 'look', arguments: '{}', kind: 'function' }],
-};
-const answer: Message = {
-  role: 'tool',
-  content: [{ type: 'tool-result', callId: 'call_1', content: [text('A cat')], isError: false }],
-};
+const user = (value: string): Message => userTurn(value);
+const assistant = (value: string): Message => assistantTurn(value);
+const call: Message = assistantTurn(callPart('call_1', 'look'));
+const answer: Message = toolTurn(resultPart('call_1', textPart('A cat')));
 const look: Tool = {
   name: 'look',
   description: null,
@@ -42,7 +46,7 @@ test('every request has its output limit and the standard tier, and `stream` onl
   assert.deepEqual(write({}).body, {
     model: older,
     max_tokens: 8192,
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    messages: [userTurn('Hello')],
     service_tier: 'standard_only',
   });
   assert.equal(write({}, { stream: true }).body.stream, true);
@@ -62,28 +66,22 @@ test('turns alternate, tool results are first in their turn, and empty text is l
     ],
   });
   assert.deepEqual(body.messages, [
-    { role: 'user', content: [{ type: 'text', text: 'a' }] },
+    userTurn('a'),
     { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: {} }] },
     {
       role: 'user',
       content: [
-        { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'A cat' }] },
-        { type: 'text', text: 'b' },
+        { type: 'tool_result', tool_use_id: 'call_1', content: [textPart('A cat')] },
+        textPart('b'),
       ],
     },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'text', text: 'c' },
-        { type: 'text', text: 'd' },
-      ],
-    },
-    { role: 'user', content: [{ type: 'text', text: 'e' }] },
+    assistantTurn('c', 'd'),
+    userTurn('e'),
   ]);
 });
 
 test('system messages go where the model accepts them: first, inside the conversation, or marked in a user turn', () => {
-  const system = (value: string): Message => ({ role: 'system', content: [text(value)] });
+  const system = (value: string): Message => systemTurn(value);
   const messages = [
     system('first'),
     user('a'),
@@ -93,19 +91,19 @@ test('system messages go where the model accepts them: first, inside the convers
     user('c'),
   ];
   const within = write({ messages }, { model: 'claude-opus-4-8' }).body;
-  assert.deepEqual(within.system, [text('first')]);
+  assert.deepEqual(within.system, [textPart('first')]);
   assert.deepEqual(within.messages, [
-    { role: 'user', content: [text('a')] },
-    { role: 'system', content: [text('then')] },
-    { role: 'assistant', content: [text('b')] },
+    userTurn('a'),
+    systemTurn('then'),
+    assistantTurn('b'),
     // Anthropic accepts none before a user turn.
-    { role: 'user', content: [text('<system>\nlater\n</system>'), text('c')] },
+    userTurn('<system>\nlater\n</system>', 'c'),
   ]);
   const marked = write({ messages }).body;
   assert.deepEqual(marked.messages, [
-    { role: 'user', content: [text('a'), text('<system>\nthen\n</system>')] },
-    { role: 'assistant', content: [text('b')] },
-    { role: 'user', content: [text('<system>\nlater\n</system>'), text('c')] },
+    userTurn('a', '<system>\nthen\n</system>'),
+    assistantTurn('b'),
+    userTurn('<system>\nlater\n</system>', 'c'),
   ]);
 });
 
@@ -121,7 +119,7 @@ test('reasoning of other vendors or without a signature is dropped and listed; A
       redacted: true,
       signature: { vendor: 'anthropic' as const, value: 'Er==' },
     },
-    text('x'),
+    textPart('x'),
   ];
   const { body, ignored } = write({
     messages: [user('a'), { role: 'assistant', content }, user('b')],
@@ -131,19 +129,16 @@ test('reasoning of other vendors or without a signature is dropped and listed; A
     content: [
       { type: 'thinking', thinking: 'Hm', signature: 'Eq==' },
       { type: 'redacted_thinking', data: 'Er==' },
-      text('x'),
+      textPart('x'),
     ],
   });
   assert.deepEqual(ignored, ['thinking']);
 });
 
 test('a turn with only foreign reasoning is removed', () => {
-  const foreign: Message = {
-    role: 'assistant',
-    content: [{ type: 'thinking', text: 'Hm', redacted: false, signature: null }],
-  };
+  const foreign: Message = assistantTurn(thinkingPart('Hm'));
   assert.deepEqual(write({ messages: [user('a'), foreign, user('b')] }).body.messages, [
-    { role: 'user', content: [text('a'), text('b')] },
+    userTurn('a', 'b'),
   ]);
 });
 
@@ -151,10 +146,7 @@ test('call ids that Anthropic refuses are mapped alike in call and result', () =
   const id = 'functions.look:0';
   const { body } = write({
     messages: [
-      {
-        role: 'assistant',
-        content: [{ type: 'tool-call', id, name: 'look', arguments: '{}', kind: 'function' }],
-      },
+      assistantTurn(callPart(id, 'look')),
       { role: 'tool', content: [{ type: 'tool-result', callId: id, content: [], isError: true }] },
     ],
   });
@@ -308,7 +300,7 @@ test('of tools with the same name the first is sent, and the others are listed',
 
 test('JSON mode is requested after the instructions, and emulated', () => {
   const { body, emulated } = write({
-    system: [{ type: 'text', text: 'Be kind.' }],
+    system: [textPart('Be kind.')],
     outputFormat: { type: 'json' },
   });
   assert.deepEqual(
@@ -328,10 +320,7 @@ test('what Messages cannot express is refused by name', () => {
   const cases: [fields: Partial<CanonicalRequest>, message: RegExp][] = [
     [{ tools: [look, custom] }, /^Error: tools\[1\] is a custom/],
     [{ toolChoice: { type: 'required' } }, /^Error: tool_choice asks for a tool call/],
-    [
-      { messages: [{ role: 'user', content: [document] }] },
-      /The document "a.doc" of type "application\/msword"/,
-    ],
+    [{ messages: [userTurn(document)] }, /The document "a.doc" of type "application\/msword"/],
   ];
   for (const [fields, message] of cases) {
     assert.throws(() => write(fields), ApiError);
@@ -377,7 +366,7 @@ test('a choice of an undefined tool is refused', () => {
 });
 
 test('blank text is left out, because Anthropic refuses it', () => {
-  const content = [text('\n\n'), ...(call.content as [])] as const;
+  const content = [textPart('\n\n'), ...(call.content as [])] as const;
   const { body } = write({ messages: [user('a'), { role: 'assistant', content }, answer] });
   assert.deepEqual(
     (body.messages as { content: { type: string }[] }[])[1]!.content.map((block) => block.type),
@@ -411,10 +400,7 @@ test('citations that Anthropic did not make are left out and listed, and its own
   });
   const foreign = write({ messages: [user('a'), cited(null), user('c')] });
   assert.deepEqual(foreign.ignored, ['citations']);
-  assert.deepEqual((foreign.body.messages as unknown[])[1], {
-    role: 'assistant',
-    content: [{ type: 'text', text: 'b' }],
-  });
+  assert.deepEqual((foreign.body.messages as unknown[])[1], assistantTurn('b'));
 });
 
 test('verbosity and the detail of images are left out and listed', () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  callPart,
+  pageCitation,
+  textPart,
+  thinkingPart,
+} from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
-import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
+import { answerOf, collect } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
@@ -94,11 +100,7 @@ test('the official SDK reads every stream in full', async () => {
 });
 
 test('the order of a text answer is the specification’s', () => {
-  const answer: Answer = {
-    content: [{ type: 'text', text: 'Hello you' }],
-    stop: { reason: 'end', sequence: null },
-    usage: noUsage,
-  };
+  const answer = answerOf([textPart('Hello you')]);
   assert.deepEqual(typesOf(streamAnswer(answer, contextFor(), 5)), [
     'response.created',
     'response.in_progress',
@@ -114,20 +116,11 @@ test('the order of a text answer is the specification’s', () => {
 });
 
 test('reasoning streams as reasoning_text, a call as its arguments', () => {
-  const answer: Answer = {
-    content: [
-      {
-        type: 'thinking',
-        text: 'hm',
-        signature: { vendor: 'anthropic', value: 'sig' },
-        redacted: false,
-      },
-      { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' },
-      { type: 'tool-call', id: 'call_2', name: 'g', arguments: 'x', kind: 'custom' },
-    ],
-    stop: { reason: 'tool-calls', sequence: null },
-    usage: noUsage,
-  };
+  const answer = answerOf([
+    thinkingPart('hm', { vendor: 'anthropic', value: 'sig' }),
+    callPart('call_1'),
+    callPart('call_2', 'g', 'x', 'custom'),
+  ]);
   const frames = streamAnswer(answer, contextFor(effort));
   assert.deepEqual(typesOf(frames), [
     'response.created',
@@ -153,11 +146,7 @@ test('reasoning streams as reasoning_text, a call as its arguments', () => {
 });
 
 test('with an effort and no reasoning, an inserted reasoning item comes first', async () => {
-  const answer: Answer = {
-    content: [{ type: 'text', text: 'Hi' }],
-    stop: { reason: 'end', sequence: null },
-    usage: noUsage,
-  };
+  const answer = answerOf([textPart('Hi')]);
   const context = contextFor(effort);
   const inserted = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
   assert.deepEqual((writeAnswer(answer, context).output as JsonObject[])[0], inserted);
@@ -178,15 +167,12 @@ test('with an effort and no reasoning, an inserted reasoning item comes first', 
 
 test('a function call’s id is its call_id, every other id is unique', () => {
   const content: AssistantPart[] = [
-    { type: 'tool-call', id: 'toolu_1', name: 'f', arguments: '{}', kind: 'function' },
-    { type: 'text', text: 'a' },
-    { type: 'tool-call', id: 'toolu_2', name: 'f', arguments: '{}', kind: 'function' },
-    { type: 'text', text: 'b' },
+    callPart('toolu_1'),
+    textPart('a'),
+    callPart('toolu_2'),
+    textPart('b'),
   ];
-  const { output } = writeAnswer(
-    { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage },
-    contextFor(),
-  );
+  const { output } = writeAnswer(answerOf(content), contextFor());
   assert.deepEqual(
     (output as JsonObject[]).map(({ id }) => id),
     ['toolu_1', 'msg_01kahw_1', 'toolu_2', 'msg_01kahw_3'],
@@ -194,14 +180,9 @@ test('a function call’s id is its call_id, every other id is unique', () => {
 });
 
 test('a cut answer is incomplete, and so is only its last item', () => {
-  const answer: Answer = {
-    content: [
-      { type: 'text', text: 'a' },
-      { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a', kind: 'function' },
-    ],
+  const answer = answerOf([textPart('a'), callPart('c', 'f', '{"a')], {
     stop: { reason: 'length', sequence: null },
-    usage: noUsage,
-  };
+  });
   const body = writeAnswer(answer, contextFor());
   assert.deepEqual(
     [body.status, body.incomplete_details],
@@ -215,11 +196,7 @@ test('a cut answer is incomplete, and so is only its last item', () => {
 });
 
 test('a refusal without text is distinguished from a success', () => {
-  const refused = {
-    content: [],
-    stop: { reason: 'refusal', sequence: null },
-    usage: noUsage,
-  } as const;
+  const refused = answerOf([], { stop: { reason: 'refusal', sequence: null } });
   const body = writeAnswer(refused, contextFor());
   assert.deepEqual(
     [body.status, body.incomplete_details],
@@ -236,10 +213,7 @@ test('usage counts cached tokens once: disjoint inside, included outside', () =>
     outputTokens: 7,
     reasoningTokens: 2,
   };
-  const body = writeAnswer(
-    { content: [], stop: { reason: 'end', sequence: null }, usage },
-    contextFor(),
-  );
+  const body = writeAnswer(answerOf([], { usage }), contextFor());
   assert.deepEqual(body.usage, {
     input_tokens: 18,
     input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
@@ -270,61 +244,10 @@ test('an upstream’s implausible usage is ignored', () => {
   );
 });
 
-test('without the upstream’s usage the client sees our own count, and the gateway none', () => {
-  const answer: Answer = {
-    content: [{ type: 'text', text: 'Grüße, 12 bytes' }],
-    stop: { reason: 'end', sequence: null },
-    usage: null,
-  };
-  const own = { input_tokens: 7, output_tokens: 5 };
-  assert.deepEqual(pickTokens(writeAnswer(answer, contextFor())), own);
-  const pipe = writeStream(contextFor());
-  for (const event of answerEvents(answer)) pipe.push(event);
-  assert.equal(pipe.progress.usage, null);
-  assert.equal(pipe.progress.output.bytes, 17);
-  assert.deepEqual(pickTokens(payloadsOf(pipe.close(0)).at(-1)?.response as JsonObject), own);
-});
-
-test('the last event is held back, and has the cost', () => {
-  const pipe = writeStream(contextFor());
-  for (const event of answerEvents({
-    content: [],
-    stop: { reason: 'end', sequence: null },
-    usage: noUsage,
-  }))
-    pipe.push(event);
-  assert.equal(pipe.progress.status, 'finished');
-  assert.equal(pipe.push({ type: 'text-start' }), '');
-  assert.match(pipe.close(0.5), /^event: response\.completed\ndata: .*"cost":0\.5\}.*\n\n$/);
-});
-
-test('a failure is reported, and a missing end is a failure', () => {
-  const failure = { kind: 'status', status: 500, message: 'x', retryAfterSeconds: null } as const;
-  const failed = writeStream(contextFor());
-  failed.push({ type: 'start', usage: null });
-  assert.equal(failed.push({ type: 'error', failure }), '');
-  assert.deepEqual([failed.progress.status, failed.progress.failure], ['failed', failure]);
-  const broken = writeStream(contextFor());
-  broken.push({ type: 'start', usage: null });
-  broken.end();
-  assert.deepEqual(
-    [broken.progress.status, broken.progress.failure?.kind],
-    ['failed', 'broken-stream'],
-  );
-});
-
 test('any vendor’s reasoning returns byte for byte through a Responses client, even one that drops its text', () => {
   for (const vendor of ['anthropic', 'openai', 'google'] as const) {
-    const part: AssistantPart = {
-      type: 'thinking',
-      text: 'I see "it".\n',
-      signature: { vendor, value: 'Eq/+==' },
-      redacted: false,
-    };
-    const { output } = writeAnswer(
-      { content: [part], stop: { reason: 'end', sequence: null }, usage: noUsage },
-      contextFor(),
-    );
+    const part: AssistantPart = thinkingPart('I see "it".\n', { vendor, value: 'Eq/+==' });
+    const { output } = writeAnswer(answerOf([part]), contextFor());
     const back = readRequest(
       requestFor({
         input: [...(plain(output) as JsonObject[]), { role: 'user', content: 'Go on' }],
@@ -341,19 +264,11 @@ test('any vendor’s reasoning returns byte for byte through a Responses client,
 
 test('`input += response.output` works on the straight path: other vendors’ reasoning is dropped and listed, OpenAI’s is unpacked', () => {
   const content: AssistantPart[] = [
-    {
-      type: 'thinking',
-      text: 'a',
-      signature: { vendor: 'anthropic', value: 'A' },
-      redacted: false,
-    },
-    { type: 'thinking', text: '', signature: { vendor: 'openai', value: 'B' }, redacted: false },
-    { type: 'tool-call', id: 'toolu_1', name: 'f', arguments: '{}', kind: 'function' },
+    thinkingPart('a', { vendor: 'anthropic', value: 'A' }),
+    thinkingPart('', { vendor: 'openai', value: 'B' }),
+    callPart('toolu_1'),
   ];
-  const { output } = writeAnswer(
-    { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage },
-    contextFor(),
-  );
+  const { output } = writeAnswer(answerOf(content), contextFor());
   const result = { type: 'function_call_output', call_id: 'toolu_1', output: 'r' };
   const input = [...(plain(output) as JsonObject[]), result];
   const { body, ignored } = relayRequest(requestFor({ input }), target);
@@ -380,10 +295,7 @@ test('a body that is no answer, or one that failed or has not ended, is unreadab
 });
 
 test('the response has every field of the Open Responses schema', () => {
-  const body = writeAnswer(
-    { content: [], stop: { reason: 'end', sequence: null }, usage: noUsage },
-    contextFor(),
-  );
+  const body = writeAnswer(answerOf([]), contextFor());
   for (const field of openResponsesFields) assert.notEqual(body[field], undefined, field);
 });
 
@@ -428,11 +340,6 @@ function typesOf(frames: string): unknown[] {
   return payloadsOf(frames).map(({ type }) => type);
 }
 
-function pickTokens({ usage }: JsonObject): object {
-  const { input_tokens, output_tokens } = usage as JsonObject;
-  return { input_tokens, output_tokens };
-}
-
 function textOf(content: readonly AssistantPart[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
@@ -442,14 +349,7 @@ function plain(value: unknown): unknown {
 }
 
 test('a citation of a whole text gets its span at the end, and one of a document is left out', () => {
-  const page = {
-    type: 'url',
-    url: 'https://a.example',
-    title: null,
-    citedText: 'x',
-    span: null,
-    reference: 'E',
-  } as const;
+  const page = pageCitation({ citedText: 'x', reference: 'E' });
   const place = { unit: 'char', start: 0, end: 3 } as const;
   const document = {
     type: 'document',

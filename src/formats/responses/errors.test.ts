@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { readErrorMessage } from '../error-message.ts';
 import { readFailure, writeError } from './errors.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
 
@@ -20,23 +19,6 @@ test('an error has the registry’s code as its type, and its details', () => {
       details: { left_micros: 0 },
     },
   });
-});
-
-test('the upstream’s message is found in every known shape', () => {
-  const shapes: readonly unknown[] = [
-    { error: { message: 'x', code: 429 } },
-    { code: 'invalid-argument', error: 'x' },
-    { message: 'x' },
-    { detail: 'x' },
-    { detail: [{ loc: ['body'], msg: 'x' }] },
-    ' x\n',
-  ];
-  assert.deepEqual(
-    shapes.map(readErrorMessage),
-    shapes.map(() => 'x'),
-  );
-  for (const body of [null, 3, {}, '', '<html>502</html>', { error: {} }])
-    assert.equal(readErrorMessage(body), null);
 });
 
 test('a stream’s error gets the status that it has outside a stream', () => {

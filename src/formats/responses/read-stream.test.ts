@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callPart, textPart, thinkingPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import type { SseEvent } from '../../lib/sse.ts';
@@ -21,25 +22,23 @@ import { errorContext } from '../../../tests/support/error-context.ts';
 const completed = (fields: JsonObject = {}) =>
   sseEvent('response.completed', { response: { status: 'completed', output: [], ...fields } });
 const contentOf = (events: Parameters<typeof readAll>[0]) => collect(readAll(events))?.content;
-const text = (value: string) => ({ type: 'text', text: value });
+/** An event of the first item and its first part. */
+const first = (type: string, fields: JsonObject = {}) =>
+  sseEvent(`response.${type}`, { output_index: 0, content_index: 0, ...fields });
 
 test('a text stream is read as deltas', () => {
   const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   assert.deepEqual(
     readAll([
       sseEvent('response.created', { response: {} }),
-      sseEvent('response.output_item.added', {
-        output_index: 0,
-        item: { type: 'message', id: 'msg_1', content: [] },
-      }),
+      first('output_item.added', { item: { type: 'message', id: 'msg_1', content: [] } }),
       sseEvent('response.content_part.added', { ...at, part: { type: 'output_text', text: '' } }),
       sseEvent('response.output_text.delta', { ...at, delta: 'He' }),
       sseEvent('response.something.new', { ...at, delta: '?' }),
       sseEvent('response.output_text.delta', { ...at, delta: 'y' }),
       sseEvent('response.output_text.done', { ...at, text: 'Hey' }),
       sseEvent('response.content_part.done', { ...at, part: { type: 'output_text', text: 'Hey' } }),
-      sseEvent('response.output_item.done', {
-        output_index: 0,
+      first('output_item.done', {
         item: { type: 'message', content: [{ type: 'output_text', text: 'Hey' }] },
       }),
       completed({ usage: { input_tokens: 1, output_tokens: 2 } }),
@@ -60,132 +59,79 @@ test('a text stream is read as deltas', () => {
 test('fields that only a later event has are read from it', async (t) => {
   const item = { type: 'message', content: [{ type: 'output_text', text: 'Hey' }] };
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
-  const called = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":1}', kind: 'function' };
-  const streams: Readonly<
-    Record<string, readonly [readonly ReturnType<typeof sseEvent>[], readonly object[]]>
-  > = {
+  const called = callPart('c', 'f', '{"a":1}');
+  const streams: Readonly<Record<string, readonly [events: SseEvent[], content: object[]]>> = {
     'a text only in its done event': [
-      [
-        sseEvent('response.output_text.done', { output_index: 0, content_index: 0, text: 'Hey' }),
-        completed(),
-      ],
-      [text('Hey')],
+      [first('output_text.done', { text: 'Hey' })],
+      [textPart('Hey')],
     ],
     'the rest of a text in its done event': [
-      [
-        sseEvent('response.output_text.delta', { output_index: 0, content_index: 0, delta: 'H' }),
-        sseEvent('response.output_text.done', { output_index: 0, content_index: 0, text: 'Hey' }),
-        completed(),
-      ],
-      [text('Hey')],
+      [first('output_text.delta', { delta: 'H' }), first('output_text.done', { text: 'Hey' })],
+      [textPart('Hey')],
     ],
-    'a text only in the finished item': [
-      [sseEvent('response.output_item.done', { output_index: 0, item }), completed()],
-      [text('Hey')],
-    ],
+    'a text only in the finished item': [[first('output_item.done', { item })], [textPart('Hey')]],
     'everything only in the final response': [
       [completed({ output: [item, call] })],
-      [text('Hey'), called],
+      [textPart('Hey'), called],
     ],
     'a call without deltas': [
       [
-        sseEvent('response.output_item.added', {
-          output_index: 0,
-          item: { ...call, arguments: '' },
-        }),
-        sseEvent('response.output_item.done', { output_index: 0, item: call }),
+        first('output_item.added', { item: { ...call, arguments: '' } }),
+        first('output_item.done', { item: call }),
         completed({ output: [call] }),
       ],
       [called],
     ],
     'a call that is announced whole': [
       [
-        sseEvent('response.output_item.added', { output_index: 0, item: call }),
-        sseEvent('response.function_call_arguments.done', {
-          output_index: 0,
-          arguments: '{"a":1}',
-        }),
-        sseEvent('response.output_item.done', { output_index: 0, item: call }),
-        completed(),
+        first('output_item.added', { item: call }),
+        first('function_call_arguments.done', { arguments: '{"a":1}' }),
+        first('output_item.done', { item: call }),
       ],
       [called],
     ],
     'a call that is named at its end': [
       [
-        sseEvent('response.output_item.added', {
-          output_index: 0,
-          item: { type: 'function_call', call_id: 'c' },
-        }),
-        sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: '{"a' }),
-        sseEvent('response.output_item.done', { output_index: 0, item: call }),
-        completed(),
+        first('output_item.added', { item: { type: 'function_call', call_id: 'c' } }),
+        first('function_call_arguments.delta', { delta: '{"a' }),
+        first('output_item.done', { item: call }),
       ],
       [called],
     ],
     'a summary in sections': [
       [
-        sseEvent('response.reasoning_summary_text.delta', {
-          output_index: 0,
-          summary_index: 0,
-          delta: 'one',
-        }),
-        sseEvent('response.reasoning_summary_text.done', {
-          output_index: 0,
-          summary_index: 1,
-          text: 'two',
-        }),
-        sseEvent('response.output_item.done', {
-          output_index: 0,
+        first('reasoning_summary_text.delta', { summary_index: 0, delta: 'one' }),
+        first('reasoning_summary_text.done', { summary_index: 1, text: 'two' }),
+        first('output_item.done', {
           item: {
             type: 'reasoning',
             summary: [{ text: 'one' }, { text: 'two' }, { text: 'three' }],
             encrypted_content: 'gAAA',
           },
         }),
-        completed(),
       ],
-      [
-        {
-          type: 'thinking',
-          text: 'one\n\ntwo\n\nthree',
-          signature: { vendor: 'openai', value: 'gAAA' },
-          redacted: false,
-        },
-      ],
+      [thinkingPart('one\n\ntwo\n\nthree', { vendor: 'openai', value: 'gAAA' })],
     ],
     'raw reasoning, and not its summary too': [
       [
-        sseEvent('response.reasoning_text.delta', {
-          output_index: 0,
-          content_index: 0,
-          delta: 'hm',
-        }),
-        sseEvent('response.reasoning_summary_text.delta', {
-          output_index: 0,
-          summary_index: 0,
-          delta: 'short',
-        }),
-        completed(),
+        first('reasoning_text.delta', { delta: 'hm' }),
+        first('reasoning_summary_text.delta', { summary_index: 0, delta: 'short' }),
       ],
-      [{ type: 'thinking', text: 'hm', signature: null, redacted: false }],
+      [thinkingPart('hm')],
     ],
     'reasoning that shows nothing': [
-      [
-        sseEvent('response.output_item.done', {
-          output_index: 0,
-          item: { type: 'reasoning', summary: [] },
-        }),
-        completed(),
-      ],
+      [first('output_item.done', { item: { type: 'reasoning', summary: [] } })],
       [],
     ],
     'tools that ran at the provider': [
       [completed({ output: [{ type: 'web_search_call', id: 'ws_1' }, item] })],
-      [text('Hey')],
+      [textPart('Hey')],
     ],
   };
   for (const [what, [events, content]] of Object.entries(streams)) {
-    await t.test(what, () => assert.deepEqual(contentOf(events), content));
+    const isEnded = events.at(-1)!.event === 'response.completed';
+    const all = isEnded ? events : [...events, completed()];
+    await t.test(what, () => assert.deepEqual(contentOf(all), content));
   }
 });
 
@@ -195,7 +141,7 @@ test('overlapping items are emitted one after another', () => {
     textDelta(1, 'x'),
     textDelta(0, 'b'),
     sseEvent('response.output_item.done', { output_index: 1, item: {} }),
-    sseEvent('response.output_item.done', { output_index: 0, item: {} }),
+    first('output_item.done', { item: {} }),
     completed(),
   ]);
   assert.deepEqual(
@@ -212,23 +158,15 @@ test('each way to end is distinguished', () => {
   assert.equal(endOf([completed({ output: [refused] })]), 'refusal');
   assert.equal(endOf([incomplete('max_output_tokens')]), 'length');
   assert.equal(endOf([incomplete('content_filter')]), 'content-filter');
-  assert.equal(
-    endOf([
-      sseEvent('response.failed', { response: { error: { code: 'server_error', message: 'x' } } }),
-    ]),
-    'status',
-  );
+  const failed = { error: { code: 'server_error', message: 'x' } };
+  assert.equal(endOf([sseEvent('response.failed', { response: failed })]), 'status');
   assert.equal(endOf([{ event: '', data: '{"error":{"message":"proxy"}}' }]), 'status');
   assert.equal(endOf([{ event: '', data: 'oops' }]), 'unreadable');
   assert.equal(endOf([sseEvent('response.created')]), 'broken-stream');
 });
 
 function textDelta(index: number, value: string) {
-  return sseEvent('response.output_text.delta', {
-    output_index: index,
-    content_index: 0,
-    delta: value,
-  });
+  return first('output_text.delta', { output_index: index, delta: value });
 }
 
 function incomplete(reason: string) {
@@ -366,35 +304,22 @@ test('for any upstream events, both paths number their events without a gap', ()
 });
 
 test('a citation is read once, from its own event or from the finished part', () => {
-  const annotation = {
-    type: 'url_citation',
-    url: 'https://a.example',
-    title: 'A',
-    start_index: 0,
-    end_index: 2,
-  };
-  const at = { output_index: 0, content_index: 0 };
+  const url = 'https://a.example';
+  const annotation = { type: 'url_citation', url, title: 'A', start_index: 0, end_index: 2 };
   const done = (annotations: object[]) =>
-    sseEvent('response.content_part.done', {
-      ...at,
-      part: { type: 'output_text', text: 'Hi', annotations },
-    });
-  const added = sseEvent('response.output_text.annotation.added', {
-    ...at,
-    annotation_index: 0,
-    annotation,
-  });
-  const delta = sseEvent('response.output_text.delta', { ...at, delta: 'Hi' });
-  const end = sseEvent('response.completed', { response: { status: 'completed', output: [] } });
+    first('content_part.done', { part: { type: 'output_text', text: 'Hi', annotations } });
+  const added = first('output_text.annotation.added', { annotation_index: 0, annotation });
+  const delta = first('output_text.delta', { delta: 'Hi' });
   for (const events of [
     [delta, added, done([annotation])],
     [delta, added, done([])],
     [delta, done([annotation])],
   ]) {
-    const citations = readAll([...events, end]).filter((event) => event.type === 'citation');
+    const read = readAll([...events, completed()]);
+    const citations = read.flatMap((event) => (event.type === 'citation' ? [event.citation] : []));
     assert.deepEqual(
-      citations.map(({ citation }) => citation.type === 'url' && citation.url),
-      ['https://a.example'],
+      citations.map((citation) => citation.type === 'url' && citation.url),
+      [url],
     );
   }
 });
@@ -402,8 +327,8 @@ test('a citation is read once, from its own event or from the finished part', ()
 test('a call without a name fails the answer, whole and streamed, and passes the straight path', () => {
   const nameless = { type: 'function_call', call_id: 'c', arguments: '{}' };
   const events = readAll([
-    sseEvent('response.output_item.added', { output_index: 0, item: nameless }),
-    sseEvent('response.output_item.done', { output_index: 0, item: nameless }),
+    first('output_item.added', { item: nameless }),
+    first('output_item.done', { item: nameless }),
     completed(),
   ]);
   const last = events.at(-1);
@@ -413,23 +338,18 @@ test('a call without a name fails the answer, whole and streamed, and passes the
 
 test('arguments before their call’s name are kept, and arguments sent as an object become JSON', () => {
   const item = { type: 'function_call', call_id: 'c', name: 'f' };
-  const called = (json: string) => [
-    { type: 'tool-call', id: 'c', name: 'f', arguments: json, kind: 'function' },
-  ];
+  const called = (json: string) => [callPart('c', 'f', json)];
   const deltas = [
-    sseEvent('response.output_item.added', { output_index: 0, item: { type: 'function_call' } }),
-    sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: '{"a"' }),
-    sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: ':1}' }),
-    sseEvent('response.output_item.done', { output_index: 0, item }),
+    first('output_item.added', { item: { type: 'function_call' } }),
+    first('function_call_arguments.delta', { delta: '{"a"' }),
+    first('function_call_arguments.delta', { delta: ':1}' }),
+    first('output_item.done', { item }),
     completed(),
   ];
   assert.deepEqual(contentOf(deltas), called('{"a":1}'));
   const whole = { ...item, arguments: { b: 2 } };
   assert.deepEqual(
-    contentOf([
-      sseEvent('response.output_item.done', { output_index: 0, item: whole }),
-      completed(),
-    ]),
+    contentOf([first('output_item.done', { item: whole }), completed()]),
     called('{"b":2}'),
   );
   assert.deepEqual(readAnswer({ status: 'completed', output: [whole] }).content, called('{"b":2}'));

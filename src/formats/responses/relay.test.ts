@@ -345,9 +345,8 @@ test('a last event with only the usage becomes a whole response', () => {
 });
 
 test('a stream’s failure is never relayed, and ends with the format’s own events', async (t) => {
-  const failures: readonly (readonly [string, string, object, number | null])[] = [
-    [
-      'failed',
+  const failures: Readonly<Record<string, readonly [string, object, number | null]>> = {
+    failed: [
       'response.failed',
       {
         response: {
@@ -358,10 +357,10 @@ test('a stream’s failure is never relayed, and ends with the format’s own ev
       },
       429,
     ],
-    ['nested', 'error', { error: { type: 'server_error', code: null, message: 'slow' } }, 500],
-    ['flat', 'error', { code: 'invalid_prompt', message: 'slow' }, 400],
-  ];
-  for (const [what, type, fields, status] of failures) {
+    nested: ['error', { error: { type: 'server_error', code: null, message: 'slow' } }, 500],
+    flat: ['error', { code: 'invalid_prompt', message: 'slow' }, 400],
+  };
+  for (const [what, [type, fields, status]] of Object.entries(failures)) {
     await t.test(what, () => {
       const pipe = relayStream(contextFor());
       const begin = callStream()

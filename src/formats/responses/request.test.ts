@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  resultPart,
+  systemTurn,
+  textPart,
+  thinkingPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { anyRequest, requestFor, target } from '../../../tests/support/formats/responses.ts';
@@ -66,18 +76,7 @@ test('what this format cannot express is refused or listed', () => {
       frequencyPenalty: 1,
       presencePenalty: 1,
       messages: [
-        {
-          role: 'assistant',
-          content: [
-            {
-              type: 'thinking',
-              text: 'hm',
-              signature: { vendor: 'anthropic', value: 'x' },
-              redacted: false,
-            },
-            { type: 'text', text: 'a' },
-          ],
-        },
+        assistantTurn(thinkingPart('hm', { vendor: 'anthropic', value: 'x' }), 'a'),
         {
           role: 'tool',
           content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }],
@@ -134,38 +133,14 @@ test('items become turns: all assistant items before the next result form one me
     ['Be terse.', 'Use tools.'],
   );
   assert.deepEqual(messages, [
-    { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
-    {
-      role: 'assistant',
-      content: [
-        {
-          type: 'thinking',
-          text: 'think',
-          signature: { vendor: 'openai', value: 'gAAA' },
-          redacted: false,
-        },
-        { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', kind: 'function' },
-        { type: 'tool-call', id: 'c2', name: 'f', arguments: '{}', kind: 'function' },
-      ],
-    },
-    {
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          callId: 'c1',
-          content: [{ type: 'text', text: 'sun' }],
-          isError: false,
-        },
-        {
-          type: 'tool-result',
-          callId: 'c2',
-          content: [{ type: 'text', text: 'rain' }],
-          isError: false,
-        },
-      ],
-    },
-    { role: 'system', content: [{ type: 'text', text: 'Now answer.' }] },
+    userTurn('Weather?'),
+    assistantTurn(
+      thinkingPart('think', { vendor: 'openai', value: 'gAAA' }),
+      callPart('c1'),
+      callPart('c2'),
+    ),
+    toolTurn(resultPart('c1', textPart('sun')), resultPart('c2', textPart('rain'))),
+    systemTurn('Now answer.'),
   ]);
 });
 

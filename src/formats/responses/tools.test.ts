@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerOf } from '../../../tests/support/canonical/answers.ts';
+import {
+  assistantTurn,
+  callPart,
+  resultPart,
+  textPart,
+  toolTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import { anyCharacter } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { repairConversation } from '../adapting/repair-conversation.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
-import { noUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   anyAnswer,
@@ -42,7 +49,7 @@ function namesFor(request: JsonObject) {
 
 function callsOf(...calls: Omit<ToolCallPart, 'type'>[]): Answer {
   const content = calls.map((call) => ({ type: 'tool-call' as const, ...call }));
-  return { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage };
+  return answerOf(content);
 }
 
 test('the tools of a namespace get flat names, and the first describes the namespace', () => {
@@ -164,35 +171,9 @@ test('tools found by a tool search can be called, and its result names them', ()
     'each once, though loaded twice',
   );
   assert.deepEqual(messages.slice(1, 4), [
-    {
-      role: 'assistant',
-      content: [
-        {
-          type: 'tool-call',
-          id: 'c1',
-          name: 'tool_search',
-          arguments: '{"query":"mail"}',
-          kind: 'function',
-        },
-      ],
-    },
-    {
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          callId: 'c1',
-          content: [{ type: 'text', text: 'These tools can be called now: mail__send, list' }],
-          isError: false,
-        },
-      ],
-    },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'tool-call', id: 'c2', name: 'mail__send', arguments: '{}', kind: 'function' },
-      ],
-    },
+    assistantTurn(callPart('c1', 'tool_search', '{"query":"mail"}')),
+    toolTurn(resultPart('c1', textPart('These tools can be called now: mail__send, list'))),
+    assistantTurn(callPart('c2', 'mail__send')),
   ]);
 });
 
@@ -225,15 +206,9 @@ test('a second result of a call joins the first, or is sent later as more output
       }),
     ),
   );
-  const text = (...texts: string[]) => texts.map((value) => ({ type: 'text', text: value }));
+  const text = (...texts: string[]) => texts.map((value) => textPart(value));
   assert.deepEqual(messages.slice(1), [
-    {
-      role: 'tool',
-      content: [
-        { type: 'tool-result', callId: 'c1', content: text('half', 'whole'), isError: false },
-        { type: 'tool-result', callId: 'c2', content: text('f'), isError: false },
-      ],
-    },
+    toolTurn(resultPart('c1', ...text('half', 'whole')), resultPart('c2', ...text('f'))),
     { role: 'assistant', content: text('Hm.') },
     { role: 'user', content: text('[More output of the tool call c1]', 'late') },
   ]);
@@ -326,7 +301,7 @@ const anyToolAnswer = fc
       ...answer.content,
       ...names.map((name, index): ToolCallPart => {
         const kind = name === 'crm__patch' ? 'custom' : 'function';
-        return { type: 'tool-call', id: `extra${index}`, name, arguments: '{"query":"x"}', kind };
+        return callPart(`extra${index}`, name, '{"query":"x"}', kind);
       }),
     ],
   }));

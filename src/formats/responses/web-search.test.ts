@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
-import { ApiError } from '../../canonical/errors.ts';
 import { readOwnAnswer } from '../../../tests/support/recordings.ts';
 import {
   contextFor,
@@ -67,10 +67,7 @@ test('two searches with different prices and an invalid limit are refused by nam
     ),
   ] as const;
   for (const [fields, param] of refused) {
-    assert.throws(
-      () => readSearchTool(requestFor(fields)),
-      (error) => error instanceof ApiError && error.param === param,
-    );
+    assertRefused(() => readSearchTool(requestFor(fields)), param);
   }
 });
 
@@ -91,25 +88,14 @@ test('with a price the tool passes unchanged with the held limit; without one it
     7,
     'without a search the limit is the client’s own',
   );
-  assert.throws(
-    () => write({ tools: [tool] }),
-    (error) =>
-      error instanceof ApiError &&
-      error.param === 'tools[0].type' &&
-      /not priced.*`tool_prices`/.test(error.message),
-  );
-  assert.throws(
+  assertRefused(() => write({ tools: [tool] }), 'tools[0].type', /not priced.*`tool_prices`/);
+  assertRefused(
     () => responses.readRequest(requestFor({ tools: [tool], tool_choice: 'required' })),
-    (error) =>
-      error instanceof ApiError &&
-      error.param === 'tools[0].type' &&
-      /runs at OpenAI/.test(error.message),
+    'tools[0].type',
+    /runs at OpenAI/,
   );
   for (const type of ['file_search', 'code_interpreter', 'image_generation', 'mcp']) {
-    assert.throws(
-      () => write({ tools: [tool, { type }] }, 5),
-      (error) => error instanceof ApiError && error.param === 'tools[1].type',
-    );
+    assertRefused(() => write({ tools: [tool, { type }] }, 5), 'tools[1].type');
   }
 });
 

@@ -113,18 +113,18 @@ describe('a refusal becomes a 400 for the client', () => {
 });
 
 describe('a failure of the provider', () => {
-  const states: [status: string, script: Script, kind: string, code: number | null][] = [
-    ['Error', state('Error'), 'status', 500],
-    ['Task not found', state('Task not found'), 'status', 500],
-    ['no status', answerJson({ id: 'i' }), 'unreadable', null],
-    ['another shape', answerJson([]), 'unreadable', null],
-    ['a body that is not JSON', answerJson('<html>'), 'unreadable', null],
-    ['a refused poll', answerStatus(404), 'unreadable', null],
-    ['a refused key', answerStatus(401), 'status', 401],
-    ['an endless poll', answerEndlessly, 'unreadable', null],
-    ['Ready without a result', state('Ready'), 'unreadable', null],
-  ];
-  for (const [what, script, kind, code] of states) {
+  const states: Record<string, [script: Script, kind: string, code: number | null]> = {
+    Error: [state('Error'), 'status', 500],
+    'Task not found': [state('Task not found'), 'status', 500],
+    'no status': [answerJson({ id: 'i' }), 'unreadable', null],
+    'another shape': [answerJson([]), 'unreadable', null],
+    'a body that is not JSON': [answerJson('<html>'), 'unreadable', null],
+    'a refused poll': [answerStatus(404), 'unreadable', null],
+    'a refused key': [answerStatus(401), 'status', 401],
+    'an endless poll': [answerEndlessly, 'unreadable', null],
+    'Ready without a result': [state('Ready'), 'unreadable', null],
+  };
+  for (const [what, [script, kind, code]] of Object.entries(states)) {
     test(`${what} is not blamed on the client`, async (t) => {
       const { failure, requestSent } = failureOf(await run(await start(t, pending, script)));
       assert.deepEqual([failure.kind, failure.status, requestSent], [kind, code, true]);
@@ -137,16 +137,16 @@ describe('a failure of the provider', () => {
     assert.equal(failureOf(await run(local)).failure.status, 402);
   });
 
-  const results: [what: string, script: Script][] = [
-    ['a result that is not an image', answerFile(Buffer.from('<svg/>'), 'image/png')],
-    ['an endless result', answerEndlessly],
-    ['a result that is gone', answerStatus(404)],
-    [
-      'a result that moved',
-      answerJson('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
-    ],
-  ];
-  for (const [what, script] of results) {
+  const results: Record<string, Script> = {
+    'a result that is not an image': answerFile(Buffer.from('<svg/>'), 'image/png'),
+    'an endless result': answerEndlessly,
+    'a result that is gone': answerStatus(404),
+    'a result that moved': answerJson('', {
+      status: 302,
+      headers: { location: 'http://127.0.0.1:1/' },
+    }),
+  };
+  for (const [what, script] of Object.entries(results)) {
     test(`${what} is not blamed on the client`, async (t) => {
       const local = await start(t);
       local.upstream.on(resultPath, script);

@@ -41,32 +41,29 @@ const wrongKey = {
   },
 };
 
-const cases: [name: string, code: number, body: unknown, expected: number][] = [
-  ['a wrong key becomes a 401', 400, wrongKey, 401],
-  ['a wrong key in a list, as streams send it, becomes a 401', 400, [wrongKey], 401],
-  [
-    'a wrong key is recognised by its message alone',
+const cases: Record<string, [code: number, body: unknown, expected: number]> = {
+  'a wrong key becomes a 401': [400, wrongKey, 401],
+  'a wrong key in a list, as streams send it, becomes a 401': [400, [wrongKey], 401],
+  'a wrong key is recognised by its message alone': [
     400,
     { error: { message: 'API key expired. Please renew the API key.' } },
     401,
   ],
-  [
-    'an account that may not call becomes a 403',
+  'an account that may not call becomes a 403': [
     400,
     { error: { status: 'FAILED_PRECONDITION', message: 'Enable billing.' } },
     403,
   ],
-  [
-    "the client's mistake stays a 400",
+  "the client's mistake stays a 400": [
     400,
     { error: { status: 'INVALID_ARGUMENT', message: 'Invalid role.' } },
     400,
   ],
-  ['other statuses stay as they are', 404, wrongKey, 404],
-  ['a body that is not JSON changes nothing', 400, '<html>', 400],
-];
+  'other statuses stay as they are': [404, wrongKey, 404],
+  'a body that is not JSON changes nothing': [400, '<html>', 400],
+};
 
-for (const [name, code, body, expected] of cases) {
+for (const [name, [code, body, expected]] of Object.entries(cases)) {
   test(`failures: ${name}`, () => assert.equal(readFailure(status(code), body).status, expected));
 }
 

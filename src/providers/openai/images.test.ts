@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { answerJson, answerStatus, hang } from '../../../tests/support/upstream.ts';
+import { describe, test, type TestContext } from 'node:test';
+import { answerJson, answerStatus, hang, type Script } from '../../../tests/support/upstream.ts';
 import {
   answerCutOff,
   answerEndlessly,
@@ -14,26 +14,32 @@ import {
   startProvider,
 } from '../../../tests/support/images/local-image-provider.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
+import type { ImageJob } from '../image-provider.ts';
 import { compatibleImages, openaiImages } from './images.ts';
 import { writeForm } from './multipart.ts';
 
 const generations = '/v1/images/generations';
 const edits = '/v1/images/edits';
 const basePath = '/v1';
+/** Asks a provider that answers with this. */
+async function ask(t: TestContext, script: Script, job: Partial<ImageJob> = {}) {
+  const { upstream, connection } = await startProvider(t, { basePath });
+  for (const path of [generations, edits]) upstream.on(path, script);
+  return { upstream, result: await openaiImages.generate(jobFor(job), connection) };
+}
+
+async function failureAfter(t: TestContext, script: Script) {
+  return failureOf((await ask(t, script)).result).failure;
+}
+
 const entry = (bytes: Buffer) => ({ b64_json: bytes.toString('base64') });
 
 test('a generation is JSON with every parameter, and its images are read by their bytes', async (t) => {
-  const { upstream, connection } = await startProvider(t, { basePath });
-  upstream.on(
-    generations,
-    answerJson({ created: 1, output_format: 'webp', data: [entry(png), entry(gif)], usage: {} }),
-  );
+  const script = answerJson({ output_format: 'webp', data: [entry(png), entry(gif)], usage: {} });
   const size = { width: 1_536, height: 1_024 };
-  const job = jobFor({ count: 2, size, quality: 'high', outputFormat: 'webp' });
-  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), [
-    'image/png',
-    'image/gif',
-  ]);
+  const job = { count: 2, size, quality: 'high', outputFormat: 'webp' } as const;
+  const { upstream, result } = await ask(t, script, job);
+  assert.deepEqual(mediaTypesOf(result), ['image/png', 'image/gif']);
   const [request] = upstream.requests;
   assert.deepEqual(request!.body, {
     model: 'model-x',
@@ -58,14 +64,10 @@ test('compatible hosts are asked for base64; OpenAI refuses that parameter', asy
 });
 
 test('an edit is a form with its images as files', async (t) => {
-  const { upstream, connection } = await startProvider(t, { basePath });
-  upstream.on(edits, answerJson({ data: [entry(png)] }));
-  const job = jobFor({
-    images: [imageOf(png), imageOf(gif)],
-    size: { width: 1_024, height: 1_024 },
-    quality: 'low',
-  });
-  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), ['image/png']);
+  const images = [imageOf(png), imageOf(gif)];
+  const { upstream, result } = await ask(t, answerJson({ data: [entry(png)] }), { images });
+  assert.deepEqual(mediaTypesOf(result), ['image/png']);
+  assert.equal(upstream.requests[0]!.path, edits);
   const { headers, body } = upstream.requests[0]!;
   assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
   assert.match(
@@ -97,59 +99,44 @@ test('any parser reads the form back, whatever bytes it carries', async () => {
 });
 
 describe('an answer’s images', () => {
-  const cases: [what: string, data: unknown, types: string[]][] = [
-    ['fewer than requested are returned', [entry(png)], ['image/png']],
-    [
-      'surplus images are left out',
+  const cases: Record<string, [data: unknown, types: string[]]> = {
+    'fewer than requested are returned': [[entry(png)], ['image/png']],
+    'surplus images are left out': [
       [entry(png), entry(png), entry(gif), entry(gif)],
       ['image/png', 'image/png', 'image/gif'],
     ],
-    [
-      'files that are not images are left out',
+    'files that are not images are left out': [
       [entry(png), entry(Buffer.from('<svg/>')), { url: 'https://x' }, null],
       ['image/png'],
     ],
-  ];
-  for (const [what, data, types] of cases) {
+  };
+  for (const [what, [data, types]] of Object.entries(cases)) {
     test(what, async (t) => {
-      const { upstream, connection } = await startProvider(t, { basePath });
-      upstream.on(generations, answerJson({ data }));
-      assert.deepEqual(
-        mediaTypesOf(await openaiImages.generate(jobFor({ count: 3 }), connection)),
-        types,
-      );
+      const { result } = await ask(t, answerJson({ data }), { count: 3 });
+      assert.deepEqual(mediaTypesOf(result), types);
     });
   }
 
-  const garbage: [what: string, body: unknown][] = [
-    ['no image at all', { data: [entry(Buffer.from('<html>'))] }],
-    ['an address instead of an image', { data: [{ url: 'https://x/y.png' }] }],
-    ['an empty list', { data: [] }],
-    ['another shape', { images: 'many' }],
-    ['a list', []],
-    ['a body that is not JSON', '<html>'],
-  ];
-  for (const [what, body] of garbage) {
+  const garbage: Record<string, unknown> = {
+    'no image at all': { data: [entry(Buffer.from('<html>'))] },
+    'an address instead of an image': { data: [{ url: 'https://x/y.png' }] },
+    'an empty list': { data: [] },
+    'another shape': { images: 'many' },
+    'a list': [],
+    'a body that is not JSON': '<html>',
+  };
+  for (const [what, body] of Object.entries(garbage)) {
     test(`${what} is unreadable`, async (t) => {
-      const { upstream, connection } = await startProvider(t, { basePath });
-      upstream.on(generations, answerJson(body));
-      assert.equal(
-        failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind,
-        'unreadable',
-      );
+      assert.equal((await failureAfter(t, answerJson(body))).kind, 'unreadable');
     });
   }
 });
 
 describe('failures', () => {
   test('moderation is a 400 with the provider’s message', async (t) => {
-    const { upstream, connection } = await startProvider(t, { basePath });
-    const error = {
-      code: 'moderation_blocked',
-      message: 'Your request was rejected by the safety system.',
-    };
-    upstream.on(generations, answerStatus(400, { body: { error } }));
-    assert.deepEqual(failureOf(await openaiImages.generate(jobFor(), connection)), {
+    const error = { code: 'moderation_blocked', message: 'Rejected by the safety system.' };
+    const { result } = await ask(t, answerStatus(400, { body: { error } }));
+    assert.deepEqual(result, {
       kind: 'failure',
       requestSent: true,
       failure: { kind: 'status', status: 400, message: error.message, retryAfterSeconds: null },
@@ -157,12 +144,8 @@ describe('failures', () => {
   });
 
   test('a busy provider’s retry delay is kept', async (t) => {
-    const { upstream, connection } = await startProvider(t, { basePath });
-    upstream.on(generations, answerStatus(429, { retryAfter: '7' }));
-    const { status, retryAfterSeconds } = failureOf(
-      await openaiImages.generate(jobFor(), connection),
-    ).failure;
-    assert.deepEqual([status, retryAfterSeconds], [429, 7]);
+    const failure = await failureAfter(t, answerStatus(429, { retryAfter: '7' }));
+    assert.deepEqual([failure.status, failure.retryAfterSeconds], [429, 7]);
   });
 
   test('silence ends as a timeout', async (t) => {
@@ -176,22 +159,14 @@ describe('failures', () => {
   });
 
   test('an answer that breaks off is a failure', async (t) => {
-    const { upstream, connection } = await startProvider(t, { basePath });
-    upstream.on(generations, answerCutOff('{"data":[{"b64_json":"iVBOR'));
-    assert.equal(
-      failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind,
-      'broken-stream',
-    );
+    const script = answerCutOff('{"data":[{"b64_json":"iVBOR');
+    assert.equal((await failureAfter(t, script)).kind, 'broken-stream');
   });
 
   test('an endless answer is cut off', async (t) => {
-    const { upstream, connection } = await startProvider(t, { basePath });
-    upstream.on(generations, answerEndlessly);
-    const { kind, message } = failureOf(await openaiImages.generate(jobFor(), connection)).failure;
-    assert.deepEqual(
-      [kind, message],
-      ['unreadable', `the answer is over ${64 * 1_024 * 1_024} bytes`],
-    );
+    const { upstream, result } = await ask(t, answerEndlessly);
+    const { kind, message } = failureOf(result).failure;
+    assert.deepEqual([kind, message], ['unreadable', `the answer is over ${2 ** 26} bytes`]);
     assert.equal(await upstream.requests[0]!.ended, 'aborted');
   });
 

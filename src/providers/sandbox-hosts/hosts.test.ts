@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textPart, userTurn } from '../../../tests/support/canonical/parts.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
@@ -23,7 +24,7 @@ const tool = {
 function ask(text: string, fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
   return {
     ...emptyRequest,
-    messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+    messages: [userTurn(text)],
     ...fields,
   };
 }
@@ -80,7 +81,7 @@ async function answerOf(
 
 const formats = ['responses', 'chat', 'messages', 'gemini'] as const;
 const requests: Readonly<Record<string, CanonicalRequest>> = {
-  text: ask('Hello', { system: [{ type: 'text', text: 'Be brief.' }] }),
+  text: ask('Hello', { system: [textPart('Be brief.')] }),
   'thinking and two calls': ask(
     'sandbox: think=Hm.\nsandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=get_weather {"city":"Rome"}',
     { tools: [tool], reasoning: { effort: 'low', budgetTokens: null } },

@@ -44,27 +44,23 @@ test('a message without directives stays as it is', () => {
   });
 });
 
-const malformed: [line: string, problem: string][] = [
-  ['sandbox: status', 'must have the form `sandbox: name=value`.'],
-  [
-    'sandbox: wait=5',
+const malformed: Record<string, string> = {
+  'sandbox: status': 'must have the form `sandbox: name=value`.',
+  'sandbox: wait=5':
     'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.',
-  ],
-  [
-    'sandbox: constructor=5',
+  'sandbox: constructor=5':
     'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.',
-  ],
-  ['sandbox: tool=', 'must name a tool: `sandbox: tool=get_weather {"city":"Paris"}`.'],
-  ['sandbox: think=', 'must say what to think: `sandbox: think=The user wants the weather.`'],
-  ['sandbox: tokens=many', 'needs a whole number from 0 to 10000000.'],
-  ['sandbox: tokens=-1', 'needs a whole number from 0 to 10000000.'],
-  ['sandbox: tokens=1.5', 'needs a whole number from 0 to 10000000.'],
-  ['sandbox: delay_ms=600001', 'needs a whole number from 0 to 600000.'],
-  ['sandbox: status=200', 'needs a whole number from 400 to 599.'],
-  ['sandbox: usage=some', 'knows one value: `sandbox: usage=none`.'],
-];
+  'sandbox: tool=': 'must name a tool: `sandbox: tool=get_weather {"city":"Paris"}`.',
+  'sandbox: think=': 'must say what to think: `sandbox: think=The user wants the weather.`',
+  'sandbox: tokens=many': 'needs a whole number from 0 to 10000000.',
+  'sandbox: tokens=-1': 'needs a whole number from 0 to 10000000.',
+  'sandbox: tokens=1.5': 'needs a whole number from 0 to 10000000.',
+  'sandbox: delay_ms=600001': 'needs a whole number from 0 to 600000.',
+  'sandbox: status=200': 'needs a whole number from 400 to 599.',
+  'sandbox: usage=some': 'knows one value: `sandbox: usage=none`.',
+};
 
-for (const [line, problem] of malformed) {
+for (const [line, problem] of Object.entries(malformed)) {
   test(`\`${line}\` is explained`, () => {
     assert.deepEqual(readDirectives(`Hello\n${line}`), {
       kind: 'malformed',

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  assistantTurn,
+  callPart,
+  resultPart,
+  systemTurn,
+  textPart,
+  thinkingPart,
+  toolTurn,
+  userTurn,
+} from '../../../tests/support/canonical/parts.ts';
 import { Check } from 'typebox/schema';
 import fc from '../../../tests/support/property.ts';
-import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
+import { collect } from '../../../tests/support/canonical/answers.ts';
+import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
@@ -32,7 +43,7 @@ const shell: Tool = {
   kind: 'custom',
 };
 
-const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
+const user = (text: string): Message => userTurn(text);
 const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
   ...emptyRequest,
   messages: [user(text)],
@@ -40,44 +51,32 @@ const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRe
 });
 
 const clock = new TestClock();
+const image = { type: 'image', source: { kind: 'url', url: 'https://h/a.png' } } as const;
 
-function run(
-  request: CanonicalRequest,
-  options: Partial<SandboxOptions> = {},
-): AsyncIterable<StreamEvent> {
-  const { signal } = new AbortController();
-  return runSandbox(request, {
-    model: 'm',
-    maxInputTokens: 1_000_000,
-    maxOutputTokens: 4_096,
-    thinking: true,
-    signal,
-    clock,
-    ...options,
-  });
+const usual: SandboxOptions = {
+  model: 'm',
+  maxInputTokens: 1_000_000,
+  maxOutputTokens: 4_096,
+  thinking: true,
+  signal: new AbortController().signal,
+  clock,
+};
+type Options = Partial<SandboxOptions>;
+
+function play(request: CanonicalRequest, options: Options = {}): Promise<StreamEvent[]> {
+  return Array.fromAsync(runSandbox(request, { ...usual, ...options }));
 }
 
-async function play(
-  request: CanonicalRequest,
-  options: Partial<SandboxOptions> = {},
-): Promise<StreamEvent[]> {
-  return Array.fromAsync(run(request, options));
-}
-
-async function answerTo(
-  request: CanonicalRequest,
-  options: Partial<SandboxOptions> = {},
-): Promise<Answer> {
-  const collector = new AnswerCollector();
+async function answerTo(request: CanonicalRequest, options: Options = {}): Promise<Answer> {
   const events = await play(request, options);
-  for (const event of events) collector.push(event);
-  assert.ok(collector.answer, JSON.stringify(events.at(-1)));
-  return collector.answer;
+  const answer = collect(events);
+  assert.ok(answer, JSON.stringify(events.at(-1)));
+  return answer;
 }
 
 async function failureOf(
   request: CanonicalRequest,
-  options: Partial<SandboxOptions> = {},
+  options: Options = {},
 ): Promise<UpstreamFailure> {
   const last = (await play(request, options)).at(-1);
   assert.ok(last?.type === 'error', JSON.stringify(last));
@@ -96,30 +95,23 @@ test('without directives the sandbox echoes the last user message word by word a
   assert.ok(events.filter(isDelta).length > 5);
   const answer = await answerTo(ask('Hello there,\nfriend!'));
   assert.deepEqual(answer.content, [
-    { type: 'text', text: 'You said: Hello there,\nfriend!\n\nThis is the sandbox: no model ran.' },
+    textPart('You said: Hello there,\nfriend!\n\nThis is the sandbox: no model ran.'),
   ]);
   assert.deepEqual(answer.stop, { reason: 'end', sequence: null });
 });
 
 test('images and documents are mentioned, and a very long message is quoted in part', async () => {
-  const image = {
-    type: 'image',
-    source: { kind: 'url', url: 'https://example.com/a.png' },
-  } as const;
   const document = {
     type: 'document',
     source: { kind: 'url', url: 'https://example.com/a.pdf' },
   } as const;
-  const look: Message = {
-    role: 'user',
-    content: [image, { type: 'text', text: 'Look.' }, image, document],
-  };
+  const look: Message = userTurn(image, 'Look.', image, document);
   assert.match(
     textOf(await answerTo({ ...emptyRequest, messages: [look] })),
     /^You said: Look\. \(with 2 images and 1 document\)\n/,
   );
   assert.match(
-    textOf(await answerTo({ ...emptyRequest, messages: [{ role: 'user', content: [image] }] })),
+    textOf(await answerTo({ ...emptyRequest, messages: [userTurn(image)] })),
     /^You sent 1 image\./,
   );
   assert.match(textOf(await answerTo(emptyRequest)), /^You sent no text\./);
@@ -242,12 +234,7 @@ test('the answer ends before the stop sequence that completes first', async () =
 
 test('`think` comes first as a thinking block and is counted as reasoning', async () => {
   const { content, usage } = await answerTo(ask('sandbox: think=The user wants the weather.\nHi'));
-  assert.deepEqual(content[0], {
-    type: 'thinking',
-    text: 'The user wants the weather.',
-    signature: null,
-    redacted: false,
-  });
+  assert.deepEqual(content[0], thinkingPart('The user wants the weather.'));
   assert.equal(content[1]?.type, 'text');
   assert.equal(usage?.reasoningTokens, 7);
 });
@@ -272,27 +259,9 @@ test('`tool` calls the tools of the request, several in parallel, with the argum
   const answer = await answerTo(ask(lines, { tools: [weather, shell] }));
   assert.deepEqual(answer.stop, { reason: 'tool-calls', sequence: null });
   assert.deepEqual(answer.content, [
-    {
-      type: 'tool-call',
-      id: 'call_sandbox_1',
-      name: 'get_weather',
-      arguments: '{"city": "Paris"}',
-      kind: 'function',
-    },
-    {
-      type: 'tool-call',
-      id: 'call_sandbox_2',
-      name: 'get_weather',
-      arguments: '{"city":"text","unit":"celsius"}',
-      kind: 'function',
-    },
-    {
-      type: 'tool-call',
-      id: 'call_sandbox_3',
-      name: 'shell',
-      arguments: 'ls -l | wc',
-      kind: 'custom',
-    },
+    callPart('call_sandbox_1', 'get_weather', '{"city": "Paris"}'),
+    callPart('call_sandbox_2', 'get_weather', '{"city":"text","unit":"celsius"}'),
+    callPart('call_sandbox_3', 'shell', 'ls -l | wc', 'custom'),
   ]);
   const events = await play(ask(lines, { tools: [weather, shell] }));
   assert.ok(
@@ -360,34 +329,18 @@ test('a forced call without a directive gets a minimal valid instance of the sch
 });
 
 test('after tool results their text is quoted, and directives are not obeyed again', async () => {
-  const call = {
-    type: 'tool-call',
-    id: 'call_sandbox_1',
-    name: 'get_weather',
-    arguments: '{}',
-    kind: 'function',
-  } as const;
+  const call = callPart('call_sandbox_1', 'get_weather');
   const messages: Message[] = [
     user('sandbox: tool=get_weather\nsandbox: status=500\nsandbox: nonsense'),
     { role: 'assistant', content: [call, { ...call, id: 'b', name: 'shell' }] },
-    {
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          callId: call.id,
-          content: [{ type: 'text', text: '{"celsius":21}' }],
-          isError: false,
-        },
-      ],
-    },
+    toolTurn(resultPart(call.id, textPart('{"celsius":21}'))),
     {
       role: 'tool',
       content: [
         {
           type: 'tool-result',
           callId: 'b',
-          content: [{ type: 'text', text: 'not found' }],
+          content: [textPart('not found')],
           isError: true,
         },
       ],
@@ -474,11 +427,9 @@ test('`delay_ms` comes before the first delta and `pace_ms` between deltas', asy
   const startedMs = clock.elapsedMs();
   const times: number[] = [];
   const playing = (async () => {
-    for await (const event of run(
-      ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4'),
-    )) {
+    const request = ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4');
+    for await (const event of runSandbox(request, usual))
       if (isDelta(event)) times.push(clock.elapsedMs() - startedMs);
-    }
   })();
   await clock.advance(1_000);
   await playing;
@@ -499,35 +450,14 @@ test('an abort ends a delay at once with an error event', async () => {
 });
 
 test('input tokens count all text of instructions, messages and tools once, and a fixed number for media', () => {
-  const image = {
-    type: 'image',
-    source: { kind: 'url', url: 'https://example.com/a.png' },
-  } as const;
   const request: CanonicalRequest = {
     ...emptyRequest,
-    system: [{ type: 'text', text: 'abcd' }],
+    system: [textPart('abcd')],
     messages: [
-      { role: 'system', content: [{ type: 'text', text: 'é' }] },
-      { role: 'user', content: [{ type: 'text', text: 'abc' }, image] },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'thinking', text: 'ab', signature: null, redacted: false },
-          { type: 'refusal', text: 'x' },
-          { type: 'tool-call', id: 'i', name: 'nn', arguments: '{}', kind: 'function' },
-        ],
-      },
-      {
-        role: 'tool',
-        content: [
-          {
-            type: 'tool-result',
-            callId: 'i',
-            content: [{ type: 'text', text: 'ok' }, image],
-            isError: false,
-          },
-        ],
-      },
+      systemTurn('é'),
+      userTurn('abc', image),
+      assistantTurn(thinkingPart('ab'), { type: 'refusal', text: 'x' }, callPart('i', 'nn')),
+      toolTurn(resultPart('i', textPart('ok'), image)),
     ],
     tools: [
       { ...weather, name: 't', description: 'dd', parameters: { a: 1 } },

@@ -1,7 +1,15 @@
 // Canonical answers and their streams.
+import assert from 'node:assert/strict';
 import { AnswerCollector, type Answer } from '../../../src/canonical/answer.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
 import type { AssistantPart } from '../../../src/canonical/request.ts';
+import { noUsage } from '../../../src/canonical/usage.ts';
+
+/** A finished answer, which stops because of its calls if it has any. */
+export function answerOf(content: readonly AssistantPart[], changes: Partial<Answer> = {}): Answer {
+  const reason = content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end';
+  return { content, stop: { reason, sequence: null }, usage: noUsage, ...changes };
+}
 
 /**
  * Returns the events of a whole answer, one delta per block. `collect(answerEvents(a))` equals `a`.
@@ -58,4 +66,12 @@ function* partEvents(part: AssistantPart): Generator<StreamEvent> {
       yield { type: 'tool-call-end' };
       return;
   }
+}
+
+/** Returns the kind, status and message of the failure that ends a stream. */
+export function failureOf(events: readonly StreamEvent[]): string {
+  const last = events.at(-1);
+  assert.ok(last?.type === 'error', last?.type);
+  const { kind, status, message } = last.failure;
+  return `${kind} ${status}: ${message}`;
 }

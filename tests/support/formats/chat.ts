@@ -2,9 +2,8 @@
 // answers.
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
-import { record } from '../plain-record.ts';
+import { record, typed } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
-import type { UrlCitation } from '../../../src/canonical/citation.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
 import type {
   AssistantPart,
@@ -56,14 +55,8 @@ const anySignature = record({
   value: fc.base64String({ minLength: 4 }),
 });
 const anySignedThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
-  record({
-    type: fc.constant('thinking' as const),
-    text: anyText,
-    signature: anySignature,
-    redacted: fc.constant(false),
-  }),
-  record({
-    type: fc.constant('thinking' as const),
+  typed('thinking', { text: anyText, signature: anySignature, redacted: fc.constant(false) }),
+  typed('thinking', {
     text: fc.constant(''),
     signature: anySignature,
     redacted: fc.constant(true),
@@ -76,15 +69,13 @@ const anyUnsignedThinking: fc.Arbitrary<ThinkingPart> = anyText.map((text) => ({
   redacted: false,
 }));
 const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
-  record({
-    type: fc.constant('tool-call' as const),
+  typed('tool-call', {
     id: fc.base64String({ minLength: 4 }),
     name: fc.constantFrom('get_weather', 'search'),
     arguments: anyJsonObject.map((value) => JSON.stringify(value)),
     kind: fc.constant('function' as const),
   }),
-  record({
-    type: fc.constant('tool-call' as const),
+  typed('tool-call', {
     id: fc.base64String({ minLength: 4 }),
     name: fc.constantFrom('patch', 'query'),
     arguments: anyText,
@@ -93,8 +84,7 @@ const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
 );
 
 /** Citations as a search model sends them: of pages only, with a position in the text. */
-const anyCitation = record<UrlCitation>({
-  type: fc.constant('url'),
+const anyCitation = typed('url', {
   url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.option(anyText),
@@ -104,9 +94,8 @@ const anyCitation = record<UrlCitation>({
   reference: fc.constant(null),
 });
 const anyTextPart: fc.Arbitrary<TextPart> = fc.oneof(
-  record({ type: fc.constant('text' as const), text: anyText }),
-  record({
-    type: fc.constant('text' as const),
+  typed('text', { text: anyText }),
+  typed('text', {
     text: anyText,
     citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }),
   }),

@@ -14,7 +14,7 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import type { UpstreamTarget } from '../../../src/formats/format.ts';
 import { readStream } from '../../../src/formats/gemini/read-stream.ts';
 import { sealSignature } from '../../../src/canonical/thought-signature.ts';
-import { record } from '../plain-record.ts';
+import { record, typed } from '../plain-record.ts';
 
 export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
   return { ...emptyRequest, messages: [userMessage('Hello')], ...fields };
@@ -114,8 +114,7 @@ function signed(value: string | null): JsonObject {
 }
 
 /** Reasoning that a client sends back, from any vendor. */
-export const anyThinking: fc.Arbitrary<ThinkingPart> = record({
-  type: fc.constant('thinking' as const),
+export const anyThinking: fc.Arbitrary<ThinkingPart> = typed('thinking', {
   text: fc.oneof(fc.constant(''), anyText),
   signature: fc.option(
     fc.oneof<fc.Arbitrary<Signature>[]>(

@@ -3,12 +3,7 @@
 import { anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
-import type {
-  Citation,
-  DocumentCitation,
-  SearchResultCitation,
-  UrlCitation,
-} from '../../../src/canonical/citation.ts';
+import type { Citation } from '../../../src/canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
 import type { AssistantPart, Signature } from '../../../src/canonical/request.ts';
 import type { Usage } from '../../../src/canonical/usage.ts';
@@ -23,7 +18,7 @@ import type {
 } from '../../../src/formats/format.ts';
 import { parseRequest } from '../../../src/formats/messages/parse-request.ts';
 import type { MessagesRequest } from '../../../src/formats/messages/schema.ts';
-import { record } from '../plain-record.ts';
+import { record, typed } from '../plain-record.ts';
 import { parseSse } from './sse.ts';
 
 export const limits = { chatMaxTokens: null };
@@ -58,6 +53,18 @@ export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTa
   };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
 }
+
+export const blockStart = (block: object, index = 0) => ({
+  type: 'content_block_start',
+  index,
+  content_block: block,
+});
+export const blockDelta = (delta: object, index = 0) => ({
+  type: 'content_block_delta',
+  index,
+  delta,
+});
+export const blockStop = (index = 0) => ({ type: 'content_block_stop', index });
 
 /** Returns the JSON of each event of a stream. */
 export function eventsOf(text: string): Record<string, unknown>[] {
@@ -109,24 +116,21 @@ const place = fc
   .map(([start, size]) => ({ start, end: start + size }));
 /** Citations that Anthropic could send: of whole blocks, with its reference. */
 const ownCitations: fc.Arbitrary<Citation> = fc.oneof(
-  record<UrlCitation>({
-    type: fc.constant('url'),
+  typed('url', {
     url: anyUrl,
     title: fc.option(filledText),
     citedText: fc.option(filledText),
     span: fc.constant(null),
     reference: filledText,
   }),
-  record<SearchResultCitation>({
-    type: fc.constant('search-result'),
+  typed('search-result', {
     source: filledText,
     title: fc.option(filledText),
     citedText: text,
     resultIndex: fc.nat({ max: 9 }),
     blocks: place,
   }),
-  record<DocumentCitation>({
-    type: fc.constant('document'),
+  typed('document', {
     documentIndex: fc.nat({ max: 9 }),
     title: fc.option(filledText),
     citedText: text,
@@ -143,20 +147,14 @@ export const ids = id;
 export function thinkingPart(
   signature: fc.Arbitrary<Signature | null>,
 ): fc.Arbitrary<AssistantPart> {
-  return record({ type: fc.constant('thinking'), text, signature, redacted: fc.constant(false) });
+  return typed('thinking', { text, signature, redacted: fc.constant(false) });
 }
 
 export function redactedPart(signature: fc.Arbitrary<Signature>): fc.Arbitrary<AssistantPart> {
-  return record({
-    type: fc.constant('thinking'),
-    text: fc.constant(''),
-    signature,
-    redacted: fc.constant(true),
-  });
+  return typed('thinking', { text: fc.constant(''), signature, redacted: fc.constant(true) });
 }
 
-export const callPart: fc.Arbitrary<AssistantPart> = record({
-  type: fc.constant('tool-call'),
+export const callPart: fc.Arbitrary<AssistantPart> = typed('tool-call', {
   id,
   name: id,
   arguments: callArguments,
@@ -191,8 +189,8 @@ const stops: fc.Arbitrary<Stop> = fc.oneof(
 export const answers: fc.Arbitrary<Answer> = record({
   content: fc.array(
     fc.oneof(
-      record({ type: fc.constant('text' as const), text }),
-      record({ type: fc.constant('text' as const), text, citations: someCitations }),
+      typed('text', { text }),
+      typed('text', { text, citations: someCitations }),
       thinkingPart(fc.option(anySignature)),
       redactedPart(anySignature),
       callPart,
@@ -232,5 +230,5 @@ export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
     type: fc.constantFrom('text-delta', 'refusal-delta', 'thinking-delta', 'tool-call-delta'),
     text,
   }),
-  record({ type: fc.constant('thinking-signature' as const), signature: anySignature }),
+  typed('thinking-signature', { signature: anySignature }),
 );

@@ -3,9 +3,8 @@
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import { pieceEvents } from '../canonical/answers.ts';
-import { record } from '../plain-record.ts';
+import { record, typed } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
-import type { UrlCitation } from '../../../src/canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
 import type {
   AssistantPart,
@@ -89,12 +88,8 @@ export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize =
 
 const anyText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 });
 const anyName = fc.constantFrom('get_weather', 'search', 'patch');
-const anyTextPart = record({
-  type: fc.constant('text' as const),
-  text: fc.oneof(anyText, fc.constant('')),
-});
-const anyCitation = record<UrlCitation>({
-  type: fc.constant('url'),
+const anyTextPart = typed('text', { text: fc.oneof(anyText, fc.constant('')) });
+const anyCitation = typed('url', {
   url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.constant(null),
@@ -103,14 +98,12 @@ const anyCitation = record<UrlCitation>({
     .map(([start, length]) => ({ start, end: start + length })),
   reference: fc.constant(null),
 });
-const anyCitedText = record({
-  type: fc.constant('text' as const),
+const anyCitedText = typed('text', {
   text: anyText,
   citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }),
 });
-const anyRefusal = record({ type: fc.constant('refusal' as const), text: anyText });
-const anyCall: fc.Arbitrary<ToolCallPart> = record({
-  type: fc.constant('tool-call' as const),
+const anyRefusal = typed('refusal', { text: anyText });
+const anyCall: fc.Arbitrary<ToolCallPart> = typed('tool-call', {
   id: fc.uuid(),
   name: anyName,
   arguments: fc.oneof(fc.constant('{"city":"Paris"}'), fc.constant(''), anyText),
@@ -121,18 +114,12 @@ const anySignature = record({
   value: fc.oneof(fc.base64String({ minLength: 4 }), anyText),
 });
 const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
-  record({
-    type: fc.constant('thinking' as const),
+  typed('thinking', {
     text: anyText,
     signature: fc.option(anySignature),
     redacted: fc.constant(false),
   }),
-  record({
-    type: fc.constant('thinking' as const),
-    text: fc.constant(''),
-    signature: anySignature,
-    redacted: fc.boolean(),
-  }),
+  typed('thinking', { text: fc.constant(''), signature: anySignature, redacted: fc.boolean() }),
 );
 const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   anyTextPart,
@@ -185,20 +172,11 @@ const anyMedia = fc.oneof(
 );
 const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
   anyTextPart,
-  record({ type: fc.constant('image' as const), source: anyMedia }),
-  record({
-    type: fc.constant('image' as const),
-    source: anyMedia,
-    detail: fc.constantFrom('low', 'high'),
-  }),
-  record({
-    type: fc.constant('document' as const),
-    source: anyMedia,
-    name: fc.constantFrom('a.pdf', 'notes.txt'),
-  }),
+  typed('image', { source: anyMedia }),
+  typed('image', { source: anyMedia, detail: fc.constantFrom('low', 'high') }),
+  typed('document', { source: anyMedia, name: fc.constantFrom('a.pdf', 'notes.txt') }),
 );
-const anyOpenAiThinking: fc.Arbitrary<ThinkingPart> = record({
-  type: fc.constant('thinking' as const),
+const anyOpenAiThinking: fc.Arbitrary<ThinkingPart> = typed('thinking', {
   text: fc.oneof(anyText, fc.constant('')),
   signature: record({
     vendor: fc.constant('openai' as const),
@@ -225,8 +203,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   record({
     role: fc.constant('tool' as const),
     content: fc.array(
-      record({
-        type: fc.constant('tool-result' as const),
+      typed('tool-result', {
         callId: fc.uuid(),
         content: fc.array(anyUserPart, { maxLength: 2 }),
         isError: fc.constant(false),
@@ -257,7 +234,7 @@ const anySchema = fc.constant({ type: 'object', properties: { city: { type: 'str
 
 /** Requests that a Responses body expresses without loss. */
 export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalRequest>({
-  system: fc.array(record({ type: fc.constant('text' as const), text: anyText }), { maxLength: 3 }),
+  system: fc.array(typed('text', { text: anyText }), { maxLength: 3 }),
   messages: anyMessages,
   tools: fc.array(
     fc.oneof(
@@ -293,7 +270,7 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
         { type: 'required' as const },
         { type: 'none' as const },
       ),
-      record({ type: fc.constant('tool' as const), name: anyName }),
+      typed('tool', { name: anyName }),
     ),
   ),
   parallelToolCalls: fc.option(fc.boolean()),
@@ -313,8 +290,7 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   ),
   outputFormat: fc.oneof(
     fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
-    record({
-      type: fc.constant('json-schema' as const),
+    typed('json-schema', {
       name: anyName,
       description: fc.option(anyText),
       schema: anySchema,
