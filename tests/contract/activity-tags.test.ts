@@ -10,6 +10,7 @@ import { sumActivity } from '../../src/domain/activity/queries.ts';
 import type { Database } from '../../src/db/database.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ending = { path: '/v1/chat/completions', status: 402, tookMs: 100, isClientGone: false };
@@ -95,13 +96,8 @@ onEachStore((store) => {
       note(activity, { ...refused, tags: [`refused${start}`] });
       await activity.close();
     }
-    const measured = await database.read
-      .selectFrom('latency_sums')
-      .select('group_id')
-      .distinct()
-      .where('grouped_by', '=', 'tag')
-      .execute();
-    assert.equal(measured.length, measuredTagsMax);
+    const measured = `select distinct group_id from latency_sums where grouped_by = 'tag'`;
+    assert.equal((await select(database, measured)).length, measuredTagsMax);
     assert.deepEqual(await countedTags(database), []);
   });
 

@@ -16,6 +16,7 @@ import {
 } from '../../src/domain/ledger/seals/partitions.ts';
 import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
 import { addAccount, creditOf, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
+import { assertVerifies, holdOf, kindsOf } from './books.ts';
 import { run } from './stores.ts';
 
 const dayMs = 86_400_000;
@@ -31,8 +32,6 @@ async function open(t: TestContext, url: string) {
   const store = new PostgresStore(pool, { clock: () => clock.nowMs });
   return { database, store, clock };
 }
-
-const hold = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
 
 async function query(database: Database, statement: string): Promise<unknown[]> {
   return (await postgresServer()).query(statement, databaseNameOf(database.url));
@@ -53,7 +52,7 @@ test('charges of the first day are in the first partition, where none can be cha
   const { database, store, clock } = await open(t, await createDatabase());
   clock.nowMs = Date.now();
   await addAccount(database, 'acc', ['k']);
-  const one = hold('h');
+  const one = holdOf('h');
   await store.run([creditOf('acc:live', 1_000), reserveOf(one, 5), settleOf(one, 5)]);
   assert.deepEqual(await partitionsOf(database), ['charges_default', 'charges_history']);
   const [row] = await query(database, 'select tableoid::regclass::text as place from charges');
@@ -69,7 +68,7 @@ test('partitions of coming days are made, a few in each look; charges dated ahea
   const { database, store, clock } = await open(t, await createDatabase());
   await addAccount(database, 'acc', ['k']);
   clock.nowMs = startMs + dayMs;
-  const early = hold('early');
+  const early = holdOf('early');
   await store.run([creditOf('acc:live', 1_000), reserveOf(early, 5), settleOf(early, 5)]);
   await createPartitions(database, startMs);
   const first = [startMs, startMs + 2 * dayMs].map(partitionOf);
@@ -81,7 +80,7 @@ test('partitions of coming days are made, a few in each look; charges dated ahea
   await createPartitions(database, startMs);
   assert.equal((await partitionsOf(database)).length, 2 + 6);
   clock.nowMs = startMs + 2 * dayMs;
-  const late = hold('late');
+  const late = holdOf('late');
   await store.run([reserveOf(late, 5), settleOf(late, 5)]);
   const rows = await query(
     database,
@@ -94,7 +93,7 @@ test('partitions of coming days are made, a few in each look; charges dated ahea
       { id: 'late', place: partitionOf(clock.nowMs) },
     ],
   );
-  assert.ok((await verify(database.read)).ok);
+  await assertVerifies(database);
 });
 
 test('an old day is dropped with its partition, after its export; without one it is deleted', async (t) => {
@@ -106,7 +105,7 @@ test('an old day is dropped with its partition, after its export; without one it
   await createPartitions(database, startMs + 2 * dayMs);
   await store.run([creditOf('acc:live', 1_000)]);
   for (let day = 0; day < 40; day++) {
-    const one = hold(`h${day}`);
+    const one = holdOf(`h${day}`);
     await store.run([reserveOf(one, 5), settleOf(one, 5)]);
     clock.nowMs += dayMs;
   }
@@ -121,15 +120,13 @@ test('an old day is dropped with its partition, after its export; without one it
     tell: (event) => events.push(event),
     nowMs: () => clock.nowMs,
   });
-  assert.deepEqual([...new Set(events.map(({ kind }) => kind))], ['sealed', 'removed', 'done']);
+  assert.deepEqual([...new Set(kindsOf(events))], ['sealed', 'removed', 'done']);
   const partitions = await partitionsOf(database);
   for (const day of [2, 3, 4]) assert.ok(!partitions.includes(partitionOf(startMs + day * dayMs)));
   assert.ok(!partitions.includes('charges_history'), 'it ended before');
   const oldest = database.read.selectFrom('charges').select('id').orderBy('created_at_ms').limit(1);
   assert.equal((await oldest.executeTakeFirst())?.id, 'h6');
-  assert.ok((await verify(database.read)).ok);
-  const whole = await verify(database.read, [], { all: true });
-  assert.ok(whole.ok, JSON.stringify(whole));
+  await assertVerifies(database);
 });
 
 test('a partition is not dropped while the books are verified', async (t) => {

@@ -23,8 +23,8 @@ import {
 import { readKeySpending, readSpending } from '../../src/domain/ledger/reports/spending.ts';
 import { listStatement, type StatementLine } from '../../src/domain/ledger/reports/statement.ts';
 import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
-import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
+import { assertVerifies } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -283,7 +283,7 @@ onEachStore((store) => {
       (await listStatement(database.read, { ledgerId, limit: 100, cursor: odd })).lines.length,
       wanted.length,
     );
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
   });
 });
 

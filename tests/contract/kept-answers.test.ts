@@ -8,6 +8,7 @@ import { insertAdminKey } from '../../src/domain/keys/admin-keys.ts';
 import { createSecret, type Secrets } from '../../src/lib/secrets.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { until } from '../support/until.ts';
+import { select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const [first, second] = [createSecret('a secret'), createSecret('another secret')];
@@ -112,10 +113,6 @@ onEachStore((store) => {
     });
     await answers.claim(write, nameOf('request', 'later'), startMs + 1);
     await removeExpiredAnswers(database, startMs + dayMs);
-    const left = await database.read.selectFrom('admin_answers').select('key_digest').execute();
-    assert.deepEqual(
-      left.map(({ key_digest: digest }) => digest),
-      ['later'],
-    );
+    assert.deepEqual(await select(database, 'select key_digest from admin_answers'), [['later']]);
   });
 });

@@ -6,7 +6,6 @@ import { transact } from '../../src/db/transact.ts';
 import { forgiveLosses, readLosses } from '../../src/domain/ledger/reports/caused-losses.ts';
 import { hasPaid } from '../../src/domain/ledger/reports/queries.ts';
 import { signUpCreditId, type Release } from '../../src/domain/ledger/commands.ts';
-import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import {
   addAccount,
@@ -15,10 +14,10 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { assertVerifies, holdOf } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
-const hold = (id: string) => ({ holdId: id, ledgerId, keyId: 'k' }) as const;
 const provoked = (holdId: string, loss: number): Release => ({
   type: 'release',
   holdId,
@@ -32,20 +31,20 @@ onEachStore((store) => {
     const books = open('run_1');
     await books.run([
       creditOf(ledgerId, 100),
-      ...['a', 'b', 'c', 'd'].map((id) => reserveOf(hold(id), 10)),
+      ...['a', 'b', 'c', 'd'].map((id) => reserveOf(holdOf(id), 10)),
     ]);
     await books.run([
-      settleOf(hold('a'), 90),
+      settleOf(holdOf('a'), 90),
       provoked('b', 7),
       { type: 'release', holdId: 'c', lossMicros: micros(5) },
     ]);
     // The expired hold's room is gone, which is our own fault.
     await books.run([
       { type: 'expire', holdId: 'd', ownerEndedAtMs: null },
-      settleOf(hold('d'), 50),
+      settleOf(holdOf('d'), 50),
     ]);
     clock.nowMs += 86_400_000;
-    await books.run([reserveOf(hold('e'), 0), provoked('e', 2), provoked('e', 2)]);
+    await books.run([reserveOf(holdOf('e'), 0), provoked('e', 2), provoked('e', 2)]);
     const losses = await read();
     assert.deepEqual(losses?.days, [
       // Of a's cost of 90, the other holds left room for 70.
@@ -54,7 +53,7 @@ onEachStore((store) => {
     ]);
     assert.equal(losses.spentMicros, 100);
     assert.deepEqual((await read('2026-11-22'))?.days, [{ day: '2026-11-22', micros: 2 }]);
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
   });
 
   test('losses booked by several processes at once, each command twice, count once', async (t) => {
@@ -62,8 +61,8 @@ onEachStore((store) => {
     const processes = [open('run_1'), open('run_2'), open('run_3')];
     const rounds = Array.from({ length: 30 }, (_, round) =>
       processes.map(async (books, index) => {
-        const own = hold(`h${round}-${index}`);
-        const shared = hold(`s${round}`);
+        const own = holdOf(`h${round}-${index}`);
+        const shared = holdOf(`s${round}`);
         await books.run([reserveOf(own, 0), reserveOf(shared, 0)]);
         return books.run([
           provoked(own.holdId, 3),
@@ -74,14 +73,14 @@ onEachStore((store) => {
     );
     await Promise.all(rounds.flat());
     assert.deepEqual((await read())?.days, [{ day: '2026-11-21', micros: 30 * 3 * 3 + 30 }]);
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
   });
 
   test('forgiven losses no longer count, later ones do', async (t) => {
     const { database, open, read } = await openBooks(t, store);
     const books = open('run_1');
     const lose = async (id: string, loss: number) =>
-      books.run([reserveOf(hold(id), 0), provoked(id, loss)]);
+      books.run([reserveOf(holdOf(id), 0), provoked(id, loss)]);
     const forgive = () => transact(database, (transaction) => forgiveLosses(transaction, 'acc'));
     await lose('a', 9);
     assert.equal(await forgive(), 9);
@@ -89,7 +88,7 @@ onEachStore((store) => {
     assert.equal(await forgive(), 0);
     await lose('b', 4);
     assert.deepEqual((await read())?.days, [{ day: '2026-11-21', micros: 4 }]);
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
   });
 
   test('an account counts as paying after a credit beyond its sign-up credit', async (t) => {

@@ -16,9 +16,8 @@ import {
 } from '../support/ledger/test-ledger.ts';
 import { madeUpNames, migrations as migrationsOfNext } from '../support/made-up-migration.ts';
 import { recordSteps, steps } from '../support/squashed-steps.ts';
+import { holdOf, select, typesOf } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
-
-const hold = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
 
 /** Credits 100, charges 30 and holds 20. */
 async function openWithBooks(t: TestContext, store: StoreKind): Promise<Database> {
@@ -28,9 +27,9 @@ async function openWithBooks(t: TestContext, store: StoreKind): Promise<Database
     .openStore(t, database)
     .run([
       creditOf('acc:live', 100),
-      reserveOf(hold('a'), 40),
-      settleOf(hold('a'), 30),
-      reserveOf(hold('b'), 20),
+      reserveOf(holdOf('a'), 40),
+      settleOf(holdOf('a'), 30),
+      reserveOf(holdOf('b'), 20),
     ]);
   return database;
 }
@@ -39,11 +38,8 @@ async function openWithBooks(t: TestContext, store: StoreKind): Promise<Database
 async function goesOn(t: TestContext, store: StoreKind, database: Database): Promise<void> {
   const replies = await store
     .openStore(t, database)
-    .run([extendOf(hold('b'), 1, 30), settleOf(hold('b'), 50)]);
-  assert.deepEqual(
-    replies.map(({ type }) => type),
-    ['held', 'charged'],
-  );
+    .run([extendOf(holdOf('b'), 1, 30), settleOf(holdOf('b'), 50)]);
+  assert.deepEqual(typesOf(replies), ['held', 'charged']);
   const books = await verify(database.read);
   assert.ok(books.ok && books.charges === 2, JSON.stringify(books));
 }
@@ -111,13 +107,7 @@ onEachStore((store) => {
       const next = migrationsOfNext[store.dialect];
       assert.deepEqual(await migrateToLatest(database.write, next), madeUpNames);
       assert.deepEqual(await migrateToLatest(database.write, next), []);
-      const { rows } = await sql<{ made_up: number }>`select made_up from charges`.execute(
-        database.read,
-      );
-      assert.deepEqual(
-        rows.map((row) => row.made_up),
-        [0],
-      );
+      assert.deepEqual(await select(database, 'select made_up from charges'), [[0]]);
 
       const before = openDatabase(database.url);
       t.after(() => before.close());

@@ -8,8 +8,8 @@ import type { Micros } from '../../src/lib/money.ts';
 import { addAccount, creditOf, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { openLedger, openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
 import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
-import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { assertVerifies, holdOf } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -22,13 +22,15 @@ onEachStore((store) => {
     const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     await ledger.submit(creditOf(ledgerId, 137 * 1_000 + 999));
     const outcomes = await Promise.all(
-      Array.from({ length: 500 }, (_, index) => ledger.submit(reserveOf(hold(`h${index}`), 1_000))),
+      Array.from({ length: 500 }, (_, index) =>
+        ledger.submit(reserveOf(holdOf(`h${index}`), 1_000)),
+      ),
     );
     assert.equal(outcomes.filter(({ type }) => type === 'held').length, 137);
     assert.equal(outcomes.filter(({ type }) => type === 'insufficient-balance').length, 363);
     assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 999);
     await ledger.close();
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
   });
 
   test('500 concurrent requests under a daily cap for 41, from two ledgers on one database, place exactly 41 holds', async (t) => {
@@ -38,13 +40,13 @@ onEachStore((store) => {
     );
     await ledgers[0]!.submit(creditOf(ledgerId, 1_000_000));
     const asked = Array.from({ length: 500 }, (_, index) => {
-      const command = reserveOf(hold(`h${index}`), 100, { daily: 4_199 });
+      const command = reserveOf(holdOf(`h${index}`), 100, { daily: 4_199 });
       return ledgers[index % 2]!.submit({ ...command, owner: `run_${(index % 2) + 1}` });
     });
     const outcomes = await Promise.all(asked);
     assert.equal(outcomes.filter(({ type }) => type === 'held').length, 41);
     assert.equal(outcomes.filter(({ type }) => type === 'key-daily-limit').length, 459);
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   });
 
@@ -52,8 +54,8 @@ onEachStore((store) => {
     const database = await openBooks(t, store);
     const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     await ledger.submit(creditOf(ledgerId, 100));
-    await ledger.submit(reserveOf(hold('a'), 60));
-    assert.deepEqual(await ledger.submit(settleOf(hold('a'), 45)), {
+    await ledger.submit(reserveOf(holdOf('a'), 60));
+    assert.deepEqual(await ledger.submit(settleOf(holdOf('a'), 45)), {
       type: 'charged',
       chargedMicros: 45,
       lossMicros: 0,
@@ -70,8 +72,8 @@ onEachStore((store) => {
     await admin.submit(creditOf(ledgerId, 1_000_000));
     const charging = Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
-        await gateway.submit(reserveOf(hold(`h${index}`), 20));
-        return gateway.submit(settleOf(hold(`h${index}`), 10));
+        await gateway.submit(reserveOf(holdOf(`h${index}`), 20));
+        return gateway.submit(settleOf(holdOf(`h${index}`), 10));
       }),
     );
     for (let index = 0; index < 20; index++) {
@@ -90,7 +92,7 @@ onEachStore((store) => {
       admin.submit({ ...creditOf(ledgerId, 1), amountMicros: 0.5 as Micros }),
       /microdollars/,
     );
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
     await admin.close();
     await gateway.close();
   });
@@ -134,7 +136,7 @@ onEachStore((store) => {
       [0, kills * 1_000_000_000 - charges.length * 7],
     );
     assert.ok(charges.every((charge) => charge.cost_micros === 7));
-    assert.equal((await verify(database.read)).ok, true);
+    await assertVerifies(database);
     t.diagnostic(
       `${kills} kills: ${confirmed.length} charges confirmed, ${charges.length} made, 0 lost, 0 held`,
     );
@@ -187,10 +189,6 @@ async function sweepAfterAnHour(
   });
   await books.sweep();
   await books.sweep();
-}
-
-function hold(id: string) {
-  return { holdId: id, ledgerId, keyId: 'k' } as const;
 }
 
 async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {

@@ -17,6 +17,7 @@ import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import fc from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dollar = 1_000_000;
@@ -216,19 +217,11 @@ onEachStore((store) => {
     assert.equal(await balanceUsd(books, paying.accountId), 0);
     await payments.record(paidUpdate(paying, 10));
     assert.equal(await balanceUsd(books, paying.accountId), 6);
-    const entries = await books.database.read
-      .selectFrom('entries')
-      .select(['kind', 'note'])
-      .where('ledger_id', '=', `${paying.accountId}:live`)
-      .orderBy('seq')
-      .execute();
-    assert.deepEqual(
-      entries.map(({ kind, note }) => [kind, note]),
-      [
-        ['credit', `top-up by card (${paying.paymentId})`],
-        ['debit', `refund of a top-up (${paying.paymentId})`],
-      ],
-    );
+    const entries = `select kind, note from entries where ledger_id = '${paying.accountId}:live'`;
+    assert.deepEqual(await select(books.database, `${entries} order by seq`), [
+      ['credit', `top-up by card (${paying.paymentId})`],
+      ['debit', `refund of a top-up (${paying.paymentId})`],
+    ]);
   });
 
   test('a decision that could not be booked is booked by the next run', async (t) => {
@@ -251,15 +244,10 @@ onEachStore((store) => {
     await payments.bookPending(books.clock.nowMs() + 1);
     await payments.record(update);
     assert.equal(await balanceUsd(books, paying.accountId), 10);
-    const log = await books.database.read
-      .selectFrom('audit_log')
-      .selectAll()
-      .where('subject', '=', paying.paymentId)
-      .execute();
-    assert.deepEqual(
-      log.map(({ action, account_id, after }) => [action, account_id, after]),
-      [['payment.receive', paying.accountId, '{"delta_micros":10000000}']],
-    );
+    const log = `select action, account_id, after from audit_log where subject = '${paying.paymentId}'`;
+    assert.deepEqual(await select(books.database, log), [
+      ['payment.receive', paying.accountId, '{"delta_micros":10000000}'],
+    ]);
   });
 
   test('a payment that does not match its top-up is not credited until an operator assigns it', async (t) => {

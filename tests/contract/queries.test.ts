@@ -11,6 +11,7 @@ import {
 import { listCharges, readBalance } from '../../src/domain/ledger/reports/queries.ts';
 import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
+import { holdOf, select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -31,14 +32,10 @@ onEachStore((store) => {
       postedMicros: 1e9,
       availableMicros: 1e9,
     });
-    const entries = await database.read
-      .selectFrom('entries')
-      .select(['ledger_id', 'kind', 'note', 'created_at_ms'])
-      .execute();
-    assert.deepEqual(
-      entries.map((entry) => ({ ...entry })),
-      [{ ledger_id: 'acc:test', kind: 'credit', note: 'play money', created_at_ms: startMs }],
-    );
+    const entries = 'select ledger_id, kind, note, created_at_ms from entries';
+    assert.deepEqual(await select(database, entries), [
+      ['acc:test', 'credit', 'play money', startMs],
+    ]);
     assert.deepEqual(await verify(database.read), {
       ok: true,
       ledgers: 2,
@@ -53,9 +50,9 @@ onEachStore((store) => {
     const { database, books } = await openBooks(t, store);
     await books.run([
       creditOf(ledgerId, 100),
-      reserveOf(hold('a'), 30),
-      settleOf(hold('a'), 20),
-      reserveOf(hold('b'), 50),
+      reserveOf(holdOf('a'), 30),
+      settleOf(holdOf('a'), 20),
+      reserveOf(holdOf('b'), 50),
     ]);
     assert.deepEqual(await readBalance(database.read, ledgerId), {
       postedMicros: 80,
@@ -72,7 +69,7 @@ onEachStore((store) => {
     await books.run([creditOf(ledgerId, 1_000)]);
     // Several in the same millisecond: only the id shows which is newer.
     for (const id of ['c3', 'c1', 'c2', 'c6', 'c5', 'c4']) {
-      await books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
+      await books.run([reserveOf(holdOf(id), 5), settleOf(holdOf(id), 5)]);
       if (id === 'c2') clock.nowMs += 1;
     }
     const pages = await readPages(2);
@@ -106,7 +103,7 @@ onEachStore((store) => {
   test('charges that arrive between pages neither shift nor repeat any', async (t) => {
     const { database, books, clock } = await openBooks(t, store);
     await books.run([creditOf(ledgerId, 1_000)]);
-    const charge = (id: string) => books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
+    const charge = (id: string) => books.run([reserveOf(holdOf(id), 5), settleOf(holdOf(id), 5)]);
     for (const id of ['c1', 'c2', 'c3']) await charge(id);
     const first = await listCharges(database.read, { ledgerId, limit: 2, cursor: null });
     clock.nowMs += 1;
@@ -121,7 +118,11 @@ onEachStore((store) => {
 
   test('a request is found by its id, only in its own ledger, with all data of its charge', async (t) => {
     const { database, books } = await openBooks(t, store);
-    await books.run([creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 120)]);
+    await books.run([
+      creditOf(ledgerId, 100),
+      reserveOf(holdOf('a'), 30),
+      settleOf(holdOf('a'), 120),
+    ]);
     const find = (id: `${string}:live`, holdId: string) =>
       listCharges(database.read, { ledgerId: id, limit: 20, cursor: null, holdId });
     assert.deepEqual(await find(ledgerId, 'a'), {
@@ -142,10 +143,6 @@ onEachStore((store) => {
     assert.deepEqual((await find('other:live', 'a')).charges, []);
   });
 });
-
-function hold(id: string) {
-  return { holdId: id, ledgerId, keyId: 'k' } as const;
-}
 
 function idsOf(id: string) {
   return { id, ledgerId, keyId: 'k' };

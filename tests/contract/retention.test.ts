@@ -26,6 +26,7 @@ import {
 } from '../support/ledger/test-ledger.ts';
 import { forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
+import { assertVerifies, select, typesOf } from './books.ts';
 import { onEachStore, run, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
@@ -79,8 +80,7 @@ async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharg
     });
     return events;
   };
-  const countCharges = async () =>
-    (await database.read.selectFrom('charges').select('id').execute()).length;
+  const countCharges = async () => (await select(database, 'select id from charges')).length;
   return { database, books, clock, folder, lookOnce, countCharges };
 }
 
@@ -91,17 +91,8 @@ const kindsOf = (events: readonly LookEvent[]) => [...new Set(events.map(({ kind
 const removedDays = 5;
 const firstDay = '2026-11-21';
 
-async function assertWhole({ database }: Books): Promise<void> {
-  const results = [await verify(database.read), await verify(database.read, [], { all: true })];
-  assert.ok(
-    results.every(({ ok }) => ok),
-    JSON.stringify(results),
-  );
-}
-
-async function hasCharge({ read }: Database, id: string): Promise<boolean> {
-  const rows = await read.selectFrom('charges').select('id').where('id', '=', id).execute();
-  return rows.length > 0;
+async function hasCharge(database: Database, id: string): Promise<boolean> {
+  return (await select(database, `select id from charges where id = '${id}'`)).length > 0;
 }
 
 /** Leaves the newest removed day as a kill in its removal does: with one of its charges. */
@@ -171,21 +162,16 @@ onEachStore((store) => {
     assert.deepEqual(kindsOf(events), ['sealed', 'removed', 'done']);
     assert.equal(await countCharges(), 2 * (daysCharged - removedDays));
     assert.deepEqual(await report(database.read, query), before);
-    await assertWhole(books);
+    await assertVerifies(books.database);
     // The tags go with their charges; their sums stay.
-    const left = await database.read.selectFrom('charge_tags').select('tag').execute();
+    const left = await select(database, 'select tag from charge_tags');
     assert.equal(left.length, 2 * 2 * (daysCharged - removedDays));
-    const sums = await database.read.selectFrom('tag_days').select('tag').execute();
-    assert.equal(sums.length, 2 * 2 * daysCharged);
+    assert.equal((await select(database, 'select tag from tag_days')).length, 2 * 2 * daysCharged);
 
     const files = readdirSync(folder).toSorted();
     assert.equal(files.length, removedDays);
     assert.equal(files[0], `tollgate-${firstDay}.jsonl.gz`);
-    const lines = gunzipSync(readFileSync(join(folder, files[1]!)))
-      .toString()
-      .trim()
-      .split('\n');
-    const [head, ...rows] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [head, ...rows] = linesOf(join(folder, files[1]!));
     const columns = head!['charge_columns'] as string[];
     const charges = rows.flatMap((row) => (row['charge'] ? [row['charge'] as unknown[]] : []));
     assert.deepEqual(
@@ -203,11 +189,8 @@ onEachStore((store) => {
     ]);
     assert.equal(rows.length, 8);
 
-    const page = await listCharges(database.read, {
-      ledgerId: 'a0:live',
-      limit: 100,
-      cursor: null,
-    });
+    const all = { ledgerId: 'a0:live', limit: 100, cursor: null } as const;
+    const page = await listCharges(database.read, all);
     assert.deepEqual(page.charges.at(-1)?.id, `h0-${removedDays}`);
     assert.equal(page.next, null);
     assert.deepEqual(kindsOf(await lookOnce()), ['done']);
@@ -237,7 +220,7 @@ onEachStore((store) => {
       assert.equal((head!['digests'] as { tags?: null }).tags, hasFile ? undefined : null);
       assert.equal(rows.filter((row) => row['tags']).length, hasFile ? 0 : 2);
       assert.equal(readdirSync(folder).length, removedDays);
-      await assertWhole(books);
+      await assertVerifies(books.database);
     });
   }
 
@@ -288,13 +271,10 @@ onEachStore((store) => {
     for (let number = 0; number < 30; number++) {
       const one = { ...holds[0], holdId: `beside-${number}` };
       const replies = await books.books.run([reserveOf(one, 1), settleOf(one, 1)]);
-      assert.deepEqual(
-        replies.map(({ type }) => type),
-        ['held', 'charged'],
-      );
+      assert.deepEqual(typesOf(replies), ['held', 'charged']);
     }
     assert.deepEqual(kindsOf(await done), ['sealed', 'removed', 'done']);
-    await assertWhole(books);
+    await assertVerifies(books.database);
   });
 
   test('a gateway that is killed between export and removal, or while it removes, loses nothing', async (t) => {
@@ -303,14 +283,14 @@ onEachStore((store) => {
     await removeHalf(store, database, lookOnce);
     const read = (name: string) => readFileSync(join(folder, name)).toString('base64');
     const files = readdirSync(folder).map((name) => [name, read(name)]);
-    await assertWhole(books);
+    await assertVerifies(books.database);
     assert.deepEqual(kindsOf(await lookOnce()), ['removed', 'done']);
     assert.equal(await countCharges(), 2 * (daysCharged - removedDays));
     assert.deepEqual(
       readdirSync(folder).map((name) => [name, read(name)]),
       files,
     );
-    await assertWhole(books);
+    await assertVerifies(books.database);
   });
 
   test('half a removal is not ended on a host that lacks the file', async (t) => {
@@ -355,7 +335,7 @@ onEachStore((store) => {
     disk.free();
     assert.deepEqual(kindsOf(await books.lookOnce({ exportFolder })), ['removed', 'done']);
     assert.equal(readdirSync(exportFolder).length, removedDays);
-    await assertWhole(books);
+    await assertVerifies(books.database);
   });
 
   const tampering = {
@@ -393,7 +373,7 @@ onEachStore((store) => {
     ]);
     assert.equal(all.flat().filter(({ kind }) => kind === 'removed').length, removedDays);
     assert.equal(all.flat().filter(({ kind }) => kind === 'sealed').length, daysCharged);
-    await assertWhole(books);
+    await assertVerifies(books.database);
   });
 
   test('a gateway whose turn it is not tells how far days are sealed', async (t) => {
@@ -421,7 +401,7 @@ onEachStore((store) => {
       clock.nowMs += dayMs;
       await run(database, `update sealing set trusted_ms = ${clock.nowMs}`);
       assert.deepEqual(kindsOf(await lookOnce()), ['sealed', 'removed', 'done']);
-      await assertWhole(books);
+      await assertVerifies(books.database);
     });
   }
 
@@ -501,34 +481,26 @@ onEachStore((store) => {
   });
 
   test('a file whose head is another is not taken', async (t) => {
-    const { lookOnce, folder, countCharges } = await openBooks(t, store);
-    const flushed = watchFlushes(t);
-    flushed.fail(folder);
-    await lookOnce();
-    flushed.clear();
-    const path = join(folder, `tollgate-${firstDay}.jsonl.gz`);
+    const books = await openBooks(t, store);
+    const path = await sealAndWriteFirst(t, books);
     const lines = gunzipSync(readFileSync(path)).toString().split('\n');
     writeFileSync(path, gzipSync(['{}', ...lines.slice(1)].join('\n')));
-    assert.deepEqual(kindsOf(await lookOnce()), ['not-removed', 'done']);
-    assert.equal(await countCharges(), 2 * daysCharged);
+    assert.deepEqual(kindsOf(await books.lookOnce()), ['not-removed', 'done']);
+    assert.equal(await books.countCharges(), 2 * daysCharged);
   });
 
   test('a file that was cut off removes nothing, and the next look reads it again', async (t) => {
-    const { lookOnce, folder, countCharges } = await openBooks(t, store);
-    const flushed = watchFlushes(t);
-    flushed.fail(folder);
-    await lookOnce();
-    flushed.clear();
-    const path = join(folder, `tollgate-${firstDay}.jsonl.gz`);
+    const books = await openBooks(t, store);
+    const path = await sealAndWriteFirst(t, books);
     const whole = readFileSync(path);
     // Larger than what a stream reads at once.
     const head = gunzipSync(whole).toString().split('\n', 1)[0];
     const long = gzipSync(`${head}\n{"entry":"${randomBytes(200_000).toString('base64')}"}\n`);
     writeFileSync(path, long.subarray(0, long.length / 2));
-    assert.deepEqual(kindsOf(await lookOnce()), ['not-exported', 'done']);
-    assert.equal(await countCharges(), 2 * daysCharged);
+    assert.deepEqual(kindsOf(await books.lookOnce()), ['not-exported', 'done']);
+    assert.equal(await books.countCharges(), 2 * daysCharged);
     writeFileSync(path, whole);
-    assert.deepEqual(kindsOf(await lookOnce()), ['removed', 'done']);
+    assert.deepEqual(kindsOf(await books.lookOnce()), ['removed', 'done']);
   });
 
   test('a folder that is missing is not made', async (t) => {
@@ -621,7 +593,6 @@ onEachStore((store) => {
     assert.ok(signals.filter((signal) => signal === 'SIGKILL').length >= 6);
     await lookOnce();
     assert.equal(await countCharges(), 2 * (daysCharged - removedDays));
-    const whole = await verify(database.read, [], { all: true });
-    assert.ok(whole.ok, JSON.stringify(whole));
+    await assertVerifies(database);
   });
 });

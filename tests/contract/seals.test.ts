@@ -20,6 +20,7 @@ import {
 import { dropSealGuard, forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
+import { assertVerifies, kindsOf, select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
@@ -119,59 +120,48 @@ async function openSealed(t: TestContext, store: StoreKind) {
     clock.nowMs += dayMs;
   }
   const results = await sealAll(database, Date.UTC(2026, 10, 23));
-  assert.deepEqual(
-    results.map(({ kind }) => kind),
-    ['sealed', 'sealed', 'up-to-date'],
-  );
+  assert.deepEqual(kindsOf(results), ['sealed', 'sealed', 'up-to-date']);
   return { database, clock, books };
 }
 
-const tampering: Readonly<Record<string, { sql: string; table: string; column: string }>> = {
+/** What was changed, and the table and column where it is found. */
+const tampering: Readonly<Record<string, { sql: string; problem: string }>> = {
   'a note that was changed': {
     sql: `update entries set note = 'x' where id = 'h0-0' and kind = 'reserve'`,
-    table: 'sealed_days',
-    column: 'entries_digest',
+    problem: 'sealed_days entries_digest',
   },
   'an entry that was removed': {
     sql: `delete from entries where kind = 'credit' and id like 'play-%1'`,
-    table: 'sealed_days',
-    column: 'entries_digest',
+    problem: 'sealed_days entries_digest',
   },
   'a charge whose model was changed': {
     sql: `update charges set model_name = 'x' where id = 'h0-0'`,
-    table: 'sealed_days',
-    column: 'charges_digest',
+    problem: 'sealed_days charges_digest',
   },
   'a charge that was removed': {
     sql: `delete from charges where id = 'h2-1'`,
-    table: 'charges',
-    column: 'id',
+    problem: 'charges id',
   },
   'tags that moved to the next charge': {
     sql: `update charge_tags set charge_id = 'h1-0' where charge_id = 'h0-0'`,
-    table: 'sealed_days',
-    column: 'tags_digest',
+    problem: 'sealed_days tags_digest',
   },
   'a tag that was changed together with its sums': {
     sql: `update charge_tags set tag = 'of=x' where charge_id = 'h0-0' and tag = 'of=k0';
       update tag_days set tag = 'of=x' where tag = 'of=k0' and day = '2026-11-21'`,
-    table: 'sealed_days',
-    column: 'tags_digest',
+    problem: 'sealed_days tags_digest',
   },
   'a tag that was removed': {
     sql: `delete from charge_tags where charge_id = 'h2-1' and tag = 'nightly'`,
-    table: 'sealed_days',
-    column: 'tags_digest',
+    problem: 'sealed_days tags_digest',
   },
   'a tag that was given to a charge without': {
     sql: `insert into charge_tags select ledger_id, 'x', created_at_ms, id from charges where id = 'h1-0'`,
-    table: 'sealed_days',
-    column: 'tags_digest',
+    problem: 'sealed_days tags_digest',
   },
   'a charge that was inserted': {
     sql: `create temp table copy as select * from charges where id = 'h0-0'; update copy set id = 'z'; insert into charges select * from copy`,
-    table: 'charges',
-    column: 'id',
+    problem: 'charges id',
   },
 };
 
@@ -214,15 +204,9 @@ onEachStore((store) => {
         .execute();
       await createLedgers(transaction, { accountId: 'late', nowMs: clock.nowMs });
     });
-    const entries = await database.read
-      .selectFrom('entries')
-      .select('created_at_ms')
-      .where('id', 'in', ['credit-a0:test-5', 'play-late'])
-      .execute();
-    assert.deepEqual(
-      entries.map((row) => row.created_at_ms),
-      [Date.UTC(2026, 10, 23), Date.UTC(2026, 10, 23)],
-    );
+    const times = `select created_at_ms from entries where id in ('credit-a0:test-5', 'play-late')`;
+    const midnight = Date.UTC(2026, 10, 23);
+    assert.deepEqual(await select(database, times), [[midnight], [midnight]]);
   });
 
   const isShared = store.dialect === 'postgres';
@@ -251,10 +235,7 @@ onEachStore((store) => {
     gate.resolve();
     await first;
     assert.equal((await sealing).kind, 'sealed');
-    for (const all of [false, true]) {
-      const verified = await verify(database.read, [], { all });
-      assert.ok(verified.ok, JSON.stringify(verified));
-    }
+    await assertVerifies(database);
   });
 
   test('a charge while its day is sealed is dated after it, even if the clock goes back', async (t) => {
@@ -280,10 +261,7 @@ onEachStore((store) => {
     assert.ok(isCharged);
     const [next] = await sealAll(database, midnight + dayMs);
     assert.equal(next?.kind === 'sealed' && next.seal.charges, 1);
-    for (const all of [false, true]) {
-      const verified = await verify(database.read, [], { all });
-      assert.ok(verified.ok, JSON.stringify(verified));
-    }
+    await assertVerifies(database);
   });
 
   test('a day is sealed after every batch that began before', { skip: !isShared }, async (t) => {
@@ -333,13 +311,10 @@ onEachStore((store) => {
     await books.run([settleOf(late, 10)]);
     const [result] = await sealAll(database, midnight);
     assert.equal(result?.kind === 'sealed' && result.seal.charges, 1);
-    for (const all of [false, true]) {
-      const verified = await verify(database.read, [], { all });
-      assert.ok(verified.ok, JSON.stringify(verified));
-    }
+    await assertVerifies(database);
     const [next] = await sealAll(database, midnight + dayMs);
     assert.equal(next!.kind, 'sealed');
-    assert.ok((await verify(database.read)).ok);
+    await assertVerifies(database);
   });
 
   test('a ledger that is dated a year ahead does not stop the seals of the others', async (t) => {
@@ -364,8 +339,7 @@ onEachStore((store) => {
       results.flatMap((result) => (result.kind === 'sealed' ? [result.seal.charges] : [])),
       [1, 1, 1],
     );
-    assert.ok((await verify(database.read)).ok);
-    assert.ok((await verify(database.read, [], { all: true })).ok);
+    await assertVerifies(database);
   });
 
   test('thousands of entries that are dated a year ahead do not stop the first seal', async (t) => {
@@ -386,19 +360,16 @@ onEachStore((store) => {
       results.flatMap((result) => (result.kind === 'sealed' ? [result.seal.entries] : [])),
       [1, 0],
     );
-    for (const all of [false, true]) {
-      const verified = await verify(database.read, [], { all });
-      assert.ok(verified.ok, JSON.stringify(verified));
-    }
+    await assertVerifies(database);
   });
 
-  for (const [name, { sql, table, column }] of Object.entries(tampering)) {
+  for (const [name, { sql, problem }] of Object.entries(tampering)) {
     test(`verify --all finds ${name} in a sealed day`, async (t) => {
       const { database } = await openSealed(t, store);
       await store.execute(database, `${store.withoutGuards}; ${sql}`);
       const result = await verify(database.read, [], { all: true });
       assert.ok(!result.ok, 'nothing was found');
-      assert.deepEqual([result.problem.table, result.problem.column], [table, column]);
+      assert.equal(`${result.problem.table} ${result.problem.column}`, problem);
     });
   }
 
@@ -414,7 +385,7 @@ onEachStore((store) => {
   for (const [table, sql] of Object.entries(current)) {
     test(`verify from the seal finds a change of ${table} after it`, async (t) => {
       const { database } = await openSealed(t, store);
-      assert.ok((await verify(database.read)).ok);
+      await assertVerifies(database);
       await store.execute(database, `${store.withoutGuards}; ${sql}`);
       const result = await verify(database.read);
       assert.equal(result.ok ? null : result.problem.table, table);
@@ -460,13 +431,6 @@ onEachStore((store) => {
     const result = await verify(database.read, [], { all: true });
     assert.equal(result.ok ? null : result.problem.column, 'tags_digest');
   });
-
-  async function assertVerifies({ read }: Pick<Database, 'read'>): Promise<void> {
-    for (const all of [false, true]) {
-      const verified = await verify(read, [], { all });
-      assert.ok(verified.ok, JSON.stringify(verified));
-    }
-  }
 
   test('a seal that lost the digest of its tags is found', async (t) => {
     const { database } = await openSealed(t, store);
@@ -529,10 +493,7 @@ onEachStore((store) => {
       }
       await store.execute(database, `${store.withoutGuards}; ${sql}`);
       const results = await sealAll(database, clock.nowMs);
-      assert.deepEqual(
-        results.map(({ kind }) => kind),
-        ['sealed', 'refused'],
-      );
+      assert.deepEqual(kindsOf(results), ['sealed', 'refused']);
       const [, refused] = results;
       assert.equal(refused?.kind === 'refused' && refused.day, '2026-11-22');
     });
@@ -543,6 +504,6 @@ onEachStore((store) => {
     const times = { closedMs: clock.nowMs, nowMs: clock.nowMs };
     const results = await Promise.all([sealNextDay(database, times), sealNextDay(database, times)]);
     assert.equal(results.filter(({ kind }) => kind === 'sealed').length, 1);
-    assert.ok((await verify(database.read, [], { all: true })).ok);
+    await assertVerifies(database);
   });
 });

@@ -17,6 +17,7 @@ import {
 } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { scaled } from '../support/volume.ts';
+import { assertVerifies } from './books.ts';
 import { onEachStore, run } from './stores.ts';
 
 const keys = [
@@ -52,11 +53,6 @@ const sameTag: readonly Request[][] = [
 function commandsOf(id: string, { key, cost, tags }: Request): readonly Command[] {
   const asked = { holdId: id, ...keys[key]! };
   return [reserveOf(asked, 50), { ...settleOf(asked, cost), ...(tags.length > 0 && { tags }) }];
-}
-
-async function assertWhole(database: Database): Promise<void> {
-  const result = await verify(database.read);
-  assert.ok(result.ok, JSON.stringify(result));
 }
 
 const inOrder = (rows: readonly (readonly (string | number)[])[]) =>
@@ -103,7 +99,7 @@ onEachStore((store) => {
         }
         const wanted = [...expected].map(([name, sums]) => [...name.split(' '), ...sums]);
         assert.deepEqual(await readSums(database), inOrder(wanted));
-        await assertWhole(database);
+        await assertVerifies(database);
       }),
       { numRuns: scaled(8, 100), unbiased: true, examples: [[[...sameTag]]] },
     );
@@ -116,13 +112,13 @@ onEachStore((store) => {
       await store.execute(database, `alter table ${table} rename to hidden`);
       await assertNothingCharged(async () => books.run(commands));
       await store.execute(database, `alter table hidden rename to ${table}`);
-      await assertWhole(database);
+      await assertVerifies(database);
     }
     const replies = await books.run(commands);
     assert.equal(replies[1]!.type, 'charged');
     await books.run(commands);
     assert.deepEqual(await readSums(database), [['a0:live', 'nightly', 1, 20]]);
-    await assertWhole(database);
+    await assertVerifies(database);
 
     /** SQLite rejects the command, PostgreSQL the batch. */
     async function assertNothingCharged(send: () => Promise<readonly { type: string }[]>) {
@@ -157,7 +153,7 @@ onEachStore((store) => {
     const books = store.openStore(t, database);
     await books.run([creditOf('a0:live', 300)]);
     await books.run(commandsOf('h', { key: 0, cost: 20, tags: ['nightly'], waitMs: 0 }));
-    await assertWhole(database);
+    await assertVerifies(database);
     for (const [table, [change, back]] of Object.entries(changes)) {
       await run(database, change);
       const result = await verify(database.read);

@@ -12,6 +12,7 @@ import {
   startMs,
 } from '../support/ledger/test-ledger.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
+import { holdOf } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -253,7 +254,10 @@ onEachStore((store) => {
       const result = await verify(database.read);
       assert.ok(!result.ok, 'nothing was found');
       const { table, id, column, expected, found } = result.problem;
-      assert.equal(`${table} ${id} ${column}: expected ${expected}, found ${found}`, problem);
+      assert.equal(
+        `${table} ${id} ${column}: expected ${String(expected)}, found ${String(found)}`,
+        problem,
+      );
     });
   }
 });
@@ -287,20 +291,16 @@ async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
     .openStore(t, database)
     .run([
       creditOf(ledgerId, 100),
-      reserveOf(hold('a'), 40),
-      { ...settleOf(hold('a'), 30), price },
-      reserveOf(hold('b'), 5),
+      reserveOf(holdOf('a'), 40),
+      { ...settleOf(holdOf('a'), 30), price },
+      reserveOf(holdOf('b'), 5),
       { type: 'release', holdId: 'b', lossMicros: micros(2) },
-      reserveOf(hold('c'), 20),
+      reserveOf(holdOf('c'), 20),
       { type: 'expire', holdId: 'c', ownerEndedAtMs: null },
-      settleOf(hold('c'), 20),
-      reserveOf(hold('d'), 10),
+      settleOf(holdOf('c'), 20),
+      reserveOf(holdOf('d'), 10),
       { type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(10), note: 'test' },
-      extendOf(hold('d'), 1, 5),
+      extendOf(holdOf('d'), 1, 5),
     ]);
   return database;
-}
-
-function hold(id: string) {
-  return { holdId: id, ledgerId, keyId: 'k' } as const;
 }
