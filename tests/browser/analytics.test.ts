@@ -13,6 +13,7 @@ import {
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
@@ -139,7 +140,7 @@ test('one click shows which key spent most last week, and the next its requests'
   ] as const) {
     const { key } = await gateway.makeKey({ account: member.account, name });
     for (let count = 0; count < requests; count++)
-      assert.equal((await gateway.post('/v1/chat/completions', { key, body: chat })).status, 200);
+      await ok(gateway.post('/v1/chat/completions', { key, body: chat }));
   }
   await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/?mode=test');

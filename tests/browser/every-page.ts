@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { checkLooks, goWithin, openBrowser, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf } from '../support/http.ts';
 import { scaled } from '../support/volume.ts';
 
 let gateway: TestGateway;
@@ -58,9 +59,9 @@ async function fill(): Promise<void> {
   for (const [index, name] of names.entries()) {
     const caps =
       index === 0 ? {} : { daily_cap_micros: index * 2_000, monthly_cap_micros: 50_000_000 };
-    const made = await user.post(`/accounts/${account}/keys`, { mode: 'test', name, ...caps });
-    assert.equal(made.status, 200, made.text);
-    const { secret } = made.json<{ secret: string }>();
+    const { secret } = await jsonOf<{ secret: string }>(
+      user.post(`/accounts/${account}/keys`, { mode: 'test', name, ...caps }),
+    );
     for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5-mini']) {
       const messages = [
         { role: 'user', content: `Tell me of the sea.\nsandbox: tokens=${100 * (index + 1)}` },

@@ -13,6 +13,7 @@ import { quickHash, signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 import { Authenticator } from '../support/totp.ts';
 
@@ -106,8 +107,7 @@ test('the CSV export has the same records as the API, row by row', async () => {
     },
     { path: '/v1/web-search', key: other.key, body: { query: 'cats' } },
   ];
-  for (const { path, ...request } of requests)
-    assert.equal((await gateway.post(path, request)).status, 200);
+  for (const { path, ...request } of requests) await ok(gateway.post(path, request));
   await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/requests?mode=test');
     const [download] = await Promise.all([
@@ -190,7 +190,7 @@ test('a password reset by the operator does not skip the second factor', async (
     backup_codes: string[];
   }>();
   const code = new Authenticator(secret).nextCode();
-  assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
     link: string;
   }>();

@@ -14,7 +14,7 @@ import {
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 import { shortUsdText } from '../../dashboard/parts/money-text.ts';
@@ -72,13 +72,12 @@ test('a new key is shown once, and its changes and revocation apply to the next 
       await code.getByText(gateway.url).waitFor();
       await code.getByText('gpt-5-mini').first().waitFor();
       const guide = await page.getByRole('link', { name: `Guide: ${name}` }).getAttribute('href');
-      assert.equal((await gateway.get(guide!)).status, 200);
+      await ok(gateway.get(guide!));
     }
     await checkLooks(page, 'keys-created');
     await page.getByRole('button', { name: 'Done' }).click();
     await page.locator('#page:focus').waitFor();
-    const first = await ask(secret);
-    assert.equal(first.status, 200);
+    const first = await ok(ask(secret));
 
     await page.reload();
     const row = page.getByRole('row', { name: /Backend/ });
@@ -136,14 +135,15 @@ test('a new key is shown once, and its changes and revocation apply to the next 
 
 test('a duplicate begins with the caps and limits of its key', async () => {
   const client = await signIn(gateway, { role: 'owner' });
-  const made = await client.post(`/accounts/${client.account}/keys`, {
-    mode: 'test',
-    name: 'Original',
-    daily_cap_micros: 5_500_000,
-    requests_per_minute: 60,
-    models: ['gpt-5-mini'],
-  });
-  assert.equal(made.status, 200, made.text);
+  await ok(
+    client.post(`/accounts/${client.account}/keys`, {
+      mode: 'test',
+      name: 'Original',
+      daily_cap_micros: 5_500_000,
+      requests_per_minute: 60,
+      models: ['gpt-5-mini'],
+    }),
+  );
   await withKeys({ client }, async (page) => {
     await page.getByRole('button', { name: 'Actions for Original' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate' }).click();

@@ -16,6 +16,7 @@ import {
 } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { until } from '../support/until.ts';
 
 const password = 'correct horse battery';
@@ -231,7 +232,7 @@ test('an operator finds, disables, enables and revokes any key, and its requests
     creditUsd: 1,
     name: 'Nightly jobs',
   });
-  assert.equal((await ask(key, 'good-model')).status, 200);
+  await ok(ask(key, 'good-model'));
   await visit('/operator/keys', async (page) => {
     await page.getByRole('searchbox', { name: 'Search by name' }).fill(key);
     const mine = row(page, 'Nightly jobs');

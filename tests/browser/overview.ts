@@ -11,6 +11,7 @@ import {
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
@@ -49,7 +50,7 @@ test('a new user creates a key, reads the request as code, sends it and sees the
     await page.getByRole('figure', { name: 'Cost by day' }).waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'overview-first-run');
-    assert.equal((await gateway.post(chat.path, { key: secret, body: chat.body() })).status, 200);
+    await ok(gateway.post(chat.path, { key: secret, body: chat.body() }));
 
     // After the first request, the first steps are gone.
     await page.reload();
@@ -63,7 +64,7 @@ test('a new user creates a key, reads the request as code, sends it and sees the
 test('recent errors are shown, also on a phone in dark mode', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ account: member.account });
-  assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+  await ok(gateway.post(chat.path, { key, body: chat.body() }));
   assert.equal(
     (await gateway.post(chat.path, { key, body: chat.body({ model: 'no-such-model' }) })).status,
     404,
@@ -97,8 +98,7 @@ test('the pages of a frozen account say that new requests are refused', async ()
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     assert.equal(await notice.count(), 0);
-    const frozen = await operator.patch(`/operator/accounts/${member.account}`, { frozen: true });
-    assert.equal(frozen.status, 200, frozen.text);
+    await ok(operator.patch(`/operator/accounts/${member.account}`, { frozen: true }));
     for (const path of ['/', '/keys', '/playground']) {
       await page.goto(path);
       await notice.waitFor();

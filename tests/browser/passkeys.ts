@@ -14,6 +14,7 @@ import {
 import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
@@ -90,7 +91,7 @@ async function withSecondFactor(user: DashboardClient): Promise<readonly string[
     await user.post('/profile/second-factor', { password })
   ).json<{ secret: string; backup_codes: string[] }>();
   const code = new Authenticator(secret).nextCode();
-  assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   return codes;
 }
 

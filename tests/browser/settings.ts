@@ -21,6 +21,7 @@ import {
   type SignInOptions,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
 import { Authenticator } from '../support/totp.ts';
 
@@ -191,11 +192,12 @@ test('a session that the user ends is signed out', async () => {
   async function signInWith(userAgent: string) {
     const device = visitor(gateway);
     const body = { email: user.email, password };
-    const reply = await device.send('POST', '/auth/sign-in', {
-      body,
-      headers: { 'user-agent': userAgent },
-    });
-    assert.equal(reply.status, 200, reply.text);
+    await ok(
+      device.send('POST', '/auth/sign-in', {
+        body,
+        headers: { 'user-agent': userAgent },
+      }),
+    );
     return device;
   }
 });
@@ -239,7 +241,7 @@ test('a user changes name, e-mail and password', async () => {
 
 async function signInAgain({ email }: DashboardClient): Promise<DashboardClient> {
   const other = visitor(gateway);
-  assert.equal((await other.post('/auth/sign-in', { email, password })).status, 200);
+  await ok(other.post('/auth/sign-in', { email, password }));
   return other;
 }
 

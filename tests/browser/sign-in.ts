@@ -14,6 +14,7 @@ import {
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 
 const password = 'correct horse battery';
 /** The browser logs refused requests as errors. */
@@ -199,7 +200,6 @@ async function makeUser(email: string) {
   }>();
   const user = visitor(gateway);
   const token = new URL(link).searchParams.get('token')!;
-  const reply = await user.post('/auth/invitation/accept', { token, name: email, password });
-  assert.equal(reply.status, 200, reply.text);
+  await ok(user.post('/auth/invitation/accept', { token, name: email, password }));
   return user;
 }

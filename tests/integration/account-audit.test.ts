@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf, ok } from '../support/http.ts';
 
 let gateway: TestGateway;
 let owner: DashboardClient;
@@ -24,19 +25,19 @@ before(async () => {
 after(() => gateway.stop());
 
 const read = async (query = '') => {
-  const reply = await owner.get(`/accounts/${owner.account}/audit-log?${query}`);
-  assert.equal(reply.status, 200, reply.text);
-  return reply.json<{ data: readonly Entry[]; next_cursor: string | null }>();
+  return jsonOf<{ data: readonly Entry[]; next_cursor: string | null }>(
+    owner.get(`/accounts/${owner.account}/audit-log?${query}`),
+  );
 };
 
 test('owners see what was changed, and the operator without name, address and own settings', async () => {
-  const named = await owner.patch(`/accounts/${owner.account}/settings`, { name: 'Engines' });
-  assert.equal(named.status, 200, named.text);
-  const changed = await operator.patch(`/operator/accounts/${owner.account}`, {
-    frozen: true,
-    price_multiplier_ppm: 1_234_000,
-  });
-  assert.equal(changed.status, 200, changed.text);
+  await ok(owner.patch(`/accounts/${owner.account}/settings`, { name: 'Engines' }));
+  await ok(
+    operator.patch(`/operator/accounts/${owner.account}`, {
+      frozen: true,
+      price_multiplier_ppm: 1_234_000,
+    }),
+  );
   const { data } = await read('action=account.update');
   assert.deepEqual(
     data.map(({ actor, after: fields }) => [actor.name, actor.address, fields]),

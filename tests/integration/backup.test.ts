@@ -18,6 +18,7 @@ import { readLastBackup } from '../../src/management/changes/backups.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -78,7 +79,7 @@ test('verify --all and a backup notice damaged pages of every table and index', 
   const gateway = await start(t);
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const headers = { 'idempotency-key': 'order-1' };
-  assert.equal((await gateway.post(chat.path, { key, headers, body: chat.body() })).status, 200);
+  await ok(gateway.post(chat.path, { key, headers, body: chat.body() }));
   const { program } = gateway;
   await program.terminate();
   const path = join(program.dataDir, 'tollgate.db');

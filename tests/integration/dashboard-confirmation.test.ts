@@ -7,7 +7,7 @@ import { loadSecrets } from '../../src/config/secret.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { sampleOf } from '../support/sample.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -50,18 +50,15 @@ async function enrol(by: DashboardClient) {
     backup_codes: readonly [string, ...string[]];
   }>();
   const app = new Authenticator(secret);
-  const confirmed = await by.post('/profile/second-factor/confirm', { code: app.nextCode() });
-  assert.equal(confirmed.status, 200, confirmed.text);
+  await ok(by.post('/profile/second-factor/confirm', { code: app.nextCode() }));
   return { app, codes };
 }
 
 async function addPasskey(by: DashboardClient): Promise<PasskeyDevice> {
   const device = new PasskeyDevice(origin);
-  const started = await by.post('/profile/passkeys/start', { password });
-  assert.equal(started.status, 200, started.text);
+  const started = await ok(by.post('/profile/passkeys/start', { password }));
   const credential = device.create(started.json());
-  const added = await by.post('/profile/passkeys', { name: 'Laptop', credential });
-  assert.equal(added.status, 200, added.text);
+  await ok(by.post('/profile/passkeys', { name: 'Laptop', credential }));
   return device;
 }
 
@@ -182,8 +179,7 @@ test('a session of an operator alone makes neither an admin key nor a reset link
     const reply = await by.sendUnconfirmed('POST', path, { body: {} });
     assert.equal(reply.error.code, 'confirmation_required');
     assert.ok(!(await links()).some((link) => link.user_id === userId));
-    const made = await by.sendUnconfirmed('POST', path, { body: { password } });
-    assert.equal(made.status, 200, made.text);
+    await ok(by.sendUnconfirmed('POST', path, { body: { password } }));
   }
 });
 

@@ -10,6 +10,7 @@ import {
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { Authenticator } from '../support/totp.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 
@@ -110,7 +111,7 @@ test('a reset link dies with the password that it was made for', async () => {
   await visitor(gateway).post('/auth/password-reset', { email: user.email });
   const token = tokenIn(await mailbox.take(user.email), 'reset-password');
   const change = { current_password: password, new_password: 'another horse battery' };
-  assert.equal((await user.post('/profile/password', change)).status, 200);
+  await ok(user.post('/profile/password', change));
   await mailbox.take(user.email);
   const completing = { token, password: 'a third horse battery' };
   const reply = await visitor(gateway).post('/auth/password-reset/complete', completing);
@@ -172,20 +173,17 @@ test("an address's owner takes over a sign-up by someone else, without that pers
   const squatter = await enter(email);
   await visitor(gateway).post('/auth/password-reset', { email });
   const token = tokenIn(await mailbox.take(email), 'reset-password');
-  assert.equal((await squatter.post('/profile/second-factor', { password })).status, 200);
+  await ok(squatter.post('/profile/second-factor', { password }));
   await gateway.database.write
     .updateTable('users')
     .set({ two_factor_enabled: 1 })
     .where('email', '=', email)
     .execute();
-  assert.equal(
-    (
-      await visitor(gateway).post('/auth/password-reset/complete', {
-        token,
-        password: 'another password',
-      })
-    ).status,
-    200,
+  await ok(
+    visitor(gateway).post('/auth/password-reset/complete', {
+      token,
+      password: 'another password',
+    }),
   );
   const owner = await enter(email, 'another password');
   assert.partialDeepStrictEqual((await owner.get('/profile')).json(), {
@@ -211,10 +209,7 @@ test('before confirming the address, a new user can create no key and invite no 
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted'], reply.text);
     assert.match(reply.error.message, /Confirm your e-mail address/);
   }
-  assert.equal(
-    (await client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') })).status,
-    200,
-  );
+  await ok(client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') }));
   assert.deepEqual([(await makeKey()).status, (await invite()).status], [200, 200]);
 });
 
@@ -271,12 +266,13 @@ test('an invitation is mailed, and accepting it confirms the address', async () 
     /Olga Subject: x https: \/\/evil\. example\/prize invites you to the account Test as an admin/,
   );
   const client = visitor(gateway);
-  const accepted = await client.post('/auth/invitation/accept', {
-    token: tokenIn(mail, 'invitation'),
-    name: 'In',
-    password,
-  });
-  assert.equal(accepted.status, 200);
+  await ok(
+    client.post('/auth/invitation/accept', {
+      token: tokenIn(mail, 'invitation'),
+      name: 'In',
+      password,
+    }),
+  );
   assert.partialDeepStrictEqual((await client.get('/profile')).json(), {
     email,
     email_verified: true,
@@ -310,10 +306,7 @@ test('the link shown to the inviter confirms no address and gives no credit; the
     assert.notEqual(shown, mailed);
     const client = visitor(gateway);
     const token = how === 'shown' ? shown : mailed;
-    assert.equal(
-      (await client.post('/auth/invitation/accept', { token, name: 'In', password })).status,
-      200,
-    );
+    await ok(client.post('/auth/invitation/accept', { token, name: 'In', password }));
     for (const used of [shown, mailed]) {
       assert.equal(
         (await visitor(gateway).post('/auth/invitation', { token: used })).status,
@@ -327,7 +320,7 @@ test('the link shown to the inviter confirms no address and gives no credit; the
   const squatter = await accept(email, 'shown');
   assert.partialDeepStrictEqual((await squatter.get('/profile')).json(), { email_verified: false });
   // Without an account, the user gets one when sign-up is open, but no credit.
-  assert.equal((await squatter.post(`/accounts/${inviter.account}/leave`)).status, 200);
+  await ok(squatter.post(`/accounts/${inviter.account}/leave`));
   const [account] = await accountsOf(await enter(email));
   assert.equal((await gateway.balance(account!.id)).postedMicros, 0);
 
@@ -390,7 +383,7 @@ test('every change of password or second factor is reported by e-mail', async ()
   const user = await signIn(gateway, { passwordHash });
   const mailed = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
   const changing = { current_password: password, new_password: 'another password' };
-  assert.equal((await user.post('/profile/password', changing)).status, 200);
+  await ok(user.post('/profile/password', changing));
   await mailed(/password was changed/);
 
   const started = await user.post('/profile/second-factor', { password: 'another password' });
@@ -399,24 +392,18 @@ test('every change of password or second factor is reported by e-mail', async ()
     backup_codes: string[];
   }>();
   const app = new Authenticator(secret);
-  assert.equal(
-    (await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status,
-    200,
-  );
+  await ok(user.post('/profile/second-factor/confirm', { code: app.nextCode() }));
   await mailed(/switched on/);
   const given = { password: 'another password', code: codes[0]!, kind: 'backup' };
   const renewed = await user.post('/profile/second-factor/backup-codes', given);
   await mailed(/New backup codes/);
   const [code] = renewed.json<{ backup_codes: string[] }>().backup_codes;
-  assert.equal((await user.post('/profile/second-factor/disable', { ...given, code })).status, 200);
+  await ok(user.post('/profile/second-factor/disable', { ...given, code }));
   await mailed(/switched off/);
 
   await visitor(gateway).post('/auth/password-reset', { email: user.email });
   const token = tokenIn(await mailbox.take(user.email), 'reset-password');
-  assert.equal(
-    (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
-    200,
-  );
+  await ok(visitor(gateway).post('/auth/password-reset/complete', { token, password }));
   await mailed(/password was changed/);
 });
 
@@ -426,7 +413,7 @@ test('a second factor removed by an operator is reported by e-mail', async () =>
     secret: string;
   }>();
   const code = new Authenticator(secret).nextCode();
-  assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   assert.match((await mailbox.take(user.email)).text, /switched on/);
   await gateway.program.cli('users', 'reset-password', user.email, '--remove-second-factor');
   assert.match((await mailbox.take(user.email)).text, /switched off/);
@@ -439,7 +426,7 @@ test('link requests by strangers do not block a signed-in user from confirming t
   await Promise.all(
     Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email })),
   );
-  assert.equal((await client.post('/auth/verify-email/send')).status, 200);
+  await ok(client.post('/auth/verify-email/send'));
   for (let index = 0; index < 11; index++) await mailbox.take(email);
 });
 
@@ -447,9 +434,9 @@ test('a user who signed up can request a new confirmation link', async () => {
   const email = newcomer('again');
   await signUp(email);
   const client = await enter(email);
-  assert.equal((await client.post('/auth/verify-email/send')).status, 200);
+  await ok(client.post('/auth/verify-email/send'));
   const token = tokenIn(await mailbox.take(email), 'verify-email');
-  assert.equal((await client.post('/auth/verify-email', { token })).status, 200);
+  await ok(client.post('/auth/verify-email', { token }));
 });
 
 test('only owners are warned of a low balance: once, and at once when it is already low', async () => {

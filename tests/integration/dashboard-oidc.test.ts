@@ -7,7 +7,7 @@ import { Provider } from 'oidc-provider';
 import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { send, type Reply } from '../support/http.ts';
+import { ok, type Reply, send } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
@@ -95,8 +95,7 @@ async function visitProvider(
   sub: string,
   { jar = new Map(), change = () => {}, ...sent }: Visit,
 ): Promise<{ readonly callback: string; readonly logins: number }> {
-  const started = await client.post('/auth/oidc', sent);
-  assert.equal(started.status, 200, started.text);
+  const started = await ok(client.post('/auth/oidc', sent));
   let logins = 0;
   const visit = async (url: string, body?: string): Promise<Reply> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -223,10 +222,7 @@ test("an address's owner does not sign in as a user whom an invitation created w
   const token = new URL(link).searchParams.get('token')!;
   const password = 'correct horse battery';
   const squatter = visitor(closed);
-  assert.equal(
-    (await squatter.post('/auth/invitation/accept', { token, name: 'Eve', password })).status,
-    200,
-  );
+  await ok(squatter.post('/auth/invitation/accept', { token, name: 'Eve', password }));
   const victim = visitor(closed);
   assert.equal(await passThrough(victim, sub), '/sign-in?error=account_not_linked');
   assert.equal(await nameOf(victim), null);
@@ -296,7 +292,7 @@ test('an invited person signs in through the provider and accepts', async () => 
     await passThrough(client, sub, `/invitation?token=${token}`),
     `/invitation?token=${token}`,
   );
-  assert.equal((await client.post('/auth/invitation/accept', { token })).status, 200);
+  await ok(client.post('/auth/invitation/accept', { token }));
   assert.partialDeepStrictEqual((await client.get('/session')).json(), {
     accounts: [{ id: owner.account, role: 'member' }],
   });

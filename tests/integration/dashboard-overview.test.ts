@@ -13,6 +13,7 @@ import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf, ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
@@ -73,7 +74,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     'idempotent-replay',
   );
   const dear = await ask(other.secret, { model: 'gpt-4o' });
-  assert.equal((await ask(stranger.key)).status, 200);
+  await ok(ask(stranger.key));
   await gateway
     .makeKey({ account, mode: 'test', dailyCapMicros: micros(0), name: 'Capped' })
     .then(({ key }) => ask(key, {}, tags));
@@ -175,7 +176,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   // A key that gets another owner takes its figures along, latencies included.
   const mate = await signIn(gateway, { account, role: 'member' });
   const path = `/accounts/${account}/keys/${other.key.id}/owner`;
-  assert.equal((await owner.patch(path, { user_id: mate.userId })).status, 200);
+  await ok(owner.patch(path, { user_id: mate.userId }));
   const ofOther = byKey.rows.find(({ id }) => id === other.key.id)!;
   const ofMate = (await analyticsOf(owner, 'member')).rows.find(({ id }) => id === mate.userId)!;
   assert.deepEqual({ ...ofMate, name: '', id: '' }, { ...ofOther, name: '', id: '' });
@@ -261,13 +262,11 @@ test('the code samples for newcomers run unchanged', async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, [file]);
   assert.match(stdout, /\w+ \w+/);
   const body = /-d '(.*)'$/s.exec(codeOf('curl'))![1]!;
-  assert.equal((await gateway.post(chat.path, { key, body })).status, 200);
+  await ok(gateway.post(chat.path, { key, body }));
 });
 
 async function overviewOf(client: DashboardClient, mode: 'live' | 'test'): Promise<Overview> {
-  const reply = await client.get(`/accounts/${client.account}/overview?mode=${mode}`);
-  assert.equal(reply.status, 200, reply.text);
-  return reply.json();
+  return jsonOf(client.get(`/accounts/${client.account}/overview?mode=${mode}`));
 }
 
 /** The seven days up to `nowMs`. */
@@ -276,11 +275,11 @@ async function analyticsOf(
   by: string,
   { mode = 'test', nowMs = clock.nowMs() }: { mode?: 'live' | 'test'; nowMs?: number } = {},
 ): Promise<Analytics> {
-  const reply = await client.get(
-    `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(nowMs, 7)}`,
+  return jsonOf(
+    client.get(
+      `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(nowMs, 7)}`,
+    ),
   );
-  assert.equal(reply.status, 200, reply.text);
-  return reply.json();
 }
 
 function rangeText(nowMs: number, days: number): string {
@@ -296,10 +295,7 @@ async function make(client: DashboardClient, name: string) {
 test('web searches have a name among the models', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const { secret: key } = await make(owner, 'Searching');
-  assert.equal(
-    (await gateway.post('/v1/web-search', { key, body: { query: 'cats' } })).status,
-    200,
-  );
+  await ok(gateway.post('/v1/web-search', { key, body: { query: 'cats' } }));
   const { rows } = await analyticsOf(owner, 'model');
   assert.deepEqual(
     rows.map(({ id, name }) => [id, name]),

@@ -13,7 +13,7 @@ import {
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
 import { type Lies, PasskeyDevice } from '../support/passkey-device.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -53,9 +53,7 @@ async function join(options: SignInOptions = {}): Promise<DashboardClient> {
 }
 
 async function startAdding(user: DashboardClient, code = {}): Promise<CreationOptions> {
-  const started = await user.post('/profile/passkeys/start', { password, ...code });
-  assert.equal(started.status, 200, started.text);
-  return started.json<CreationOptions>();
+  return jsonOf<CreationOptions>(user.post('/profile/passkeys/start', { password, ...code }));
 }
 
 async function add(
@@ -64,16 +62,13 @@ async function add(
   name = 'Laptop',
 ): Promise<PasskeyDevice> {
   const options = await startAdding(user);
-  const added = await user.post('/profile/passkeys', { name, credential: device.create(options) });
-  assert.equal(added.status, 200, added.text);
+  await ok(user.post('/profile/passkeys', { name, credential: device.create(options) }));
   await mailbox.take(user.email);
   return device;
 }
 
 async function start(client: DashboardClient): Promise<RequestOptions> {
-  const started = await client.post('/auth/passkey/start');
-  assert.equal(started.status, 200, started.text);
-  return started.json<RequestOptions>();
+  return jsonOf<RequestOptions>(client.post('/auth/passkey/start'));
 }
 
 async function enter(device: PasskeyDevice, lies: Lies = {}, client = visitor(gateway)) {
@@ -122,9 +117,9 @@ test('a passkey is added with the password, signs in, is renamed and removed', a
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
   const credential = device.create(options);
-  const added = await user.post('/profile/passkeys', { name: ' My  laptop ', credential });
-  assert.equal(added.status, 200, added.text);
-  const { id } = added.json<{ id: string }>();
+  const { id } = await jsonOf<{ id: string }>(
+    user.post('/profile/passkeys', { name: ' My  laptop ', credential }),
+  );
   assert.partialDeepStrictEqual(await listed(user), [
     { id, name: 'My laptop', last_used_at: null, host: 'llm.example.com', works_here: true },
   ]);
@@ -137,11 +132,11 @@ test('a passkey is added with the password, signs in, is renamed and removed', a
   assert.notEqual((await listed(user))[0]!.last_used_at, null);
   assert.equal((await enter(device)).reply.status, 200, 'a second time');
 
-  assert.equal((await user.patch(`/profile/passkeys/${id}`, { name: 'Old laptop' })).status, 200);
+  await ok(user.patch(`/profile/passkeys/${id}`, { name: 'Old laptop' }));
   assert.equal((await listed(user))[0]!.name, 'Old laptop');
   const path = `/profile/passkeys/${id}/remove`;
   assert.equal((await user.post(path, { password: 'wrong password' })).status, 400);
-  assert.equal((await user.post(path, { password })).status, 200);
+  await ok(user.post(path, { password }));
   assert.match((await mailbox.take(user.email)).text, /passkey "Old laptop" was removed/);
   assert.deepEqual(await listed(user), []);
   await assertRefused(await enter(device), /not known here/);
@@ -166,7 +161,7 @@ test('with a second factor, adding and removing needs a code, and a sign-in need
     await user.post('/profile/second-factor', { password })
   ).json<{ secret: string; backup_codes: string[] }>();
   const code = new Authenticator(secret).nextCode();
-  assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   await mailbox.take(user.email);
   for (const given of [{}, { code: '' }, { code: '000000' }]) {
     const refused = await user.post('/profile/passkeys/start', { password, ...given });
@@ -175,15 +170,15 @@ test('with a second factor, adding and removing needs a code, and a sign-in need
   const backup = { code: codes[0], kind: 'backup' };
   const device = new PasskeyDevice(origin);
   const credential = device.create(await startAdding(user, backup));
-  const added = await user.post('/profile/passkeys', { name: 'Phone', credential });
-  assert.equal(added.status, 200, added.text);
-  const { id } = added.json<{ id: string }>();
+  const { id } = await jsonOf<{ id: string }>(
+    user.post('/profile/passkeys', { name: 'Phone', credential }),
+  );
   const { reply, client } = await enter(device);
   assert.equal(reply.status, 200);
   assert.equal(await isSignedIn(client), true);
   const path = `/profile/passkeys/${id}/remove`;
   assert.equal((await user.post(path, { password })).error.param, 'code');
-  assert.equal((await user.post(path, { password, ...backup })).status, 200);
+  await ok(user.post(path, { password, ...backup }));
 });
 
 const lies: Readonly<Record<string, readonly [Lies, RegExp]>> = {
@@ -386,11 +381,11 @@ test('ended sessions include those of passkeys, and a new password keeps the pas
   const user = await join();
   const device = await add(user);
   const { client } = await enter(device);
-  assert.equal((await user.post('/profile/sessions/revoke-others')).status, 200);
+  await ok(user.post('/profile/sessions/revoke-others'));
   assert.equal(await isSignedIn(client), false);
   const { client: next } = await enter(device);
   const change = { current_password: password, new_password: 'another password' };
-  assert.equal((await user.post('/profile/password', change)).status, 200);
+  await ok(user.post('/profile/password', change));
   await mailbox.take(user.email);
   assert.equal(await isSignedIn(next), false);
   assert.equal((await enter(device)).reply.status, 200);
@@ -442,8 +437,7 @@ test('a mailed new password for an address that nobody proved removes passkeys t
   await visitor(gateway).post('/auth/password-reset', { email: squatter.email });
   const token = /token=([\w-]+)/.exec((await mailbox.take(squatter.email)).text)![1]!;
   const given = { token, password: 'another password' };
-  const reset = await visitor(gateway).post('/auth/password-reset/complete', given);
-  assert.equal(reset.status, 200, reset.text);
+  await ok(visitor(gateway).post('/auth/password-reset/complete', given));
   await assertRefused(await enter(device), /not known/);
 });
 
@@ -495,8 +489,7 @@ testOn('sqlite', 'the built program adds a passkey and signs in with it', async 
     const user = await signIn(built, { passwordHash });
     const device = new PasskeyDevice('http://localhost:4000');
     const credential = device.create(await startAdding(user));
-    const added = await user.post('/profile/passkeys', { name: 'Laptop', credential });
-    assert.equal(added.status, 200, added.text);
+    await ok(user.post('/profile/passkeys', { name: 'Laptop', credential }));
     const { reply, client } = await enter(device, {}, visitor(built));
     assert.equal(reply.status, 200, reply.text);
     assert.equal(await isSignedIn(client), true);

@@ -16,7 +16,7 @@ import { after, before, describe, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 
 let gateway: TestGateway;
 let member: DashboardClient;
@@ -41,8 +41,7 @@ for (const { path, body } of requests) {
     test('a member runs it with a key of the account, which is charged as usual', async () => {
       const key = await gateway.makeKey({ account: member.account });
       const own = await gateway.post(path, { key: key.key, body });
-      const reply = await member.post(pathOf(key, path), body);
-      assert.equal(reply.status, 200, reply.text);
+      const reply = await ok(member.post(pathOf(key, path), body));
       assert.equal(reply.costMicros, own.costMicros);
       const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
       assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
@@ -71,14 +70,8 @@ for (const { path, body } of requests) {
       const old = await gateway.makeKey({ account: member.account, expiresAtMs: 1 });
       const admin = await signIn(gateway, { role: 'admin', account: member.account });
       const [revoked, disabled] = [await gateway.makeKey(admin), await gateway.makeKey(admin)];
-      assert.equal(
-        (await admin.post(`/accounts/${admin.account}/keys/${revoked.id}/revoke`)).status,
-        200,
-      );
-      assert.equal(
-        (await admin.post(`/accounts/${admin.account}/keys/${disabled.id}/disable`)).status,
-        200,
-      );
+      await ok(admin.post(`/accounts/${admin.account}/keys/${revoked.id}/revoke`));
+      await ok(admin.post(`/accounts/${admin.account}/keys/${disabled.id}/disable`));
       for (const key of [old, revoked, disabled]) {
         const reply = await member.post(pathOf(key, path), body);
         assert.equal(reply.status, 401, reply.text);
@@ -107,11 +100,12 @@ test('a key in the header changes nothing', async () => {
     await gateway.makeKey(),
   ];
   const headers = { authorization: `Bearer ${other.key}`, 'x-api-key': 'tg_live_nonsense' };
-  const reply = await member.send('POST', pathOf(key, '/v1/responses'), {
-    body: requests[0]!.body,
-    headers,
-  });
-  assert.equal(reply.status, 200);
+  const reply = await ok(
+    member.send('POST', pathOf(key, '/v1/responses'), {
+      body: requests[0]!.body,
+      headers,
+    }),
+  );
   const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
   assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
 });
@@ -226,8 +220,7 @@ describe('the fields that the page reads', () => {
 
   async function answerTo(format: ChatFormat, request: ChatRequest): Promise<Answer> {
     const key = await gateway.makeKey({ account: member.account });
-    const reply = await member.post(pathOf(key, format.path), format.writeBody(request));
-    assert.equal(reply.status, 200, reply.text);
+    const reply = await ok(member.post(pathOf(key, format.path), format.writeBody(request)));
     if (!request.stream) return format.readAnswer(reply.json());
     let answer = noAnswer;
     for await (const { event = '', data } of readEventStream(new Response(reply.text).body!))
@@ -262,8 +255,7 @@ test('a cached answer still requires a session', async () => {
   const key = await gateway.makeKey({ account: member.account });
   const { path, body } = endpoints[0]!;
   const asked = body({ temperature: 0 });
-  for (let time = 0; time < 5; time++)
-    assert.equal((await member.post(pathOf(key, path), asked)).status, 200);
+  for (let time = 0; time < 5; time++) await ok(member.post(pathOf(key, path), asked));
   const stranger = await gateway.post(`/dashboard-api${pathOf(key, path)}`, {
     headers: { origin: new URL(gateway.url).origin },
     body: asked,

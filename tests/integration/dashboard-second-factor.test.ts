@@ -13,6 +13,7 @@ import {
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf, ok } from '../support/http.ts';
 import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
@@ -35,18 +36,17 @@ type Enrolled = {
 
 async function enrol(): Promise<Enrolled> {
   const user = await signIn(gateway, { passwordHash });
-  const started = await user.post('/profile/second-factor', { password });
-  assert.equal(started.status, 200, started.text);
   const {
     secret,
     uri,
     backup_codes: backupCodes,
-  } = started.json<{ secret: string; uri: string; backup_codes: string[] }>();
+  } = await jsonOf<{ secret: string; uri: string; backup_codes: string[] }>(
+    user.post('/profile/second-factor', { password }),
+  );
   assert.match(uri, /^otpauth:\/\/totp\/Service/);
   const app = new Authenticator(secret);
   const code = app.nextCode();
-  const confirmed = await user.post('/profile/second-factor/confirm', { code });
-  assert.equal(confirmed.status, 200, confirmed.text);
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   return { user, email: user.email, secret, app, code, backupCodes };
 }
 
@@ -70,13 +70,10 @@ test('the second factor is off until a code confirms it', async () => {
   assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), {
     next: 'done',
   });
-  assert.equal(
-    (
-      await user.post('/profile/second-factor/confirm', {
-        code: new Authenticator(secret).nextCode(),
-      })
-    ).status,
-    200,
+  await ok(
+    user.post('/profile/second-factor/confirm', {
+      code: new Authenticator(secret).nextCode(),
+    }),
   );
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
     second_factor: { enabled: true, backup_codes_left: 10 },
@@ -94,7 +91,7 @@ test('a password alone does not sign in; each code signs in once', async () => {
     [401, 'sign_in_failed', 'code'],
   );
   const code = app.nextCode();
-  assert.equal((await client.post('/auth/second-factor', { code })).status, 200);
+  await ok(client.post('/auth/second-factor', { code }));
   assert.equal(await isSignedIn(client), true);
 
   const replay = await challenged(email);
@@ -153,7 +150,7 @@ test("a session of one user does not pass another user's second factor", async (
   await user.post('/auth/sign-in', { email, password });
   const reply = await user.post('/auth/second-factor', { code: other.app.nextCode() });
   assert.equal(reply.status, 401);
-  assert.equal((await user.post('/auth/second-factor', { code: app.nextCode() })).status, 200);
+  await ok(user.post('/auth/second-factor', { code: app.nextCode() }));
   assert.equal((await user.get('/profile')).json<{ email: string }>().email, email);
 });
 
@@ -185,13 +182,8 @@ test('each backup code works once', async () => {
     ).status,
     401,
   );
-  assert.equal(
-    (
-      await (
-        await challenged(email)
-      ).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' })
-    ).status,
-    200,
+  await ok(
+    (await challenged(email)).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' }),
   );
 });
 
@@ -237,10 +229,7 @@ test('switching it off or getting new backup codes needs the password and a code
     }
   }
   assert.deepEqual(await plainSignIn(email), { next: 'second-factor' });
-  assert.equal(
-    (await user.post('/profile/second-factor/disable', { password, code: app.nextCode() })).status,
-    200,
-  );
+  await ok(user.post('/profile/second-factor/disable', { password, code: app.nextCode() }));
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
   assert.equal(
     (await user.post('/profile/second-factor/disable', { password, code: '000000' })).status,
@@ -251,7 +240,7 @@ test('switching it off or getting new backup codes needs the password and a code
 test('a user without the app switches it off with a backup code', async () => {
   const { user, email, backupCodes } = await enrol();
   const body = { password, code: ` ${backupCodes[0]!} `, kind: 'backup' };
-  assert.equal((await user.post('/profile/second-factor/disable', body)).status, 200);
+  await ok(user.post('/profile/second-factor/disable', body));
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
 });
 
@@ -271,7 +260,7 @@ test('a new password allows no further guesses of a code', async () => {
   for (let index = 0; index < 10; index++) assert.equal((await guess(password)).status, 400);
   const changed = 'another horse battery';
   const change = { current_password: password, new_password: changed };
-  assert.equal((await user.post('/profile/password', change)).status, 200);
+  await ok(user.post('/profile/password', change));
   assert.equal((await guess(changed)).status, 429);
 });
 
@@ -285,10 +274,7 @@ test('a password reset keeps the second factor; an operator can remove it', asyn
       ...options,
     );
     const token = new URL(link).searchParams.get('token')!;
-    assert.equal(
-      (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
-      200,
-    );
+    await ok(visitor(gateway).post('/auth/password-reset/complete', { token, password }));
     return (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
   };
   assert.deepEqual(await reset(), { next: 'second-factor' });

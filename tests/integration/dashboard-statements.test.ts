@@ -6,7 +6,7 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -46,8 +46,7 @@ test('a statement as CSV has every entry, adds up, and holds no formula', async 
   const { account } = owner;
   const adjust = async (kind: 'credit' | 'debit', amount_micros: number, note: string) => {
     const body = { request_id: requestId(), kind, mode: 'test', amount_micros, note };
-    const reply = await operator.post(`/operator/accounts/${account}/adjustments`, body);
-    assert.equal(reply.status, 200, reply.text);
+    await ok(operator.post(`/operator/accounts/${account}/adjustments`, body));
   };
   const { key } = await gateway.makeKey({ account });
   const ask = async () => (await gateway.post(chat.path, { key, body: chat.body() })).costMicros!;
@@ -127,7 +126,7 @@ test('a payment by card has a receipt with its fee, and with what was refunded s
   ])
     assert.ok(receiptText.includes(part), `${part} in ${receiptText}`);
   assert.ok(!receiptText.includes('Refunded'));
-  assert.equal((await stripe.deliver(stripe.refunded(stripe.paymentOf(address), 500))).status, 200);
+  await ok(stripe.deliver(stripe.refunded(stripe.paymentOf(address), 500)));
   const later = await receipt();
   assert.ok(later.includes('26.03 USD') && later.includes('Refunded or disputed since'), later);
   assert.ok(later.includes('-5.00 USD'), later);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 
 const messages = endpoint('messages');
 let gateway: TestGateway;
@@ -42,8 +43,7 @@ test('the hold for a base64 document covers its pages, for a URL the whole conte
   assert.match(byAddress.error.message, /Send documents as base64/);
   assert.equal((await ask(key, pdf(25))).status, 402);
 
-  const reply = await ask(key, pdf(10));
-  assert.equal(reply.status, 200, reply.text);
+  const reply = await ok(ask(key, pdf(10)));
   assert.deepEqual(
     await gateway
       .balance(account)
@@ -62,8 +62,7 @@ test('whatever its pages hold, a document costs what the provider counts', async
   );
   for (const source of [pdf(1), { type: 'base64', media_type: 'application/zip', data: packed }])
     await t.test(source.media_type, async () => {
-      const reply = await ask(key, source);
-      assert.equal(reply.status, 200, reply.text);
+      const reply = await ok(ask(key, source));
       assert.equal(reply.costMicros, 150_025);
     });
 });

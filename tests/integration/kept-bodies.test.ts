@@ -16,7 +16,7 @@ import {
   type KeyOptions,
   type TestGateway,
 } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { jsonOf, ok, type Reply } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
@@ -77,9 +77,7 @@ async function settle(): Promise<void> {
 
 async function read(owner: DashboardClient, requestId: string): Promise<Bodies> {
   await settle();
-  const reply = await owner.get(bodiesPath(owner, requestId));
-  assert.equal(reply.status, 200, reply.text);
-  return reply.json<Bodies>();
+  return jsonOf<Bodies>(owner.get(bodiesPath(owner, requestId)));
 }
 
 const saying = (text: string) => chat.body({ messages: [{ role: 'user', content: text }] });
@@ -118,8 +116,7 @@ async function rawDatabase(): Promise<Buffer> {
 
 test('by default nothing of a request is stored', async () => {
   const { owner, key, account } = await keeper({ bodyDays: null });
-  const reply = await ask(key, saying('a-secret-that-nobody-keeps'));
-  assert.equal(reply.status, 200, reply.text);
+  const reply = await ok(ask(key, saying('a-secret-that-nobody-keeps')));
   assert.deepEqual(await read(owner, reply.requestId), { kept: null, reason: 'key-off' });
   assert.equal(await countRows(account), 0);
   assert.equal((await rawDatabase()).includes('a-secret-that-nobody-keeps'), false);
@@ -181,8 +178,7 @@ for (const { name, path, body, upstreamPath } of endpoints)
   test(`${name}: a stream is kept as its client got it`, async () => {
     const { owner, key } = await keeper();
     gateway.upstream.on(upstreamPath, answerContent(name, { text: 'one two three', tokens }));
-    const reply = await gateway.post(path, { key, body: body({ stream: true }) });
-    assert.equal(reply.status, 200, reply.text);
+    const reply = await ok(gateway.post(path, { key, body: body({ stream: true }) }));
     const { kept } = await read(owner, reply.requestId);
     assert.equal(kept?.answer?.text, reply.text);
     assert.equal(kept?.streamed, true);
@@ -419,8 +415,7 @@ test('a store that fails changes no answer and no charge, and bodies are written
   const { owner, key, account } = await keeper();
   await sql`alter table kept_bodies rename to kept_elsewhere`.execute(gateway.database.write);
   const earlier = await gateway.balance(account);
-  const reply = await ask(key);
-  assert.equal(reply.status, 200, reply.text);
+  const reply = await ok(ask(key));
   await assert.rejects(gateway.program.app.gateway.observe.bodies.flush());
   assert.ok((await gateway.balance(account)).postedMicros < earlier.postedMicros);
   await sql`alter table kept_elsewhere rename to kept_bodies`.execute(gateway.database.write);
@@ -438,8 +433,7 @@ test('without memory bodies are dropped and counted, and requests are answered',
   const body = { ...chat.body({ model: 'gpt-5-mini' }), metadata: {} };
   const large = JSON.stringify(body) + ' '.repeat(7_000_000);
   for (let sent = 0; sent < 6; sent++) {
-    const reply = await own.post(chat.path, { key, body: large });
-    assert.equal(reply.status, 200, reply.text);
+    await ok(own.post(chat.path, { key, body: large }));
   }
   const { total } = own.program.app.gateway.observe.bodies;
   assert.deepEqual(total, { kept: 0, dropped: 2 });
@@ -448,8 +442,7 @@ test('without memory bodies are dropped and counted, and requests are answered',
   await sql`alter table kept_elsewhere rename to kept_bodies`.execute(own.database.write);
   await own.program.app.gateway.observe.bodies.flush();
   assert.deepEqual(total, { kept: 4, dropped: 2 });
-  const again = await own.post(chat.path, { key, body: large });
-  assert.equal(again.status, 200);
+  await ok(own.post(chat.path, { key, body: large }));
   await own.program.app.gateway.observe.bodies.flush();
   assert.deepEqual(total, { kept: 5, dropped: 2 }, 'there is room again');
 });

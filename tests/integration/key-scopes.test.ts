@@ -5,7 +5,7 @@ import { publicOperations } from '../../src/reference/public-operations.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 
@@ -123,7 +123,7 @@ test('a stored answer is not replayed to a key that lost its scope', async () =>
   const made = await gateway.makeKey({ account: owner.account });
   const headers = { 'idempotency-key': 'once' };
   const ask = () => gateway.post('/v1/chat/completions', { key: made.key, headers, body: chat });
-  assert.equal((await ask()).status, 200);
+  await ok(ask());
   const path = `/accounts/${owner.account}/keys/${made.id}`;
   const changed = await owner.send('PATCH', path, { body: { scopes: ['usage'] } });
   assert.deepEqual(changed.json()['scopes'], ['usage'], changed.text);
@@ -141,7 +141,7 @@ test('a rotated key has the same scopes under both texts', async () => {
     overlap_hours: 1,
   });
   for (const key of [made.key, rotated.json<{ secret: string }>().secret]) {
-    assert.equal((await send('GET /v1/balance', key)).status, 200);
+    await ok(send('GET /v1/balance', key));
     assert.equal((await send('POST /v1/chat/completions', key)).error.code, 'key_scope_missing');
   }
 });

@@ -7,6 +7,7 @@ import { adminOf } from '../support/admin.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf, ok } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 
@@ -28,9 +29,9 @@ type Made = { readonly id: string; readonly key: string };
 
 /** Makes a key that belongs to who makes it. */
 async function make(by: DashboardClient, mode: 'live' | 'test' = 'test'): Promise<Made> {
-  const made = await by.post(`/accounts/${owner.account}/keys`, { mode, name: 'Theirs' });
-  assert.equal(made.status, 200, made.text);
-  const { key, secret } = made.json<{ key: { id: string }; secret: string }>();
+  const { key, secret } = await jsonOf<{ key: { id: string }; secret: string }>(
+    by.post(`/accounts/${owner.account}/keys`, { mode, name: 'Theirs' }),
+  );
   return { id: key.id, key: secret };
 }
 
@@ -54,7 +55,7 @@ async function adminWithBudget(daily: number) {
 /** Waits until the gateway has read the newest keys and budgets. */
 async function noticed(): Promise<void> {
   const probe = await gateway.makeKey({ dailyCapMicros: micros(1_000_000) });
-  assert.equal((await ask(probe)).status, 200);
+  await ok(ask(probe));
   const { write } = gateway.database;
   await write
     .updateTable('api_keys')
@@ -187,14 +188,13 @@ test('a user with a budget cannot spend by the keys of others, nor invite a help
   const others = await gateway.makeKey({ account: owner.account });
   const base = `/accounts/${owner.account}`;
   const play = (id: string) => admin.post(`${base}/keys/${id}${chat.path}`, body);
-  assert.equal((await play(key.id)).status, 200);
+  await ok(play(key.id));
   assert.equal((await play(others.id)).error.code, 'not_permitted');
   const rotated = await admin.post(`${base}/keys/${others.id}/rotate`, { overlap_hours: 1 });
   assert.equal(rotated.status, 403, rotated.text);
   const invitation = { email: 'helper@example.com', role: 'admin' };
   assert.equal((await admin.post(`${base}/invitations`, invitation)).status, 403);
-  const own = await admin.post(`${base}/keys/${key.id}/rotate`, { overlap_hours: 1 });
-  assert.equal(own.status, 200);
+  const own = await ok(admin.post(`${base}/keys/${key.id}/rotate`, { overlap_hours: 1 }));
   const secret = own.json<{ secret: string }>().secret;
   await setBudget(admin.userId, 0);
   await untilNoticed(clock, async () => (await ask({ key: secret })).status === 429);
@@ -203,7 +203,7 @@ test('a user with a budget cannot spend by the keys of others, nor invite a help
 
 test('who leaves the account does not free the keys from the budget', async () => {
   const { admin, key } = await adminWithBudget(0);
-  assert.equal((await admin.post(`/accounts/${owner.account}/leave`)).status, 200);
+  await ok(admin.post(`/accounts/${owner.account}/leave`));
   await noticed();
   assert.equal((await ask(key)).error.code, 'member_budget_reached');
   assert.equal((await setBudget(admin.userId, null)).status, 200, 'an owner can still lift it');
@@ -215,9 +215,9 @@ async function inviteBy(
   role: 'member' | 'admin' | 'owner' = 'admin',
 ): Promise<{ readonly token: string; readonly email: string }> {
   const email = `${newIdWithPrefix('helper')}@example.com`;
-  const made = await inviter.post(`/accounts/${inviter.account}/invitations`, { email, role });
-  assert.equal(made.status, 200, made.text);
-  const { link } = made.json<{ link: string }>();
+  const { link } = await jsonOf<{ link: string }>(
+    inviter.post(`/accounts/${inviter.account}/invitations`, { email, role }),
+  );
   return { token: new URL(link).searchParams.get('token')!, email };
 }
 

@@ -9,6 +9,7 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonOf } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -242,9 +243,7 @@ test('no statement of a report returns more than a thousand rows', async () => {
 
 async function analyticsBy(by: string): Promise<Analytics> {
   const query = `mode=live&from=2026-11-15&to=${day}&by=${by}`;
-  const reply = await owner.get(`/accounts/${owner.account}/analytics?${query}`);
-  assert.equal(reply.status, 200, reply.text);
-  return reply.json<Analytics>();
+  return jsonOf<Analytics>(owner.get(`/accounts/${owner.account}/analytics?${query}`));
 }
 
 const total = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);

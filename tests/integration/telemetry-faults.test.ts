@@ -7,6 +7,7 @@ import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-route
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { until } from '../support/until.ts';
 import { answerJson, answerStatus, hang, startUpstream, type Script } from '../support/upstream.ts';
+import { ok } from '../support/http.ts';
 
 const receiverKey = 'key-of-the-receiver';
 
@@ -22,8 +23,7 @@ async function startWith(t: TestContext, endpoint: string, more: object = {}): P
 async function askOnce({ gateway }: TwoRoutes): Promise<string> {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const body = endpointOf('chat').body({ model: 'one-chat' });
-  const reply = await gateway.post('/v1/chat/completions', { key, body });
-  assert.equal(reply.status, 200, reply.text);
+  const reply = await ok(gateway.post('/v1/chat/completions', { key, body }));
   return reply.requestId;
 }
 

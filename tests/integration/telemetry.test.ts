@@ -16,6 +16,7 @@ import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-route
 import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerStatus, framesText } from '../support/upstream.ts';
+import { ok } from '../support/http.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
@@ -86,12 +87,13 @@ for (const { name, path, body } of endpoints) {
         [answerContent(name, { text: 'yes indeed', tokens: { ...tokens, cacheRead: 3 } })],
       );
       const [first, second] = [two.first.requests.length, two.second.requests.length];
-      const reply = await two.gateway.post(path, {
-        key,
-        headers: traced,
-        body: body({ model: `two-${name}`, stream }),
-      });
-      assert.equal(reply.status, 200, reply.text);
+      const reply = await ok(
+        two.gateway.post(path, {
+          key,
+          headers: traced,
+          body: body({ model: `two-${name}`, stream }),
+        }),
+      );
       const trace = await receiver.requestTrace(reply.requestId);
       const { request, calls, holds } = trace;
 
@@ -281,11 +283,12 @@ test('the cost of each span is that of its ledger entry, whatever was used', asy
     fc.asyncProperty(use, async ({ stream, wire, ...used }) => {
       two.play(wire, [answerContent(wire, { text: 'yes', tokens: used })]);
       const { path, body } = endpointOf(wire);
-      const reply = await two.gateway.post(path, {
-        key,
-        body: body({ model: `one-${wire}`, stream }),
-      });
-      assert.equal(reply.status, 200, reply.text);
+      const reply = await ok(
+        two.gateway.post(path, {
+          key,
+          body: body({ model: `one-${wire}`, stream }),
+        }),
+      );
       await assertBooked(await receiver.requestTrace(reply.requestId), reply.requestId);
     }),
     { numRuns: scaled(5, 100) },

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 type UsageRow = {
@@ -35,7 +35,7 @@ before(async () => {
         ['/v1/images/generations', { model: 'flux-2', prompt: 'A cat' }],
         ['/v1/web-search', { query: 'cats' }],
       ] as const) {
-        assert.equal((await gateway.post(path, { key, body })).status, 200, path);
+        await ok(gateway.post(path, { key, body }));
       }
     }
     await clock.advance(1_000);
@@ -59,9 +59,7 @@ async function readAll(
   const found: UsageRow[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const reply = await ask({ ...filter, limit: String(limit), cursor });
-    assert.equal(reply.status, 200, reply.text);
-    const page: Page = reply.json<Page>();
+    const page: Page = await jsonOf<Page>(ask({ ...filter, limit: String(limit), cursor }));
     found.push(...page.data);
     cursor = page.next_cursor;
   }

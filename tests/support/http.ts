@@ -27,12 +27,15 @@ export type Frame = {
 };
 
 export class Reply {
+  /** Such as `GET /v1/models`. */
+  readonly asked: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly trailers: NodeJS.Dict<string>;
   readonly text: string;
 
-  constructor(response: IncomingMessage, text: string) {
+  constructor(response: IncomingMessage, text: string, asked = '') {
+    this.asked = asked;
     this.status = response.statusCode ?? 0;
     this.headers = response.headers;
     this.trailers = response.trailers;
@@ -82,10 +85,25 @@ export type ErrorFields = Readonly<Record<string, unknown>> & {
 
 /** Sends a request and reads the whole answer, whatever its status. */
 export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
-  const response = await open(url, options).response;
+  const { request, response } = open(url, options);
+  const answer = await response;
   const pieces: Buffer[] = [];
-  for await (const piece of response) pieces.push(piece as Buffer);
-  return new Reply(response, Buffer.concat(pieces).toString('utf8'));
+  for await (const piece of answer) pieces.push(piece as Buffer);
+  const asked = `${request.method} ${request.path}`;
+  return new Reply(answer, Buffer.concat(pieces).toString('utf8'), asked);
+}
+
+/** Returns the reply, which must be a 200. */
+export async function ok(sent: Promise<Reply>): Promise<Reply> {
+  const reply = await sent;
+  assert.equal(reply.status, 200, `${reply.asked}: ${reply.text}`);
+  return reply;
+}
+
+/** Returns the body of a reply, which must be a 200. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
+export async function jsonOf<Body = Record<string, unknown>>(sent: Promise<Reply>): Promise<Body> {
+  return (await ok(sent)).json<Body>();
 }
 
 /** Sends a request. The test reads the answer itself, or disconnects. */
