@@ -72,7 +72,9 @@ function judge(name: string, status: number): Finding {
   );
 }
 
-function questionOf({ kind, base_url: url, api_key: key }: Provider) {
+type Question = { readonly url: string; readonly headers: Record<string, string> };
+
+function questionOf({ kind, base_url: url, api_key: key }: Provider): Question | null {
   switch (kind) {
     case 'openai':
     case 'openai-compatible':

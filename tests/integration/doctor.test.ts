@@ -1,17 +1,14 @@
 // `tollgate doctor` on installations with one broken part each.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/db/database.ts';
-import { builtProgram, root } from '../support/built-program.ts';
 import type { InstallationOptions } from '../support/installation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Program } from '../support/program.ts';
+import { runCommand } from '../support/run-command.ts';
 import { answerJson, answerStatus, startUpstream } from '../support/upstream.ts';
 
 type Finding = { area: string; level: string; what: string; remedy: string | null };
@@ -29,15 +26,13 @@ async function install(t: TestContext, options: InstallationOptions = {}): Promi
 }
 
 async function examine({ env }: Program, ...options: string[]) {
-  const child = spawn(process.execPath, [builtProgram(), 'doctor', '--json', ...options], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const { stdout, code } = await runCommand(['doctor', '--json', ...options], env).then(
+    (printed) => ({ stdout: printed, code: 0 }),
+    (failure: { stdout: string; code: number }) => failure,
+  );
   assert.ok(!stdout.includes(secretKey), 'a secret is printed');
   const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
-  assert.equal(status, ok ? 0 : 1);
+  assert.equal(code, ok ? 0 : 1);
   return { ok, findings, problems: findings.filter(({ level }) => level !== 'ok') };
 }
 

@@ -34,4 +34,5 @@ export const before = deferred(runner.before);
 export const after = deferred(runner.after);
 export const beforeEach = deferred(runner.beforeEach);
 export const afterEach = deferred(runner.afterEach);
+export { mock } from 'node:test';
 export default test;

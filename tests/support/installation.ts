@@ -1,17 +1,13 @@
 // A gateway installation for tests: a new data folder with a configuration file, a database, and
 // the command line.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { builtProgram, root } from './built-program.ts';
 import { createDatabase } from './postgres.ts';
+import { runCommand } from './run-command.ts';
 import { currentStore } from './test-store.ts';
-
-const execFileAsync = promisify(execFile);
 
 export type InstallationOptions = {
   /** The content of the configuration file; JSON is valid YAML. */
@@ -86,11 +82,7 @@ export abstract class Installation {
 
   /** Runs `tollgate <args> --json` beside the gateway. Returns its output. */
   async cli<Result = Record<string, unknown>>(...args: string[]): Promise<Result> {
-    const { stdout } = await execFileAsync(process.execPath, [builtProgram(), ...args, '--json'], {
-      cwd: root,
-      env: this.env,
-    });
-    return JSON.parse(stdout) as Result;
+    return JSON.parse(await runCommand([...args, '--json'], this.env)) as Result;
   }
 
   async createKey({
