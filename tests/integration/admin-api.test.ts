@@ -4,8 +4,8 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { send } from '../support/http.ts';
-import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
+import { jsonOf, ok, send } from '../support/http.ts';
+import { allRows } from '../support/refused-audit.ts';
 
 let gateway: TestGateway;
 let admin: AdminClient;
@@ -45,8 +45,7 @@ test('a shop sells access: account, credit, key, a request, and the charge in th
   const { key, secret } = await admin.ok<NewKey>('POST', `/accounts/${account}/keys`, {
     body: { mode: 'test', name: 'Acme’s key', daily_cap_micros: 1_000_000, models: ['gpt-5-mini'] },
   });
-  const reply = await gateway.post('/v1/chat/completions', { key: secret, body: chat });
-  assert.equal(reply.status, 200, reply.text);
+  const reply = await ok(gateway.post('/v1/chat/completions', { key: secret, body: chat }));
   const cost = reply.costMicros!;
   assert.ok(cost > 0);
 
@@ -121,95 +120,6 @@ test('each change is in the audit log with the admin key as its actor', async ()
     });
   assert.deepEqual(log.data.at(-2)!.after, { name: 'Renamed', frozen: true });
   assert.ok(!JSON.stringify(log).includes(secret));
-});
-
-/** Every endpoint that changes something, on an account of its own. */
-const changing: readonly (() => Promise<readonly [method: string, path: string, body?: object]>)[] =
-  [
-    async () => ['POST', '/accounts', { name: 'New' }],
-    async () => ['PATCH', `/accounts/${await admin.makeAccount()}`, { frozen: true }],
-    async () => ['POST', `/accounts/${await admin.makeAccount()}/purge`],
-    async () => [
-      'PATCH',
-      `/accounts/${await admin.makeAccount()}/telemetry`,
-      { endpoint: 'https://otlp.example.com' },
-    ],
-    async () => ['POST', `/accounts/${await admin.makeAccount()}/adjustments`, credit],
-    async () => {
-      const key = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-      await gateway.provokeLoss(key, 1);
-      return ['POST', `/accounts/${key.account}/forgive-losses`];
-    },
-    async () => [
-      'PATCH',
-      `/accounts/${await admin.makeAccount()}/prices`,
-      { price_multiplier_ppm: 5 },
-    ],
-    async () => [
-      'POST',
-      `/accounts/${await admin.makeAccount()}/keys`,
-      { mode: 'live', name: 'one' },
-    ],
-    async () => ['PATCH', `/keys/${(await gateway.makeKey()).id}`, { name: 'other' }],
-    async () => {
-      const { account, userId } = await signIn(gateway);
-      return [
-        'PATCH',
-        `/keys/${(await gateway.makeKey({ account })).id}/owner`,
-        { user_id: userId },
-      ];
-    },
-    async () => ['POST', `/keys/${(await gateway.makeKey()).id}/disable`],
-    async () => {
-      const { id } = await gateway.makeKey();
-      await admin.ok('POST', `/keys/${id}/disable`);
-      return ['POST', `/keys/${id}/enable`];
-    },
-    async () => ['POST', `/keys/${(await gateway.makeKey()).id}/revoke`],
-    async () => ['POST', `/users/${(await signIn(gateway)).userId}/reset-link`],
-    async () => {
-      const { account } = await signIn(gateway);
-      const { userId } = await signIn(gateway, { account, role: 'member' });
-      return ['PATCH', `/accounts/${account}/members/${userId}`, { role: 'admin' }];
-    },
-    async () => {
-      const { account, userId } = await signIn(gateway);
-      return ['PATCH', `/accounts/${account}/members/${userId}/budget`, { daily_micros: 5 }];
-    },
-    async () => {
-      const { account } = await signIn(gateway);
-      const { userId } = await signIn(gateway, { account, role: 'member' });
-      return ['DELETE', `/accounts/${account}/members/${userId}`];
-    },
-    async () => [
-      'POST',
-      `/accounts/${await admin.makeAccount()}/invitations`,
-      { email: 'new@example.com', role: 'owner' },
-    ],
-    async () => {
-      const path = `/accounts/${await admin.makeAccount()}/invitations`;
-      const body = { email: 'new@example.com', role: 'owner' };
-      return ['DELETE', `${path}/${(await admin.ok<Named>('POST', path, { body })).id}`];
-    },
-  ];
-
-test('a change without its audit row is no change', async () => {
-  for (const prepare of changing) {
-    const [method, path, body] = await prepare();
-    const sent = { body, idempotencyKey: order() };
-    const untouched = await allRows(gateway.database);
-    const refused = await whileRefusingAuditRows(gateway.database, () =>
-      admin.send(method, path, sent),
-    );
-    assert.equal(refused.status, 500, `${method} ${path} ${refused.text}`);
-    const changed = changedTables(untouched, await allRows(gateway.database));
-    // The claim of a credit comes before the ledger's transaction.
-    const allowed = path.endsWith('/adjustments') ? ['admin_answers'] : [];
-    assert.deepEqual(changed, allowed, `${method} ${path}`);
-    await admin.ok(method, path, sent);
-    const done = changedTables(untouched, await allRows(gateway.database));
-    assert.ok(done.includes('audit_log') && done.length > 1, `${method} ${path}: ${done.join()}`);
-  }
 });
 
 test('accounts: create with limits, find, change, clear', async () => {
@@ -691,8 +601,7 @@ test('a revoked or expired admin key stops at once; one for other addresses is r
   const key = await adminOf(gateway);
   await key.ok('GET', '/accounts');
   const operator = await signIn(gateway, { operator: true });
-  const revoked = await operator.post(`/operator/admin-keys/${key.id}/revoke`);
-  assert.equal(revoked.status, 200, revoked.text);
+  await ok(operator.post(`/operator/admin-keys/${key.id}/revoke`));
   assert.equal(await key.refused('GET', '/accounts'), '401 invalid_api_key -');
   const expired = await adminOf(gateway, { expiresAtMs: gateway.program.clock.nowMs() - 1 });
   assert.equal(await expired.refused('GET', '/accounts'), '401 invalid_api_key -');
@@ -703,14 +612,14 @@ test('a revoked or expired admin key stops at once; one for other addresses is r
 
 test('operators create admin keys in the dashboard; the key is shown once and never stored', async () => {
   const operator = await signIn(gateway, { operator: true });
-  const made = await operator.post('/operator/admin-keys', {
-    name: 'Shop',
-    scopes: ['accounts:read'],
-    allowed_addresses: ['127.0.0.1'],
-    expires_at: '2099-01-01T00:00:00Z',
-  });
-  assert.equal(made.status, 200, made.text);
-  const { key, secret } = made.json<{ key: { id: string; hint: string }; secret: string }>();
+  const { key, secret } = await jsonOf<{ key: { id: string; hint: string }; secret: string }>(
+    operator.post('/operator/admin-keys', {
+      name: 'Shop',
+      scopes: ['accounts:read'],
+      allowed_addresses: ['127.0.0.1'],
+      expires_at: '2099-01-01T00:00:00Z',
+    }),
+  );
   assert.match(secret, /^tg_admin_/);
   const list = (await operator.get('/operator/admin-keys')).json<{ data: readonly Named[] }>();
   assert.deepEqual(
@@ -719,8 +628,7 @@ test('operators create admin keys in the dashboard; the key is shown once and ne
   );
   const rows = [...(await allRows(gateway.database)).values()].join('\n');
   assert.ok(!rows.includes(secret) && rows.includes(key.hint));
-  const sent = await send(`${gateway.url}/admin/v1/accounts`, { key: secret });
-  assert.equal(sent.status, 200, sent.text);
+  await ok(send(`${gateway.url}/admin/v1/accounts`, { key: secret }));
   assert.equal(
     (await operator.post('/operator/admin-keys', { name: 'x', scopes: ['everything'] })).status,
     400,
