@@ -32,13 +32,13 @@ import { onEachStore, run, type StoreKind } from './stores.ts';
 const dayMs = 86_400_000;
 const killedLook = join(import.meta.dirname, '../support/ledger/killed-look.ts');
 const chargesDays = 3;
-const daysCharged = 8;
+const daysCharged = 6;
 const holds = [
   { holdId: 'h0', ledgerId: 'a0:live', keyId: 'k0' },
   { holdId: 'h1', ledgerId: 'a1:live', keyId: 'k1' },
 ] as const;
 
-/** Eight days with two charges each, and a clock that is trusted, three hours after their end. */
+/** Six days with two charges each, and a clock that is trusted, three hours after their end. */
 async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharges = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-export-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -52,7 +52,7 @@ async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharg
     const one = { ...holds[0], holdId: `more-${number}` };
     return [reserveOf(one, 1), settleOf(one, 1)];
   });
-  for (const commands of more) await books.run(commands);
+  await books.run(more.flat());
   for (let day = 0; day < daysCharged; day++) {
     const commands = holds.flatMap((of) => {
       const one = { ...of, holdId: `${of.holdId}-${day}` };
@@ -87,9 +87,10 @@ async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharg
 type Books = Awaited<ReturnType<typeof openBooks>>;
 
 const kindsOf = (events: readonly LookEvent[]) => [...new Set(events.map(({ kind }) => kind))];
-/** The newest seal is of day 8; days 1 to 5 are 3 or more days older. */
-const removedDays = 5;
+/** The newest seal is of day 6; days 1 to 3 are 3 or more days older. */
+const removedDays = 3;
 const firstDay = '2026-11-21';
+const lastRemovedDay = '2026-11-23';
 
 async function hasCharge(database: Database, id: string): Promise<boolean> {
   return (await select(database, `select id from charges where id = '${id}'`)).length > 0;
@@ -104,12 +105,11 @@ async function removeHalf(
 ): Promise<void> {
   await store.execute(database, 'create table kept as select * from charges');
   await lookOnce();
-  const lastDay = '2026-11-25';
   const on = store.name === 'PostgreSQL' ? ' on sealed_days' : '';
   await store.execute(
     database,
-    `drop trigger sealed_days_refuse_mark${on}; update sealed_days set removed_at_ms = null where day = '${lastDay}';
-     update kept set ${change} where id = 'h0-4'; insert into charges select * from kept where id = 'h0-4'`,
+    `drop trigger sealed_days_refuse_mark${on}; update sealed_days set removed_at_ms = null where day = '${lastRemovedDay}';
+     update kept set ${change} where id = 'h0-2'; insert into charges select * from kept where id = 'h0-2'`,
   );
 }
 
@@ -250,7 +250,10 @@ onEachStore((store) => {
   test('a page by key reads no day that was removed, however many charges it had', async (t) => {
     const { database, lookOnce } = await openBooks(t, store);
     await lookOnce();
-    await run(database, `update charge_days set requests = 1000000 where day <= '2026-11-25'`);
+    await run(
+      database,
+      `update charge_days set requests = 1000000 where day <= '${lastRemovedDay}'`,
+    );
     let statements = 0;
     const read = database.read.withPlugin({
       transformQuery: ({ node }) => {
@@ -345,9 +348,9 @@ onEachStore((store) => {
   };
   for (const [name, sql] of Object.entries(tampering)) {
     test(`${name} stops the removal of its day and of later ones`, async (t) => {
-      const { database, lookOnce, countCharges } = await openBooks(t, store);
+      const { database, folder, lookOnce, countCharges } = await openBooks(t, store);
       // Nothing is removed by this look: the folder is a file.
-      const blocked = join(mkdtempSync(join(tmpdir(), 'tollgate-export-')), 'file');
+      const blocked = join(folder, 'file');
       writeFileSync(blocked, '');
       assert.deepEqual(kindsOf(await lookOnce({ exportFolder: blocked })), [
         'sealed',
@@ -456,7 +459,7 @@ onEachStore((store) => {
     await lookOnce({ keptDays: 39 });
     await store.execute(
       database,
-      `create temp table copy as select * from charges where id = 'h0-6';
+      `create temp table copy as select * from charges where id = 'h0-4';
        update copy set id = 'orphan', created_at_ms = created_at_ms - ${20 * dayMs}; insert into charges select * from copy`,
     );
     assert.deepEqual(kindsOf(await lookOnce()), ['not-removed', 'done']);
@@ -521,10 +524,10 @@ onEachStore((store) => {
     const { database, lookOnce } = await openBooks(t, store);
     await lookOnce();
     for (const [day, change] of [
-      ['2026-11-24', 'removed_at_ms = null'],
-      ['2026-11-24', 'removing_since_ms = 1'],
-      ['2026-11-26', 'removing_since_ms = 1, removed_at_ms = 1'],
-      ['2026-11-27', 'removing_since_ms = 1'],
+      ['2026-11-22', 'removed_at_ms = null'],
+      ['2026-11-22', 'removing_since_ms = 1'],
+      ['2026-11-24', 'removing_since_ms = 1, removed_at_ms = 1'],
+      ['2026-11-25', 'removing_since_ms = 1'],
     ])
       await assert.rejects(
         async () =>
@@ -533,7 +536,7 @@ onEachStore((store) => {
       );
     await store.execute(
       database,
-      `update sealed_days set removing_since_ms = 1 where day = '2026-11-26'`,
+      `update sealed_days set removing_since_ms = 1 where day = '2026-11-24'`,
     );
   });
 
@@ -543,7 +546,7 @@ onEachStore((store) => {
     await lookOnce();
     const whole = await verify(database.read);
     assert.ok(whole.ok);
-    assert.equal(whole.removedDay, '2026-11-25');
+    assert.equal(whole.removedDay, lastRemovedDay);
     await store.execute(database, `insert into charges select * from kept where id = 'h0-0'`);
     for (const all of [false, true]) {
       const found = await verify(database.read, [], { all });
@@ -557,7 +560,7 @@ onEachStore((store) => {
     await removeHalf(store, database, lookOnce, 'cost_micros = 999');
     const found = await verify(database.read, [], { all: true });
     assert.ok(!found.ok);
-    assert.equal(found.problem.id, 'h0-4');
+    assert.equal(found.problem.id, 'h0-2');
   });
 
   test('between two steps of a removal the ledger writes', async (t) => {
