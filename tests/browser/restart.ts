@@ -49,37 +49,33 @@ after(async () => {
 const banner = (page: Page) => page.getByText('The gateway cannot be reached');
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
-test('a page that is opened while the gateway is away appears when it is back', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores }, async (page) => {
-    await page.goto('/');
-    await page.getByText('Spent today').waitFor();
-    await gateway.program.kill();
-    await page.getByRole('link', { name: 'Playground' }).click();
-    await banner(page).waitFor();
-    await page.getByRole('navigation', { name: 'Account' }).waitFor();
-    await takePicture(page, 'connection-lost');
-    await gateway.program.start();
-    await heading(page, 'Playground').waitFor();
-    await banner(page).waitFor({ state: 'hidden' });
-    // Figures are loaded again too.
-    const asked = page.waitForResponse(/\/dashboard-api\/.*\/billing/);
-    await page.getByRole('link', { name: 'Billing' }).click();
-    assert.equal((await asked).status(), 200);
-  });
-});
-
-test('figures come back by themselves', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores }, async (page) => {
-    await page.goto('/keys');
-    await page.getByText('No live keys yet').waitFor();
-    await gateway.program.kill();
-    await page.getByRole('combobox', { name: 'State' }).click();
-    await page.getByRole('option', { name: 'Revoked', exact: true }).click();
-    await banner(page).waitFor();
-    await gateway.program.start();
-    await page.getByText('No matching keys').waitFor();
-    await banner(page).waitFor({ state: 'hidden' });
-  });
+test('a page that is opened while the gateway is away appears when it is back, and figures come back by themselves', async () => {
+  const options = { baseUrl: gateway.url, cookie: user.cookie, ignores };
+  await browser.withPage(options, (page) =>
+    browser.withPage(options, async (keys) => {
+      await page.goto('/');
+      await page.getByText('Spent today').waitFor();
+      await keys.goto('/keys');
+      await keys.getByText('No live keys yet').waitFor();
+      await gateway.program.kill();
+      await page.getByRole('link', { name: 'Playground' }).click();
+      await banner(page).waitFor();
+      await page.getByRole('navigation', { name: 'Account' }).waitFor();
+      await takePicture(page, 'connection-lost');
+      await keys.getByRole('combobox', { name: 'State' }).click();
+      await keys.getByRole('option', { name: 'Revoked', exact: true }).click();
+      await banner(keys).waitFor();
+      await gateway.program.start();
+      await heading(page, 'Playground').waitFor();
+      await banner(page).waitFor({ state: 'hidden' });
+      await keys.getByText('No matching keys').waitFor();
+      await banner(keys).waitFor({ state: 'hidden' });
+      // Figures are loaded again too.
+      const asked = page.waitForResponse(/\/dashboard-api\/.*\/billing/);
+      await page.getByRole('link', { name: 'Billing' }).click();
+      assert.equal((await asked).status(), 200);
+    }),
+  );
 });
 
 test('after an update, an open page says so, and the next page is of the new version', async () => {
