@@ -27,11 +27,11 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
     ),
   ],
-  // Files that `npm test` runs only on SQLite, because the store is not their subject.
+  // Files that `npm test` runs only on SQLite, because the store is not their subject. Pages in the
+  // browser send what `report-rows` and `dashboard-*` send on both.
   postgres: [
     test(
       [
-        'tests/browser/{analytics,money-and-operators}.test.ts',
         'tests/integration/{cache-hits,dashboard-playground,web-search-endpoint}.test.ts',
         'tests/integration/image-{failures,forms,refusals}.test.ts',
       ],

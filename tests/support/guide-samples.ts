@@ -58,26 +58,28 @@ function isLanguage(name: string): name is Language {
   return (languages as readonly string[]).includes(name);
 }
 
-/** Writes the gateway's address and a key into a sample, as the page does. */
-function fill(code: string, url: string, key: string): string {
-  return code.replaceAll('http://127.0.0.1:4000', url).replaceAll('YOUR_KEY', key);
+/** Writes the gateway's address and a test key of a new account into a sample, as the page does. */
+export async function fillSample(gateway: TestGateway, { code }: Sample) {
+  const { key } = await gateway.makeKey({ mode: 'test', creditUsd: 5 });
+  const filled = code.replaceAll('http://127.0.0.1:4000', gateway.url).replaceAll('YOUR_KEY', key);
+  return { code: filled, key };
 }
 
-/** Runs a sample with a test key of a new account and checks what it prints. */
+/** Runs a sample and checks what it prints. */
 export async function runSample(
   gateway: TestGateway,
   sample: Sample,
-  commandOf: (code: string) => SampleCommand | Promise<SampleCommand>,
+  commandOf: (code: string) => SampleCommand,
 ): Promise<void> {
-  const { key } = await gateway.makeKey({ mode: 'test', creditUsd: 5 });
-  const command = await commandOf(fill(sample.code, gateway.url, key));
-  const printed = await run(command, { ...process.env, TOLLGATE_KEY: key });
+  const { code, key } = await fillSample(gateway, sample);
+  const printed = await runCommand(commandOf(code), { ...process.env, TOLLGATE_KEY: key });
   assertPrints(printed, sample);
 }
 
-function run(
+/** Returns what the command prints. */
+export function runCommand(
   { program, args, code, folder: cwd = root }: SampleCommand,
-  env: NodeJS.ProcessEnv,
+  env = process.env,
 ): Promise<string> {
   return new Promise((resolve) => {
     const options = { env, cwd, timeout: secondsMax * 1000 };

@@ -36,6 +36,8 @@ export function installPython(
       'install',
       '--quiet',
       '--disable-pip-version-check',
+      // Python compiles what is imported, which is a small part of it.
+      '--no-compile',
       '--requirement',
       requirements,
     ]);

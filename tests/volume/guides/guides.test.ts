@@ -8,7 +8,14 @@ import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { goEnv } from '../../support/go.ts';
-import { runSample, samples, type SampleCommand } from '../../support/guide-samples.ts';
+import {
+  assertPrints,
+  fillSample,
+  runCommand,
+  samples,
+  type Sample,
+  type SampleCommand,
+} from '../../support/guide-samples.ts';
 import { installPython, skipWithoutPython as skip } from '../../support/python.ts';
 
 let gateway: TestGateway;
@@ -43,26 +50,36 @@ function inTools(command: string, options: Partial<SampleCommand> = {}): SampleC
   return { program: 'env', args: [`PATH=${path}`, 'sh', '-c', command], ...options };
 }
 
-const commands: Readonly<Record<'python' | 'go', (code: string, index: number) => SampleCommand>> =
-  {
-    python: (code) => inTools('exec python3 -', { code }),
-    go: (code, index) => {
-      const name = `sample${index}`;
-      const folder = join(tools, 'go');
-      mkdirSync(join(folder, name), { recursive: true });
-      writeFileSync(join(folder, name, 'main.go'), code);
-      const flags = `CGO_ENABLED=${goEnv.CGO_ENABLED} GOFLAGS="-mod=mod ${goEnv.GOFLAGS}"`;
-      return inTools(`GOTOOLCHAIN=local ${flags} exec go run ./${name}`, { folder });
-    },
-  };
+async function runPython(own: readonly Sample[]): Promise<readonly string[]> {
+  const filled = await Promise.all(own.map((sample) => fillSample(gateway, sample)));
+  const runner = join(import.meta.dirname, 'run_samples.py');
+  const printed = await runCommand(
+    inTools(`exec python3 '${runner}'`, { code: JSON.stringify(filled) }),
+  );
+  assert.ok(printed.startsWith('['), printed);
+  return JSON.parse(printed) as string[];
+}
 
-for (const [language, commandOf] of Object.entries(commands)) {
+async function runGo(own: readonly Sample[]): Promise<readonly string[]> {
+  const folder = join(tools, 'go');
+  const flags = `CGO_ENABLED=${goEnv.CGO_ENABLED} GOFLAGS="-mod=mod ${goEnv.GOFLAGS}"`;
+  return Promise.all(
+    own.map(async (sample, index) => {
+      const { code, key } = await fillSample(gateway, sample);
+      mkdirSync(join(folder, `sample${index}`), { recursive: true });
+      writeFileSync(join(folder, `sample${index}`, 'main.go'), code);
+      const command = `GOTOOLCHAIN=local ${flags} exec go run ./sample${index}`;
+      return runCommand(inTools(command, { folder }), { ...process.env, TOLLGATE_KEY: key });
+    }),
+  );
+}
+
+for (const [language, run] of Object.entries({ python: runPython, go: runGo })) {
   test(`samples in ${language} print what the guides say`, { skip }, async (context) => {
     const own = samples.filter((sample) => sample.language === language);
     assert.ok(own.length > 1, `only ${own.length} samples were found`);
+    const printed = await run(own);
     for (const [index, sample] of own.entries())
-      await context.test(sample.place, () =>
-        runSample(gateway, sample, (code) => commandOf(code, index)),
-      );
+      await context.test(sample.place, () => assertPrints(printed[index]!, sample));
   });
 }
