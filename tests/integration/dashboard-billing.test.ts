@@ -4,6 +4,7 @@ import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 
 const hooks = hooksOfFile();
@@ -91,7 +92,7 @@ test('the statement lists all credits, debits and daily charges in pages that ad
   const { account, key } = await gateway.makeKey({ mode: 'test' });
   const member = await signIn(gateway, { account, role: 'member' });
   const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
-  assert.equal((await gateway.post('/v1/chat/completions', { key, body })).status, 200);
+  await ok(gateway.post('/v1/chat/completions', { key, body }));
   type Line = {
     readonly kind: string;
     readonly amount_micros: number;
@@ -133,37 +134,11 @@ test('an amount out of bounds or not in whole cents is refused with its field', 
     );
   }
   const body = { request_id: requestId(), amount_micros: 10_000_000 };
-  assert.equal((await owner.post(path, body)).status, 200);
+  await ok(owner.post(path, body));
   assert.equal(
     (await owner.post(path, { ...body, amount_micros: 20_000_000 })).error.code,
     'conflict',
   );
-});
-
-test('only owners top up and set the warning; members see the balance, strangers nothing', async () => {
-  const { account } = await signIn(gateway);
-  const [admin, member, stranger] = [
-    await signIn(gateway, { account, role: 'admin' }),
-    await signIn(gateway, { account, role: 'member' }),
-    await signIn(gateway),
-  ];
-  const topUp = { request_id: requestId(), amount_micros: 10_000_000 };
-  for (const [client, status] of [
-    [admin, 403],
-    [member, 403],
-    [stranger, 404],
-  ] as const) {
-    assert.equal((await client.post(`/accounts/${account}/top-ups`, topUp)).status, status);
-    assert.equal(
-      (await client.patch(`/accounts/${account}/low-balance`, { threshold_micros: 1 })).status,
-      status,
-    );
-  }
-  assert.equal(
-    (await member.get(`/accounts/${account}/billing?mode=test`)).json()['available_micros'],
-    1_000_000_000,
-  );
-  assert.equal((await stranger.get(`/accounts/${account}/billing?mode=live`)).status, 404);
 });
 
 test('a top-up of another account is not found', async () => {
@@ -189,7 +164,7 @@ test('after a Stripe outage the same top-up can be retried', async () => {
     (await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code,
     'upstream_error',
   );
-  assert.equal((await owner.post(`/accounts/${owner.account}/top-ups`, body)).status, 200);
+  await ok(owner.post(`/accounts/${owner.account}/top-ups`, body));
 });
 
 test('the low-balance warning is set, changed and removed, each with an audit row', async () => {

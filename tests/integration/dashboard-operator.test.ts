@@ -5,6 +5,7 @@ import { answerContent } from '../support/answers.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 import { until } from '../support/until.ts';
 
@@ -60,41 +61,9 @@ const models = {
   messages: [{ role: 'user', content: 'Hi' }],
 };
 
-test('only operators can call the operator endpoints', async () => {
-  const owner = await signIn(gateway);
-  for (const path of [
-    'accounts',
-    `accounts/${owner.account}`,
-    'keys',
-    'users',
-    'payments',
-    'providers',
-    'catalogue',
-    'settings',
-    'audit-log',
-  ]) {
-    assert.equal((await owner.get(`/operator/${path}`)).status, 404, path);
-  }
-  const body = {
-    request_id: requestId(),
-    kind: 'credit',
-    mode: 'live',
-    amount_micros: 1,
-    note: 'mine',
-  };
-  assert.equal(
-    (await owner.post(`/operator/accounts/${owner.account}/adjustments`, body)).status,
-    404,
-  );
-  assert.equal((await gateway.balance(owner.account)).postedMicros, 0);
-});
-
 test('accounts are found by part of their name or by id, in pages', async () => {
   for (const name of ['Acme One', 'Acme Two', 'ACME three_%', 'Other']) {
-    assert.equal(
-      (await operator.post('/operator/accounts', { request_id: requestId(), name })).status,
-      200,
-    );
+    await ok(operator.post('/operator/accounts', { request_id: requestId(), name }));
   }
   type List = {
     readonly data: { readonly id: string; readonly name: string }[];
@@ -200,7 +169,7 @@ test('an adjustment with a request id of another one is refused', async () => {
     amount_micros: 5,
     note: 'first',
   };
-  assert.equal((await operator.post(path, credit)).status, 200);
+  await ok(operator.post(path, credit));
   for (const other of [{ amount_micros: 6 }, { note: 'second' }]) {
     assert.equal((await operator.post(path, { ...credit, ...other })).error.code, 'conflict');
   }
@@ -347,8 +316,7 @@ test('a payment without a top-up waits until an operator assigns or dismisses it
     'line_items[0][price_data][currency]': 'usd',
   };
   const [one, other] = ['a', 'b'].map((key) => stripe.paymentOf(stripe.open(fields, key).url));
-  for (const payment of [one!, other!])
-    assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200);
+  for (const payment of [one!, other!]) await ok(stripe.deliver(stripe.completed(payment)));
   type List = {
     readonly is_configured: boolean;
     readonly data: { readonly id: string; readonly decision: string | null }[];
@@ -381,10 +349,8 @@ test('a payment without a top-up waits until an operator assigns or dismisses it
     ).error.param,
     'account',
   );
-  assert.equal(
-    (await operator.post(`/operator/payments/${other!.intent}/dismiss`, { note: 'another shop’s' }))
-      .status,
-    200,
+  await ok(
+    operator.post(`/operator/payments/${other!.intent}/dismiss`, { note: 'another shop’s' }),
   );
   assert.deepEqual(
     (await list()).data.filter(({ decision }) => decision === null),
@@ -420,10 +386,8 @@ test('users are listed with their accounts; links reset a password and invite a 
   }>();
   const token = new URL(link).searchParams.get('token')!;
   const nobody = visitor(gateway);
-  assert.equal(
-    (await nobody.post('/auth/password-reset/complete', { token, password: 'a new long password' }))
-      .status,
-    200,
+  await ok(
+    nobody.post('/auth/password-reset/complete', { token, password: 'a new long password' }),
   );
   assert.equal((await operator.post('/operator/users/usr_none/reset-link')).status, 404);
 
@@ -436,7 +400,7 @@ test('users are listed with their accounts; links reset a password and invite a 
   });
   const invitation = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
   const accepted = { token: invitation, name: 'First Owner', password: 'another long password' };
-  assert.equal((await nobody.post('/auth/invitation/accept', accepted)).status, 200);
+  await ok(nobody.post('/auth/invitation/accept', accepted));
   const members = (await operator.get(`/operator/accounts/${id}/members`)).json<{
     data: { email: string; role: string }[];
   }>().data;
@@ -463,7 +427,7 @@ test('an operator sees the open invitations of an account and withdraws one', as
   const list = async () => (await operator.get(path)).json<{ data: { id: string }[] }>().data;
   assert.deepEqual(await list(), []);
   const byOwner = { email: 'by.owner@example.com', role: 'member' };
-  assert.equal((await owner.post(`/accounts/${account}/invitations`, byOwner)).status, 200);
+  await ok(owner.post(`/accounts/${account}/invitations`, byOwner));
   const byOperator = { email: 'by.operator@example.com', role: 'owner' };
   const { link } = (await operator.post(path, byOperator)).json<{ link: string }>();
   const open = await list();
@@ -477,7 +441,7 @@ test('an operator sees the open invitations of an account and withdraws one', as
   const other = await signIn(gateway);
   const elsewhere = `/operator/accounts/${other.account}/invitations/${second!.id}`;
   assert.equal((await operator.delete(elsewhere)).status, 404);
-  assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 200);
+  await ok(operator.delete(`${path}/${second!.id}`));
   assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 404);
   assert.deepEqual(await list(), [first]);
   const token = new URL(link).searchParams.get('token')!;
