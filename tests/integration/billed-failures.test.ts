@@ -2,10 +2,10 @@
 // client nothing, and is booked as the operator's loss.
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, type UpstreamWireName } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerSse, answerStatus, hang, type Script } from '../support/upstream.ts';
@@ -113,34 +113,31 @@ function geminiAnswer(finishReason: string, parts: readonly object[]): object {
   };
 }
 
-let gateway: TestGateway;
-before(async () => {
-  const model = (route: object) => ({
-    routes: [{ ...route, model: 'upstream-model' }],
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: true },
-    prices,
-    timeouts: { first_byte_ms: 1_000 },
-  });
-  gateway = await startGateway(
-    {
-      models: {
-        ...Object.fromEntries(upstreams.map(({ name, route }) => [`to-${name}`, model(route)])),
-        'to-two': {
-          ...model({}),
-          routes: [
-            { provider: 'openai', api: 'chat', model: 'upstream-model' },
-            { provider: 'anthropic', model: 'upstream-model' },
-          ],
-        },
-      },
-      retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 1_000 },
-      health: { failures: 1_000 },
-    },
-    { clock },
-  );
+const model = (route: object) => ({
+  routes: [{ ...route, model: 'upstream-model' }],
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true },
+  prices,
+  timeouts: { first_byte_ms: 1_000 },
 });
+const gateway = await startGateway(
+  {
+    models: {
+      ...Object.fromEntries(upstreams.map(({ name, route }) => [`to-${name}`, model(route)])),
+      'to-two': {
+        ...model({}),
+        routes: [
+          { provider: 'openai', api: 'chat', model: 'upstream-model' },
+          { provider: 'anthropic', model: 'upstream-model' },
+        ],
+      },
+    },
+    retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 1_000 },
+    health: { failures: 1_000 },
+  },
+  { clock },
+);
 after(() => gateway.stop());
 
 type Asked = {
@@ -598,7 +595,7 @@ test('a 401 of the second route is not a loss, even if the client gets the first
   gateway.upstream.on('/v1/messages', answerStatus(401));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const client = endpoints.find(({ name }) => name === 'chat')!;
-  const asked = gateway.post(client.path, { key, body: client.body({ model: 'to-two' }) });
+  const asked = gateway.ask(client, key, { model: 'to-two' });
   await gateway.upstream.request(earlier);
   const reply = await clock.hurry(asked);
   assert.equal(reply.status, 504, reply.text);

@@ -17,7 +17,7 @@ after(() => gateway.stop());
 test('a charged answer is in the cache after a kill', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const ask = () => gateway.post(chat.path, { key, body: chat.body({ temperature: 0 }) });
+  const ask = () => gateway.ask(chat, key, { temperature: 0 });
   const first = await ask();
   await gateway.program.kill();
   await gateway.program.start();

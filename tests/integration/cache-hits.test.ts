@@ -2,10 +2,9 @@
 // hits.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
-import { type KeyOptions, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type KeyOptions, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
@@ -13,14 +12,11 @@ import { TestClock } from '../support/test-clock.ts';
 
 const chat = endpoint('chat');
 const clock = new TestClock();
-let gateway: TestGateway;
 
 const hooks = hooksOfFile();
-before(async () => {
-  gateway = await startGateway({}, { clock });
-  hooks.after(() => gateway.stop());
-  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
-});
+const gateway = await startGateway({}, { clock });
+hooks.after(() => gateway.stop());
+gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
 
 type Sent = {
   readonly path?: string;
@@ -133,7 +129,7 @@ test('a hit shows the current balance', async () => {
   const sent = { body: bodyOf({ seed: 4 }) };
   const earlier = await askTwice(key, sent);
   const long = { text: 'word '.repeat(20_000), tokens: { input: 100, output: 20_000 } };
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', long));
+  gateway.answer(chat, long);
   const dear = await ask(key, { body: bodyOf({ seed: 5, max_completion_tokens: 100_000 }) });
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   assert.equal(dear.status, 200, dear.text);

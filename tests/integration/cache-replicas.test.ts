@@ -1,27 +1,20 @@
 // The cache across several gateways on one PostgreSQL database: shared answers, shared purges.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
-import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { startReplicas } from '../support/replicas.ts';
 import { TestClock } from '../support/test-clock.ts';
-import type { LocalUpstream } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const clock = new TestClock();
-let upstream: LocalUpstream;
-let replicas: readonly RunningApp[];
-let setup: TestGateway;
 
 const hooks = hooksOfFile();
-before(async () => {
-  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3, clock }));
-});
+const { replicas, setup, upstream } = await startReplicas(hooks, { count: 3, clock });
 
 const ask = (replica: RunningApp, key: string, headers: Record<string, string> = {}) =>
   send(replica.url + chat.path, { key, headers, body: chat.body({ temperature: 0 }) });

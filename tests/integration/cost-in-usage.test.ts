@@ -2,7 +2,7 @@
 // whole, in every format, on the straight path and translated. The gateway's own cost is never
 // there.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import {
@@ -13,31 +13,27 @@ import {
   type UpstreamWireName,
 } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { answerJson, answerSse, type Script, type SseFrame } from '../support/upstream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-let gateway: TestGateway;
-
-before(async () => {
-  const prices = { input: 3, output: 15 };
-  const model = (provider: string, fields: object = {}) => ({
-    routes: [{ provider, model: 'upstream-model', ...fields }],
-    prices,
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: false, streaming: true, vision: false },
-  });
-  gateway = await startGateway({
-    models: {
-      'by-responses': model('openai', { api: 'responses' }),
-      'by-chat': model('openai', { api: 'chat' }),
-      'by-messages': model('anthropic'),
-      'by-gemini': model('google'),
-    },
-  });
+const prices = { input: 3, output: 15 };
+const modelBy = (provider: string, fields: object = {}) => ({
+  routes: [{ provider, model: 'upstream-model', ...fields }],
+  prices,
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false, streaming: true, vision: false },
+});
+const gateway = await startGateway({
+  models: {
+    'by-responses': modelBy('openai', { api: 'responses' }),
+    'by-chat': modelBy('openai', { api: 'chat' }),
+    'by-messages': modelBy('anthropic'),
+    'by-gemini': modelBy('google'),
+  },
 });
 after(() => gateway.stop());
 
@@ -189,10 +185,7 @@ test('a Chat client that does not request usage gets none in any chunk', async (
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const wire of ['chat', 'messages'] as const) {
     gateway.upstream.on(upstreams[wire][0]!, priced(wire));
-    const reply = await gateway.post(chat.path, {
-      key,
-      body: chat.body({ model: `by-${wire}`, stream: true }),
-    });
+    const reply = await gateway.ask(chat, key, { model: `by-${wire}`, stream: true });
     assert.equal(reply.costMicros, costMicros);
     assert.ok(!reply.text.includes('usage'), reply.text);
     for (const { data } of reply.frames.slice(0, -1))

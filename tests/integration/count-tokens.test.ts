@@ -1,15 +1,10 @@
 // `POST /v1/messages/count_tokens` over real HTTP: what the upstream is sent, how its failures are
 // reported, and that it is free.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import { pngHead } from '../support/images/png-head.ts';
-import {
-  startGateway,
-  upstreamKey,
-  type KeyOptions,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
@@ -18,43 +13,38 @@ const path = '/v1/messages/count_tokens';
 const estimateHeader = 'x-service-token-count';
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let testKey: string;
-let liveKey: string;
 
-before(async () => {
-  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
-  const prices = { input: 3, output: 15 };
-  gateway = await startGateway(
-    (upstream) => ({
-      images: { allowed_hosts: [new URL(upstream.url).host] },
-      providers: {
-        second: {
-          kind: 'anthropic',
-          base_url: `${upstream.url}/second`,
-          api_key: 'sk-ant-second-key-0001',
-        },
-        unreachable: { kind: 'anthropic', base_url: 'http://127.0.0.1:9', api_key: upstreamKey },
+const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
+const prices = { input: 3, output: 15 };
+const gateway = await startGateway(
+  (upstream) => ({
+    images: { allowed_hosts: [new URL(upstream.url).host] },
+    providers: {
+      second: {
+        kind: 'anthropic',
+        base_url: `${upstream.url}/second`,
+        api_key: 'sk-ant-second-key-0001',
       },
-      models: {
-        'two-homes': {
-          routes: [
-            { provider: 'openai', model: 'elsewhere' },
-            { provider: 'anthropic', model: 'first-home' },
-            { provider: 'second', model: 'second-home' },
-          ],
-          supports: { thinking: true },
-          prices,
-          ...limits,
-        },
-        'no-home': { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
+      unreachable: { kind: 'anthropic', base_url: 'http://127.0.0.1:9', api_key: upstreamKey },
+    },
+    models: {
+      'two-homes': {
+        routes: [
+          { provider: 'openai', model: 'elsewhere' },
+          { provider: 'anthropic', model: 'first-home' },
+          { provider: 'second', model: 'second-home' },
+        ],
+        supports: { thinking: true },
+        prices,
+        ...limits,
       },
-    }),
-    { clock },
-  );
-  testKey = gateway.program.firstTestKey;
-  liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
-});
+      'no-home': { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
+    },
+  }),
+  { clock },
+);
+const testKey = gateway.program.firstTestKey;
+const liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 after(() => gateway.stop());
 beforeEach(() => gateway.upstream.on(path, answerJson({ input_tokens: 4_321 })));
 

@@ -4,7 +4,7 @@
 // process's lease ends. TOLLGATE_KILLS: how often.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { after, before, test, type TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../src/db/database.ts';
 import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
@@ -17,7 +17,7 @@ import { send, type Reply } from '../support/http.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
-import { startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
+import { startUpstream, type Script } from '../support/upstream.ts';
 
 /** Two installations: while one restarts, the other serves. */
 const installations = 2;
@@ -29,14 +29,11 @@ const creditUsd = 100;
 const creditMicros = creditUsd * 1_000_000;
 
 const steps = new EventEmitter();
-let upstream: LocalUpstream;
 const started: Installation[] = [];
 
-before(async () => {
-  upstream = await startUpstream();
-  for (const endpoint of endpoints) upstream.on(endpoint.upstreamPath, answerAtSomeTime(endpoint));
-  for (let index = 0; index < installations; index++) started.push(await startInstallation());
-});
+const upstream = await startUpstream();
+for (const endpoint of endpoints) upstream.on(endpoint.upstreamPath, answerAtSomeTime(endpoint));
+for (let index = 0; index < installations; index++) started.push(await startInstallation());
 after(async () => {
   for (const { program } of started) await program.stop();
   await upstream.close();

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -62,7 +62,6 @@ const tokensAt: Readonly<Record<Moment, number>> = {
 };
 
 const clock = new TestClock();
-let gateway: TestGateway;
 /** Upstream answers by cell. */
 const left = new Map<Cell, Left>();
 /** Releases the upstreams that end in time, or the others. */
@@ -83,33 +82,31 @@ const isHidden = ({ stream, moment }: Cell) => !stream || moment === 'nothing';
 const runsOn = (cell: Cell) => cell.end === 'late' && (cell.hasKey || isHidden(cell));
 
 /** All clients leave at the same moment of the clock. */
-before(async () => {
-  gateway = await startGateway({ models: pairModels, log: { level: 'error' } }, { clock });
-  const asked = new Map(cells.map((cell) => [cell, Promise.withResolvers<UpstreamRequest>()]));
-  for (const { upstreamPath } of endpoints) {
-    gateway.upstream.on(upstreamPath, async (response, request) => {
-      const text = JSON.stringify(request.body);
-      const cell = cells.find(({ name }) => text.includes(`[${name}]`))!;
-      asked.get(cell)!.resolve(request);
-      await play(cell, response);
-    });
-  }
-  await Promise.all(
-    cells.map(async (cell) => left.set(cell, await leave(cell, asked.get(cell)!.promise))),
-  );
-  // Whole answers are never stopped.
-  const watched = cells.filter(({ hasKey, stream }) => !hasKey && stream);
-  await until(() => clock.dueIn(readOnMs) === watched.length);
+const gateway = await startGateway({ models: pairModels, log: { level: 'error' } }, { clock });
+const arrived = new Map(cells.map((cell) => [cell, Promise.withResolvers<UpstreamRequest>()]));
+for (const { upstreamPath } of endpoints) {
+  gateway.upstream.on(upstreamPath, async (response, request) => {
+    const text = JSON.stringify(request.body);
+    const cell = cells.find(({ name }) => text.includes(`[${name}]`))!;
+    arrived.get(cell)!.resolve(request);
+    await play(cell, response);
+  });
+}
+await Promise.all(
+  cells.map(async (cell) => left.set(cell, await leave(cell, arrived.get(cell)!.promise))),
+);
+// Whole answers are never stopped.
+const watched = cells.filter(({ hasKey, stream }) => !hasKey && stream);
+await until(() => clock.dueIn(readOnMs) === watched.length);
 
-  await clock.advance(readOnMs - 1);
-  assert.ok(left.values().every(({ ended }) => ended === null));
-  release.soon.resolve();
-  for (const [{ end }, { key }] of left) if (end === 'soon') await waitForRecord(key);
-  await clock.advance(1);
-  await until(() => [...left].every(([cell, { ended }]) => runsOn(cell) || ended !== null));
-  await clock.advance(10 * readOnMs);
-  release.late.resolve();
-});
+await clock.advance(readOnMs - 1);
+assert.ok(left.values().every(({ ended }) => ended === null));
+release.soon.resolve();
+for (const [{ end }, { key }] of left) if (end === 'soon') await waitForRecord(key);
+await clock.advance(1);
+await until(() => [...left].every(([cell, { ended }]) => runsOn(cell) || ended !== null));
+await clock.advance(10 * readOnMs);
+release.late.resolve();
 after(() => gateway.stop());
 
 async function play(

@@ -67,7 +67,7 @@ for (const trouble of ['full disk', 'lock'] as const) {
     for (const release of releases) release();
     const readiness = await until(books.notReady);
     assert.equal(readiness.json().status, 'the books cannot be written');
-    const refused = gateway.post(chat.path, { key, body: chat.body() });
+    const refused = gateway.ask(chat, key);
     const answered = Promise.all([...running, refused]);
     await clock.skipWaits(Promise.race([answered, clock.sleep(newWorkTimeoutMs)]));
     for (const [index, reply] of (await clock.skipWaits(answered)).entries()) {
@@ -106,7 +106,7 @@ for (const trouble of ['full disk', 'lock'] as const) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     const held = holdBack(answerContent('chat', content));
     gateway.upstream.on(chat.upstreamPath, held.script);
-    const running = gateway.post(chat.path, { key, body: chat.body() });
+    const running = gateway.ask(chat, key);
     await gateway.upstream.request(0);
     const end = books.begin();
     held.release();
@@ -168,7 +168,7 @@ test('a failed request gets its error at once, although its hold can only be rel
     (response) => void response.writeHead(400).end('{"error":{"message":"no such thing"}}'),
   );
   gateway.upstream.on(chat.upstreamPath, held.script);
-  const running = gateway.post(chat.path, { key, body: chat.body() });
+  const running = gateway.ask(chat, key);
   await gateway.upstream.request(0);
   const end = books.begin();
   held.release();
@@ -187,7 +187,7 @@ test('all other writes fail with a clear error on a full disk, and work again af
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const owner = await signIn(gateway, { role: 'owner' });
   const newKey = () =>
     owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'another' });

@@ -1,21 +1,18 @@
 // The hold for a document, as seen by a client with a small balance.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 
 const messages = endpoint('messages');
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway();
-  gateway.upstream.on(
-    messages.upstreamPath,
-    answerContent('messages', { text: 'one', tokens: { input: 2_000, output: 5 } }),
-  );
-});
+const gateway = await startGateway();
+gateway.upstream.on(
+  messages.upstreamPath,
+  answerContent('messages', { text: 'one', tokens: { input: 2_000, output: 5 } }),
+);
 after(() => gateway.stop());
 
 const pdf = (count: number) => ({
@@ -30,10 +27,7 @@ function ask(key: string, source: object) {
     { type: 'document', source },
     { type: 'text', text: 'Sum it up.' },
   ];
-  return gateway.post(messages.path, {
-    key,
-    body: messages.body({ messages: [{ role: 'user', content }] }),
-  });
+  return gateway.ask(messages, key, { messages: [{ role: 'user', content }] });
 }
 
 test('the hold for a base64 document covers its pages, for a URL the whole context', async () => {

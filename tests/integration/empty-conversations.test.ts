@@ -2,11 +2,11 @@
 // message is sent upstream, instructions alone are sent as the prompt, a model's last turn is not
 // continued by mistake, and an empty conversation gets a 400.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 import type { Json } from '../support/plain/reading.ts';
 
@@ -14,38 +14,34 @@ const geminiPath = '/v1beta/models/gemini-2.5-flash:generateContent';
 const upstreams = { R: 'responses', C: 'chat', M: 'messages', G: 'gemini' } as const;
 type Upstream = keyof typeof upstreams;
 
-let gateway: TestGateway;
-let key: string;
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-  };
-  const model = (provider: string, id: string, api?: string) => ({
-    ...limits,
-    routes: [{ provider, model: id, ...(api && { api }) }],
-  });
-  gateway = await startGateway({
-    models: {
-      R: model('openai', 'gpt-4.1', 'responses'),
-      C: model('local', 'llama-4', 'chat'),
-      M: model('anthropic', 'claude-sonnet-4-5'),
-      // Continues a last turn of the model (prefill).
-      G: model('google', 'gemini-2.5-flash'),
-    },
-  });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-  const content = { text: 'x', tokens: { input: 5, output: 3 } };
-  gateway.upstream.on('/v1/responses', answerContent('responses', content));
-  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', content));
-  gateway.upstream.on('/v1/messages', answerContent('messages', content));
-  const candidates = [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }];
-  gateway.upstream.on(
-    geminiPath,
-    answerJson({ candidates, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 } }),
-  );
+const limits = {
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+};
+const model = (provider: string, id: string, api?: string) => ({
+  ...limits,
+  routes: [{ provider, model: id, ...(api && { api }) }],
 });
+const gateway = await startGateway({
+  models: {
+    R: model('openai', 'gpt-4.1', 'responses'),
+    C: model('local', 'llama-4', 'chat'),
+    M: model('anthropic', 'claude-sonnet-4-5'),
+    // Continues a last turn of the model (prefill).
+    G: model('google', 'gemini-2.5-flash'),
+  },
+});
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const answered = { text: 'x', tokens: { input: 5, output: 3 } };
+gateway.upstream.on('/v1/responses', answerContent('responses', answered));
+gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', answered));
+gateway.upstream.on('/v1/messages', answerContent('messages', answered));
+const candidates = [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }];
+gateway.upstream.on(
+  geminiPath,
+  answerJson({ candidates, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 } }),
+);
 after(() => gateway.stop());
 
 /** System (`S`), user (`U`) and assistant (`A`) turns with their text. */

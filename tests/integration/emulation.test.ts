@@ -2,11 +2,11 @@
 // Messages. Whole and streamed: what the client gets, and that all generated tokens are charged, by
 // the provider's count if there is one.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { BillingProvider } from '../support/billing-provider.ts';
 import { endpoint, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -20,20 +20,15 @@ import {
 } from '../support/upstream.ts';
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let key: string;
-let account: string;
 
-before(async () => {
-  const free = (thinking: boolean) => ({
-    routes: [{ provider: 'openai', model: 'upstream-model' }],
-    supports: { thinking },
-    prices: pairPrices,
-  });
-  const models = { ...pairModels, plain: free(false), thinks: free(true) };
-  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 100 }));
+const free = (thinking: boolean) => ({
+  routes: [{ provider: 'openai', model: 'upstream-model' }],
+  supports: { thinking },
+  prices: pairPrices,
 });
+const models = { ...pairModels, plain: free(false), thinks: free(true) };
+const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
 after(() => gateway.stop());
 
 const chat = endpoint('chat');

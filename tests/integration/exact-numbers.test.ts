@@ -1,36 +1,31 @@
 // A number in the arguments of a call, such as an id, arrives with all its digits, whichever formats
 // client and provider speak.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerSse } from '../support/upstream.ts';
 
 const id = '1234567890123456789';
 const rounded = /12345678901234567(?:70|68|80|00)|1\.2345678901234568e/;
 const exact = { input: { id: JSON.rawJSON(id) } };
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-  };
-  const model = (provider: string, upstream: string, api?: string) => ({
-    ...limits,
-    routes: [{ provider, model: upstream, ...(api && { api }) }],
-  });
-  gateway = await startGateway({
-    models: {
-      O: model('openai', 'gpt-4.1', 'chat'),
-      M: model('anthropic', 'claude-sonnet-4-5'),
-      G: model('google', 'gemini-2.5-flash'),
-    },
-  });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+const limits = {
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+};
+const modelAt = (provider: string, upstream: string, api?: string) => ({
+  ...limits,
+  routes: [{ provider, model: upstream, ...(api && { api }) }],
 });
+const gateway = await startGateway({
+  models: {
+    O: modelAt('openai', 'gpt-4.1', 'chat'),
+    M: modelAt('anthropic', 'claude-sonnet-4-5'),
+    G: modelAt('google', 'gemini-2.5-flash'),
+  },
+});
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 const messageHead = { id: 'msg_1', type: 'message', role: 'assistant', model: 'x' };

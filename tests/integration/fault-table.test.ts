@@ -5,14 +5,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test, type TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
-import {
-  faultModel,
-  providerKeyCore,
-  startFaultGateway,
-  type FaultGateway,
-} from '../support/fault-gateway.ts';
+import { faultModel, providerKeyCore, startFaultGateway } from '../support/fault-gateway.ts';
 import { metricsToken } from '../support/gateway.ts';
 import { canaryCores } from '../support/fault-server.ts';
 import {
@@ -26,7 +21,6 @@ import {
   type Lane,
 } from '../support/fault-table.ts';
 import { makeOrdinaryErrors, wrongKey } from '../support/ordinary-errors.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { findSecrets, type Secret } from '../support/secrets.ts';
 import type { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -36,13 +30,8 @@ const lanesCount = 72;
 /** `FAULTS=^usage`: only rows whose fault or pair matches. */
 const chosen = new RegExp(process.env['FAULTS'] ?? '.');
 
-let faulty: FaultGateway<RunningApp>;
-let lanes: Lane[];
-
-before(async () => {
-  faulty = await startFaultGateway({ log: { level: 'trace' } });
-  lanes = await Promise.all(Array.from({ length: lanesCount }, () => newLane(faulty)));
-});
+const faulty = await startFaultGateway({ log: { level: 'trace' } });
+const lanes = await Promise.all(Array.from({ length: lanesCount }, () => newLane(faulty)));
 after(() => faulty.stop());
 
 test('every fault on every pair has the right charge and ending, without a hang or leak', async (t) => {

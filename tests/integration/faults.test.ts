@@ -2,22 +2,18 @@
 // and nothing stays held.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-
-before(async () => {
-  gateway = await startGateway();
-  for (const { name, upstreamPath } of endpoints) {
-    gateway.upstream.on(
-      upstreamPath,
-      answerContent(name, { text: 'one two', tokens: { input: 5, output: 2 } }),
-    );
-  }
-});
+const gateway = await startGateway();
+for (const { name, upstreamPath } of endpoints) {
+  gateway.upstream.on(
+    upstreamPath,
+    answerContent(name, { text: 'one two', tokens: { input: 5, output: 2 } }),
+  );
+}
 after(() => gateway.stop());
 
 test('a charge that cannot be written is a 500 or a stream that is cut off, and is not charged', async () => {

@@ -2,19 +2,16 @@
 // text. The provider ran the request and bills it, so it is an answer: the client learns why it is
 // empty, and pays.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { WireName } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { findBreaches, findEventBreaches } from '../support/official-types.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { eventsOf, type Json } from '../support/plain/reading.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ models: pairModels });
-});
+const gateway = await startGateway({ models: pairModels });
 after(() => gateway.stop());
 
 const chatUsage = { prompt_tokens: 100, completion_tokens: 7, total_tokens: 107 };

@@ -1,61 +1,57 @@
 // Checks docs/formats.md against the started program: sends a sample of its cells to upstreams of
 // another format.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 import type { WireName } from '../support/answers.ts';
 
-let gateway: TestGateway;
-let key: string;
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
 
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-  };
-  const model = (provider: string, id: string, api?: string) => ({
-    ...limits,
-    routes: [{ provider, model: id, ...(api && { api }) }],
-  });
-  gateway = await startGateway({
-    models: {
-      R: model('openai', 'gpt-4.1', 'responses'),
-      C: model('local', 'llama-4', 'chat'),
-      M: model('anthropic', 'claude-sonnet-4-5'),
-      G: model('google', 'gemini-2.5-flash'),
-    },
-  });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-  const chat = {
-    choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 5, completion_tokens: 3 },
-  };
-  const gemini = {
-    candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
-    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 },
-  };
-  gateway.upstream.on(
-    '/v1/responses',
-    answerJson({ id: 'r', status: 'completed', output: [], usage }),
-  );
-  gateway.upstream.on('/local/v1/chat/completions', answerJson(chat));
-  gateway.upstream.on(
-    '/v1/messages',
-    answerJson({
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'text', text: 'x' }],
-      stop_reason: 'end_turn',
-      usage,
-    }),
-  );
-  gateway.upstream.on('/v1beta/models/gemini-2.5-flash:generateContent', answerJson(gemini));
+const limits = {
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+};
+const modelAt = (provider: string, id: string, api?: string) => ({
+  ...limits,
+  routes: [{ provider, model: id, ...(api && { api }) }],
 });
+const gateway = await startGateway({
+  models: {
+    R: modelAt('openai', 'gpt-4.1', 'responses'),
+    C: modelAt('local', 'llama-4', 'chat'),
+    M: modelAt('anthropic', 'claude-sonnet-4-5'),
+    G: modelAt('google', 'gemini-2.5-flash'),
+  },
+});
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const chat = {
+  choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 5, completion_tokens: 3 },
+};
+const gemini = {
+  candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 },
+};
+gateway.upstream.on(
+  '/v1/responses',
+  answerJson({ id: 'r', status: 'completed', output: [], usage }),
+);
+gateway.upstream.on('/local/v1/chat/completions', answerJson(chat));
+gateway.upstream.on(
+  '/v1/messages',
+  answerJson({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'x' }],
+    stop_reason: 'end_turn',
+    usage,
+  }),
+);
+gateway.upstream.on('/v1beta/models/gemini-2.5-flash:generateContent', answerJson(gemini));
 after(() => gateway.stop());
 
 /** The result for a field: `ignored:<names>`, `emulated:<names>`, `400:<param>` or `carried`. */

@@ -1,11 +1,10 @@
 // Free answers (of test keys and from the cache) are stored up to a number of bytes a day for each
 // account. Charged answers are always stored.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { png } from '../support/images/local-image-provider.ts';
 import { noise } from '../support/noise.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -15,15 +14,11 @@ const chat = endpoint('chat');
 const dayMs = 86_400_000;
 /** Room for two of these answers, compressed. */
 const freeBytes = 2_500;
-let clock: TestClock;
-let gateway: TestGateway;
 
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway({ limits: { free_bytes_per_day: freeBytes } }, { clock });
-  const tokens = { input: 100, output: 20 };
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: noise(1_200), tokens }));
-});
+const clock = new TestClock();
+const gateway = await startGateway({ limits: { free_bytes_per_day: freeBytes } }, { clock });
+const tokens = { input: 100, output: 20 };
+gateway.answer(chat, { text: noise(1_200), tokens });
 after(() => gateway.stop());
 
 type Asked = { readonly key: string; readonly name: string; readonly fields?: object };

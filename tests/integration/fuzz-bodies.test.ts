@@ -1,14 +1,13 @@
 // Fuzzed bodies (tests/support/body-fuzzer.ts) at full rate over keep-alive connections: each gets
 // an answer, none is an internal error, and memory stays bounded. FUZZ_BODIES: how many.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Pool } from 'undici';
 import { fuzzedBody } from '../support/body-fuzzer.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { metricsToken, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGatewayProgram } from '../support/gateway.ts';
 import { canMeasure, peakResidentBytes, residentBytes } from '../support/process-memory.ts';
 import { Random } from '../support/random.ts';
-import type { Program } from '../support/program.ts';
 import { scaled } from '../support/volume.ts';
 
 const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? scaled(1_000, 5_000));
@@ -20,18 +19,12 @@ const hangMs = 120_000;
 const memoryGrowthMax = 300_000_000;
 const expectedStatuses = new Set([200, 400, 401, 404, 413, 415, 422, 429]);
 
-let gateway: TestGateway<Program>;
-let pool: Pool;
-let key: string;
-
-before(async () => {
-  gateway = await startGatewayProgram({
-    log: { level: 'error' },
-    metrics: { token: metricsToken },
-  });
-  ({ key } = await gateway.makeKey());
-  pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
+const gateway = await startGatewayProgram({
+  log: { level: 'error' },
+  metrics: { token: metricsToken },
 });
+const { key } = await gateway.makeKey();
+const pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
 after(async () => {
   await pool.close();
   await gateway.stop();

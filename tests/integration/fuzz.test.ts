@@ -3,10 +3,10 @@
 // success costs anything.
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import {
   oddNames,
@@ -21,25 +21,21 @@ import { richBodies, type Json } from '../support/rich-bodies.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
-let gateway: TestGateway;
-let keys: Record<'live' | 'test', { readonly key: string; readonly account: string }>;
 const chargedMicros = { live: 0, test: 0 };
 const startMicros = { live: 0, test: 0 };
 
-before(async () => {
-  gateway = await startGateway({ metrics: { token: metricsToken } });
-  keys = {
-    live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }),
-    test: await gateway.makeKey(),
-  };
-  for (const { name, upstreamPath } of endpoints) {
-    gateway.upstream.on(
-      upstreamPath,
-      answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }),
-    );
-  }
-  for (const mode of ['live', 'test'] as const) startMicros[mode] = await posted(mode);
-});
+const gateway = await startGateway({ metrics: { token: metricsToken } });
+const keys = {
+  live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }),
+  test: await gateway.makeKey(),
+};
+for (const { name, upstreamPath } of endpoints) {
+  gateway.upstream.on(
+    upstreamPath,
+    answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }),
+  );
+}
+for (const mode of ['live', 'test'] as const) startMicros[mode] = await posted(mode);
 after(() => gateway.stop());
 
 async function posted(mode: 'live' | 'test'): Promise<number> {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { type Frame, Reply } from '../support/http.ts';
 import { until } from '../support/until.ts';
 import {
@@ -199,13 +199,9 @@ function addDelta(block: Json, { text, thinking, signature, partial_json: json }
 }
 
 const clients = [responses, chat, messages];
-let gateway: TestGateway;
-let key: string;
 
-before(async () => {
-  gateway = await startGateway();
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-});
+const gateway = await startGateway();
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 /** Plays the answers in turn, whole or with one chunk per part. */

@@ -1,14 +1,13 @@
 // A stream's hold grows slice by slice. So a small balance runs as many streams as fit, and a
 // stream whose hold cannot grow ends as at its length limit, in every pair of formats.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { streamFrames } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerBytes, framesText, thenHang, type Script } from '../support/upstream.ts';
@@ -27,15 +26,12 @@ const silentThinker = {
 };
 
 const clock = new TestClock();
-let gateway: TestGateway<RunningApp>;
 
-before(async () => {
-  const models = { ...pairModels, 'silent-thinker': silentThinker };
-  gateway = await startGateway(
-    { models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } },
-    { clock },
-  );
-});
+const models = { ...pairModels, 'silent-thinker': silentThinker };
+const gateway = await startGateway(
+  { models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } },
+  { clock },
+);
 after(() => gateway.stop());
 
 /** An answer of this many tokens, four bytes each. */

@@ -1,8 +1,8 @@
 // The turns of answers whose web searches the gateway runs, at random: what the provider and the
 // search bill is charged or booked as a loss, to the microdollar where all usage arrived.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { Random } from '../support/random.ts';
 import type { Turn, TurnFormat } from '../support/turn-format.ts';
@@ -39,23 +39,20 @@ type PlannedTurn = {
   readonly searches: number;
 };
 
-let gateway: TestGateway;
-before(async () => {
-  const model = (provider: string) => ({
-    routes: [{ provider, model: 'm' }],
-    prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
-    context_tokens: 200_000,
-    max_input_tokens: 180_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: true },
-  });
-  gateway = await startGateway((upstream) => ({
-    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-    search: { price_usd: searchMicros / 1e6 },
-    models: Object.fromEntries(Object.keys(wires).map((name) => [name, model(name)])),
-    log: { level: 'fatal' },
-  }));
+const model = (provider: string) => ({
+  routes: [{ provider, model: 'm' }],
+  prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true },
 });
+const gateway = await startGateway((upstream) => ({
+  providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+  search: { price_usd: searchMicros / 1e6 },
+  models: Object.fromEntries(Object.keys(wires).map((name) => [name, model(name)])),
+  log: { level: 'fatal' },
+}));
 after(() => gateway.stop());
 
 /** Gives an answer or its frames this usage. */

@@ -2,8 +2,8 @@
 // provider bills is charged, or booked as a loss.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, beforeEach, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, beforeEach, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { flushEventLoop, TestClock } from '../support/test-clock.ts';
@@ -25,50 +25,46 @@ const searchMicros = 5_000;
 /** 20 tokens of input and 10 of output. */
 const turnMicros = 20 * 3 + 10 * 15;
 
-let gateway: TestGateway;
-let key: string;
 const clock = new TestClock();
 
-before(async () => {
-  // Each with a route of its own, whose speed is not known yet.
-  const hidden = (model: string) => ({
-    routes: [{ provider: 'local', model }],
-    prices: { input: 3, output: 15 },
-    context_tokens: 200_000,
-    max_input_tokens: 180_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: true, streaming: true, vision: false },
-  });
-  gateway = await startGateway(
-    (upstream) => ({
-      providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-      search: { price_usd: 0.005 },
-      limits: { loss_budget_usd: 0.012 },
-      models: {
-        'hidden-1': hidden('1'),
-        'hidden-2': hidden('2'),
-        claude: {
-          routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
-          prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
-          context_tokens: 200_000,
-          max_input_tokens: 180_000,
-          max_output_tokens: 8_000,
-          supports: { thinking: true, streaming: true, vision: false },
-        },
-        slow: {
-          routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
-          prices: { input: 3, output: 15 },
-          context_tokens: 200_000,
-          max_input_tokens: 180_000,
-          max_output_tokens: 8_000,
-          timeouts: { total_ms: 60_000, first_byte_ms: 60_000 },
-        },
-      },
-    }),
-    { clock },
-  );
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+// Each with a route of its own, whose speed is not known yet.
+const hidden = (model: string) => ({
+  routes: [{ provider: 'local', model }],
+  prices: { input: 3, output: 15 },
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true, streaming: true, vision: false },
 });
+const gateway = await startGateway(
+  (upstream) => ({
+    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+    search: { price_usd: 0.005 },
+    limits: { loss_budget_usd: 0.012 },
+    models: {
+      'hidden-1': hidden('1'),
+      'hidden-2': hidden('2'),
+      claude: {
+        routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
+        prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
+        context_tokens: 200_000,
+        max_input_tokens: 180_000,
+        max_output_tokens: 8_000,
+        supports: { thinking: true, streaming: true, vision: false },
+      },
+      slow: {
+        routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
+        prices: { input: 3, output: 15 },
+        context_tokens: 200_000,
+        max_input_tokens: 180_000,
+        max_output_tokens: 8_000,
+        timeouts: { total_ms: 60_000, first_byte_ms: 60_000 },
+      },
+    },
+  }),
+  { clock },
+);
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 beforeEach(() => {

@@ -2,10 +2,10 @@
 // one hold, and a charge for all calls of the model and each search.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { flushEventLoop, TestClock } from '../support/test-clock.ts';
@@ -37,45 +37,40 @@ const wires: readonly Wire[] = [
 ];
 const [onMessages] = wires as [Wire];
 
-let gateway: TestGateway;
-let key: string;
-let account: string;
 const clock = new TestClock();
 
-before(async () => {
-  const model = (provider: string, id = 'm') => ({
-    routes: [{ provider, model: id }],
-    prices,
-    context_tokens: 200_000,
-    max_input_tokens: 180_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: true, streaming: true, vision: false },
-  });
-  gateway = await startGateway(
-    (upstream) => ({
-      providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-      search: { price_usd: 0.005 },
-      models: {
-        'on-messages': model('anthropic', 'claude-sonnet-4-5'),
-        'on-chat': model('local'),
-        'on-gemini': model('google', 'gemini-3-flash'),
-        slow: { ...model('anthropic', 'claude-sonnet-4-5'), timeouts: { total_ms: 60_000 } },
-        // Its hold has no room for dearer caching.
-        flat: {
-          ...model('anthropic', 'claude-sonnet-4-5'),
-          prices: { input: 3, output: 15, cache_read: 3, cache_write: 3, cache_write_1h: 3 },
-        },
-        // A turn may reach its higher price.
-        tiered: {
-          ...model('anthropic', 'claude-sonnet-4-5'),
-          prices: { ...prices, tiers: [{ above_input_tokens: 50_000, input: 6, output: 30 }] },
-        },
-      },
-    }),
-    { clock },
-  );
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+const model = (provider: string, id = 'm') => ({
+  routes: [{ provider, model: id }],
+  prices,
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true, streaming: true, vision: false },
 });
+const gateway = await startGateway(
+  (upstream) => ({
+    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+    search: { price_usd: 0.005 },
+    models: {
+      'on-messages': model('anthropic', 'claude-sonnet-4-5'),
+      'on-chat': model('local'),
+      'on-gemini': model('google', 'gemini-3-flash'),
+      slow: { ...model('anthropic', 'claude-sonnet-4-5'), timeouts: { total_ms: 60_000 } },
+      // Its hold has no room for dearer caching.
+      flat: {
+        ...model('anthropic', 'claude-sonnet-4-5'),
+        prices: { input: 3, output: 15, cache_read: 3, cache_write: 3, cache_write_1h: 3 },
+      },
+      // A turn may reach its higher price.
+      tiered: {
+        ...model('anthropic', 'claude-sonnet-4-5'),
+        prices: { ...prices, tiers: [{ above_input_tokens: 50_000, input: 6, output: 30 }] },
+      },
+    },
+  }),
+  { clock },
+);
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 const page = {

@@ -1,13 +1,12 @@
 // Image requests that fail wholly or in part: what is free, what is charged, and what is the
 // operator's loss.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { upstreamKey } from '../support/gateway.ts';
 import {
   generations,
   prompt,
   startImageGateway,
-  type ImageGateway,
   urlsOf,
   type Body,
 } from '../support/image-gateway.ts';
@@ -84,23 +83,12 @@ function modelOfTwoRoutes(id: string): object {
 /** How long the gateway waits for a provider after the client has left. */
 const readOnMs = 5_000;
 
-let clock: TestClock;
-let gateway: ImageGateway['gateway'];
-let newKey: ImageGateway['newKey'];
-let draw: ImageGateway['draw'];
-let play: ImageGateway['play'];
-let assertCharged: ImageGateway['assertCharged'];
-let assertFree: ImageGateway['assertFree'];
-let lossesOf: ImageGateway['lossesOf'];
-
-before(async () => {
-  clock = new TestClock();
-  const models = Object.fromEntries(
-    secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)]),
-  );
-  const started = await startImageGateway({ image_models: models }, { clock });
-  ({ gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = started);
-});
+const clock = new TestClock();
+const models = Object.fromEntries(
+  secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)]),
+);
+const { gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } =
+  await startImageGateway({ image_models: models }, { clock });
 after(() => gateway.stop());
 
 /** The losses that the account provoked, by day. */

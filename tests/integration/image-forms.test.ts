@@ -1,25 +1,12 @@
 // `POST /v1/images/edits` as a form, the way OpenAI's clients send it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { gif, png } from '../support/images/local-image-provider.ts';
 import type { Reply } from '../support/http.ts';
-import {
-  generations,
-  prompt,
-  startImageGateway,
-  type ImageGateway,
-  urlsOf,
-} from '../support/image-gateway.ts';
+import { generations, prompt, startImageGateway, urlsOf } from '../support/image-gateway.ts';
 import { inputs } from '../support/image-upstreams.ts';
 
-let gateway: ImageGateway['gateway'];
-let newKey: ImageGateway['newKey'];
-let assertCharged: ImageGateway['assertCharged'];
-let assertFree: ImageGateway['assertFree'];
-
-before(async () => {
-  ({ gateway, newKey, assertCharged, assertFree } = await startImageGateway());
-});
+const { gateway, newKey, assertCharged, assertFree } = await startImageGateway();
 after(() => gateway.stop());
 
 const edits = '/v1/images/edits';

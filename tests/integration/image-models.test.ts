@@ -1,26 +1,23 @@
 // Image models in the catalogue, over HTTP and on the command line: who sees which, and at what
 // price.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 
 type Json = Record<string, unknown>;
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway({
-    pricing: { markup: 1.5 },
-    aliases: { draw: 'gpt-image-flare' },
-    image_models: {
-      'nano-banana': { prices: { output: { '1k': 0.1, '2k': 0.2, '4k': 0.3 } } },
-      house: {
-        mode: 'edit',
-        family: 'flux-2',
-        routes: [{ provider: 'local', model: 'x' }],
-        prices: { output: { low: 1, medium: 2, high: 3 } },
-      },
+const gateway = await startGateway({
+  pricing: { markup: 1.5 },
+  aliases: { draw: 'gpt-image-flare' },
+  image_models: {
+    'nano-banana': { prices: { output: { '1k': 0.1, '2k': 0.2, '4k': 0.3 } } },
+    house: {
+      mode: 'edit',
+      family: 'flux-2',
+      routes: [{ provider: 'local', model: 'x' }],
+      prices: { output: { low: 1, medium: 2, high: 3 } },
     },
-  });
+  },
 });
 after(() => gateway.stop());
 

@@ -1,23 +1,11 @@
 // Refused image requests: what the client is told, and that nothing is sent, fetched or held.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import {
-  generations,
-  prompt,
-  startImageGateway,
-  type ImageGateway,
-  type Body,
-} from '../support/image-gateway.ts';
+import { after, describe, test } from 'node:test';
+import { generations, prompt, startImageGateway, type Body } from '../support/image-gateway.ts';
 import { inputs } from '../support/image-upstreams.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-let gateway: ImageGateway['gateway'];
-let newKey: ImageGateway['newKey'];
-let draw: ImageGateway['draw'];
-
-before(async () => {
-  ({ gateway, newKey, draw } = await startImageGateway());
-});
+const { gateway, newKey, draw } = await startImageGateway();
 /** Inside the operator's network, and not allowed. */
 const hidden = await startUpstream();
 after(async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { before, test, type TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { IncomingMessage } from 'node:http';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
@@ -17,10 +17,7 @@ const shutdownTimeoutMs = 30_000;
 /** How long the gateway waits for the provider after the client has left. */
 const readOnMs = 5_000;
 
-let body: Buffer;
-before(async () => {
-  ({ body } = await largeEdit(4_000_000));
-});
+const { body } = await largeEdit(4_000_000);
 
 type Started = {
   readonly gateway: TestGateway<RunningApp>;

@@ -1,10 +1,10 @@
 // `POST /v1/responses/input_tokens` over real HTTP: what each vendor is sent, the answer when none
 // counts, and that it is free.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import OpenAI, { BadRequestError } from 'openai';
 import { pngHead } from '../support/images/png-head.ts';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
@@ -15,9 +15,6 @@ const estimateHeader = 'x-service-token-count';
 type Count = { readonly object: string; readonly input_tokens: number; readonly estimated?: true };
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let testKey: string;
-let liveKey: string;
 
 const vendors = {
   openai: {
@@ -37,29 +34,27 @@ const vendors = {
   },
 } as const;
 
-before(async () => {
-  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
-  const prices = { input: 3, output: 15 };
-  gateway = await startGateway(
-    (upstream) => ({
-      images: { allowed_hosts: [new URL(upstream.url).host] },
-      models: {
-        house: { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
-        'house-first': {
-          routes: [
-            { provider: 'local', model: 'm' },
-            { provider: 'anthropic', model: 'second-home' },
-          ],
-          prices,
-          ...limits,
-        },
+const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
+const prices = { input: 3, output: 15 };
+const gateway = await startGateway(
+  (upstream) => ({
+    images: { allowed_hosts: [new URL(upstream.url).host] },
+    models: {
+      house: { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
+      'house-first': {
+        routes: [
+          { provider: 'local', model: 'm' },
+          { provider: 'anthropic', model: 'second-home' },
+        ],
+        prices,
+        ...limits,
       },
-    }),
-    { clock },
-  );
-  testKey = gateway.program.firstTestKey;
-  liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
-});
+    },
+  }),
+  { clock },
+);
+const testKey = gateway.program.firstTestKey;
+const liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 after(() => gateway.stop());
 beforeEach(() => {
   for (const vendor of Object.values(vendors))

@@ -2,17 +2,13 @@
 // Chat has only one text and one list of calls, so a Chat client that sends `reasoning_details`
 // back unchanged restores the order of all blocks.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 import { eventsOf, type Json } from '../support/plain/reading.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-let key: string;
-before(async () => {
-  gateway = await startGateway();
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-});
+const gateway = await startGateway();
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 const thinking = (text: string) => ({

@@ -40,7 +40,7 @@ before(async () => {
     },
     { clock },
   );
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: said, tokens }));
+  gateway.answer(chat, { text: said, tokens });
 });
 after(() => gateway.stop());
 
@@ -182,7 +182,7 @@ for (const { name, path, body, upstreamPath } of endpoints)
     const { kept } = await read(owner, reply.requestId);
     assert.equal(kept?.answer?.text, reply.text);
     assert.equal(kept?.streamed, true);
-    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: said, tokens }));
+    gateway.answer(chat, { text: said, tokens });
   });
 
 test('refused, failed, replayed and cached requests are kept too', async () => {
@@ -215,7 +215,7 @@ test('a longer body is cut at a whole character, and says so', async () => {
   const long = answerContent('chat', { text: '😀'.repeat(limit), tokens });
   gateway.upstream.on(chat.upstreamPath, long);
   const { requestId, text } = await ask(key, body);
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: said, tokens }));
+  gateway.answer(chat, { text: said, tokens });
   const { kept } = await read(owner, requestId);
   for (const [part, whole] of [
     [kept?.request, JSON.stringify(body)],
@@ -267,7 +267,7 @@ test('a client that leaves in mid-stream finds what it got', async () => {
       .executeTakeFirst();
   });
   parts.release();
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: said, tokens }));
+  gateway.answer(chat, { text: said, tokens });
   await until(async () => (await owner.get(bodiesPath(owner, requestId))).status === 200);
   const { kept } = await read(owner, requestId);
   assert.ok(kept?.answer?.text.startsWith(first.toString()));

@@ -1,20 +1,14 @@
 // What a client sent by mistake is in the message that it gets, and nowhere else: the history and the
 // log keep the field's name and the kind of its value.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { fieldsOf, setOwnField } from '../support/odd-values.ts';
 import { richBodies } from '../support/rich-bodies.ts';
-import type { RunningApp } from '../support/running-app.ts';
 
-let gateway: TestGateway<RunningApp>;
-let key: string;
-
-before(async () => {
-  gateway = await startGateway();
-  ({ key } = await gateway.makeKey());
-});
+const gateway = await startGateway();
+const { key } = await gateway.makeKey();
 after(() => gateway.stop());
 
 /** Has each kind of quote, so that none of them ends where another was meant to. */

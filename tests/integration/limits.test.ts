@@ -1,10 +1,10 @@
 // The output limit of the hold is the one sent upstream: on every straight path and translation,
 // under each of its names.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { answerContent, type WireName } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const modelMax = 4_000;
 const defaultMax = 2_500;
@@ -78,33 +78,28 @@ const clients: readonly {
   },
 ];
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  const model = ({ provider, api }: { provider: string; api: string }) => ({
-    display_name: 'Limited',
-    owned_by: 'test',
-    routes: [{ provider, model: 'm', api }],
-    max_input_tokens: 100_000,
-    max_output_tokens: modelMax,
-    supports: { thinking: true, streaming: true, vision: false },
-    prices: { input: 1, output: 2, cache_write: 1, cache_write_1h: 1, cache_read: 1 },
-  });
-  gateway = await startGateway({
-    limits: { default_max_output_tokens: defaultMax },
-    models: Object.fromEntries(
-      Object.entries(upstreams).map(([name, upstream]) => [`to-${name}`, model(upstream)]),
-    ),
-  });
-  for (const { path, api } of Object.values(upstreams)) {
-    gateway.upstream.on(
-      path,
-      answerContent(api, { text: 'Hello.', tokens: { input: 5, output: 2 } }),
-    );
-  }
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 }));
+const model = ({ provider, api }: { provider: string; api: string }) => ({
+  display_name: 'Limited',
+  owned_by: 'test',
+  routes: [{ provider, model: 'm', api }],
+  max_input_tokens: 100_000,
+  max_output_tokens: modelMax,
+  supports: { thinking: true, streaming: true, vision: false },
+  prices: { input: 1, output: 2, cache_write: 1, cache_write_1h: 1, cache_read: 1 },
 });
+const gateway = await startGateway({
+  limits: { default_max_output_tokens: defaultMax },
+  models: Object.fromEntries(
+    Object.entries(upstreams).map(([name, upstream]) => [`to-${name}`, model(upstream)]),
+  ),
+});
+for (const { path, api } of Object.values(upstreams)) {
+  gateway.upstream.on(
+    path,
+    answerContent(api, { text: 'Hello.', tokens: { input: 5, output: 2 } }),
+  );
+}
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
 after(() => gateway.stop());
 
 for (const client of clients) {

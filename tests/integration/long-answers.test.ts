@@ -150,13 +150,13 @@ describe('with a small limit', () => {
     const kind = stream ? 'streamed' : 'whole';
 
     test(`an answer over the limit is replayed from its file, ${kind}`, async () => {
-      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: long, tokens }));
+      gateway.answer(chat, { text: long, tokens });
       owner = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       assertReplayed(...(await twice(gateway, { ...owner, ...bodyOf(stream) })));
     });
 
     test(`files of an account beyond those of a day are not kept, and the answer says so, ${kind}`, async () => {
-      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: long, tokens }));
+      gateway.answer(chat, { text: long, tokens });
       owner = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       for (let kept = 0; kept < 3; kept++)
         assertReplayed(...(await twice(gateway, { ...owner, ...bodyOf(stream) })));
@@ -166,7 +166,7 @@ describe('with a small limit', () => {
     });
 
     test(`an answer whose file is gone, or was changed, is a 409, ${kind}`, async () => {
-      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: long, tokens }));
+      gateway.answer(chat, { text: long, tokens });
       for (const spoil of [
         (path: string) => rmSync(path),
         (path: string) => writeFileSync(path, readFileSync(path).toReversed()),
@@ -185,7 +185,7 @@ describe('with a small limit', () => {
     });
 
     test(`an account that stores no answers is told so at once, ${kind}`, async () => {
-      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'short', tokens }));
+      gateway.answer(chat, { text: 'short', tokens });
       owner = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       await gateway.program.cli('accounts', 'update', owner.account, '--retain-responses', 'off');
       const [first, second] = await twice(gateway, { ...owner, ...bodyOf(stream) });
@@ -223,7 +223,7 @@ describe('with a small limit', () => {
   });
 
   test('a request without an Idempotency-Key is told nothing of this', async () => {
-    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: long, tokens }));
+    gateway.answer(chat, { text: long, tokens });
     owner = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     for (const stream of [false, true])
       assert.equal(retentionOf(await ask(gateway, { ...owner, ...bodyOf(stream) })), undefined);

@@ -213,10 +213,7 @@ describe('the loss budget', () => {
   test('whole answers that may take longer than their time share the budget; streams do not', async () => {
     const account = await newAccount();
     const post = (fields: object) =>
-      gateway.post(chat.path, {
-        key: account.key,
-        body: chat.body({ model: 'timed', max_completion_tokens: 1_000, ...fields }),
-      });
+      gateway.ask(chat, account.key, { model: 'timed', max_completion_tokens: 1_000, ...fields });
     gateway.upstream.on(upstreamPath, hang);
     const earlier = gateway.upstream.requests.length;
     // Its hold of a dollar is more than the budget.

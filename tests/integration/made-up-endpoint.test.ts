@@ -2,22 +2,16 @@
 // Holds, charges, replays, cache, limits, tries, spans, metrics, test mode and its description come
 // without a line of its own.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { findLogged } from '../../src/domain/activity/queries.ts';
 import { sales } from '../../src/server/sales.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
-import type { RunningApp } from '../support/running-app.ts';
-import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
+import { metricsToken, startGateway } from '../support/gateway.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { shoutEndpoint } from '../support/shout/endpoint.ts';
 import { hostOf, hosts } from '../support/shout/host.ts';
 import { shoutOperation } from '../support/shout/operation.ts';
 import { until } from '../support/until.ts';
-import {
-  answerJson,
-  answerStatus,
-  startUpstream,
-  type LocalUpstream,
-} from '../support/upstream.ts';
+import { answerJson, answerStatus, startUpstream } from '../support/upstream.ts';
 
 sales.push({ url: '/v1/shout', endpoint: shoutEndpoint, operation: shoutOperation });
 
@@ -25,22 +19,15 @@ const text = 'hello';
 /** Five characters at two microdollars, with the markup of a half. */
 const costMicros = 15;
 
-let gateway: TestGateway<RunningApp>;
-let first: LocalUpstream;
-let second: LocalUpstream;
-let receiver: OtlpReceiver;
-
-before(async () => {
-  first = await startUpstream();
-  second = await startUpstream();
-  receiver = await startOtlpReceiver();
-  hosts.live.push(hostOf('loud', first.url), hostOf('louder', second.url));
-  gateway = await startGateway({
-    pricing: { markup: 1.5 },
-    metrics: { token: metricsToken },
-    health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
-    telemetry: { endpoint: receiver.url, metric_interval_ms: 1_000 },
-  });
+const first = await startUpstream();
+const second = await startUpstream();
+const receiver = await startOtlpReceiver();
+hosts.live.push(hostOf('loud', first.url), hostOf('louder', second.url));
+const gateway = await startGateway({
+  pricing: { markup: 1.5 },
+  metrics: { token: metricsToken },
+  health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
+  telemetry: { endpoint: receiver.url, metric_interval_ms: 1_000 },
 });
 after(async () => {
   await gateway.stop();

@@ -1,26 +1,22 @@
 // The Prometheus metrics agree with the books.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { hang, holdBack } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-
-before(async () => {
-  gateway = await startGateway({
-    metrics: { token: metricsToken },
-    models: {
-      'priced-model': {
-        routes: [{ provider: 'local', model: 'm' }],
-        max_input_tokens: 100_000,
-        max_output_tokens: 1_000,
-        prices: { input: 1, output: 10 },
-      },
+const gateway = await startGateway({
+  metrics: { token: metricsToken },
+  models: {
+    'priced-model': {
+      routes: [{ provider: 'local', model: 'm' }],
+      max_input_tokens: 100_000,
+      max_output_tokens: 1_000,
+      prices: { input: 1, output: 10 },
     },
-    pricing: { markup: 2 },
-  });
+  },
+  pricing: { markup: 2 },
 });
 after(() => gateway.stop());
 

@@ -2,15 +2,11 @@
 // speak one format as in translation, and with a test key as with a live one. The local upstream
 // refuses what the hosts refuse.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
-
-let gateway: TestGateway;
-let live: string;
-let sandbox: string;
 
 const content = { text: 'One. STOP Two.', tokens: { input: 20, output: 5 } };
 
@@ -57,34 +53,32 @@ function refusedByAnthropic(body: JsonObject): string[] {
   ];
 }
 
-before(async () => {
-  gateway = await startGateway({
-    models: {
-      'to-chat': {
-        routes: [{ provider: 'openai', model: 'o3', api: 'chat' }],
-        prices: { input: 1, output: 2 },
-        supports: { thinking: true },
-      },
-      'a-grok': {
-        routes: [{ provider: 'local', model: 'grok-4.7' }],
-        prices: { input: 1, output: 2 },
-        supports: { thinking: true },
-      },
+const gateway = await startGateway({
+  models: {
+    'to-chat': {
+      routes: [{ provider: 'openai', model: 'o3', api: 'chat' }],
+      prices: { input: 1, output: 2 },
+      supports: { thinking: true },
     },
-  });
-  const { upstream } = gateway;
-  upstream.on('/v1/chat/completions', host('chat', refusedByOpenAi));
-  upstream.on('/v1/responses', host('responses', refusedByOpenAi));
-  upstream.on('/v1/messages', host('messages', refusedByAnthropic));
-  upstream.on(
-    '/local/v1/chat/completions',
-    host('chat', (body) =>
-      Object.keys(body).filter((name) => ['stop', ...sampling.slice(2)].includes(name)),
-    ),
-  );
-  ({ key: live } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-  ({ key: sandbox } = await gateway.makeKey({ mode: 'test' }));
+    'a-grok': {
+      routes: [{ provider: 'local', model: 'grok-4.7' }],
+      prices: { input: 1, output: 2 },
+      supports: { thinking: true },
+    },
+  },
 });
+const { upstream } = gateway;
+upstream.on('/v1/chat/completions', host('chat', refusedByOpenAi));
+upstream.on('/v1/responses', host('responses', refusedByOpenAi));
+upstream.on('/v1/messages', host('messages', refusedByAnthropic));
+upstream.on(
+  '/local/v1/chat/completions',
+  host('chat', (body) =>
+    Object.keys(body).filter((name) => ['stop', ...sampling.slice(2)].includes(name)),
+  ),
+);
+const { key: live } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const { key: sandbox } = await gateway.makeKey({ mode: 'test' });
 after(() => gateway.stop());
 
 const messages = [{ role: 'user', content: 'Hi' }];

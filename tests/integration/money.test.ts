@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { formatUsd, micros, microsFromUsd, zeroMicros, type Micros } from '../../src/lib/money.ts';
 import { answerContent, streamFrames, wholeAnswer, type Tokens } from '../support/answers.ts';
-import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { endpoints as all, type Endpoint } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { readOwnAnswer } from '../support/recordings.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -40,61 +40,50 @@ const sweepMs = 1_000;
 const readOnMs = 5_000;
 
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: false, streaming: true, vision: false },
-  };
-  const prices = { ...base, tiers: [{ above_input_tokens: tierFrom, ...long }] };
-  gateway = await startGateway(
-    (upstream) => ({
-      providers: {
-        impatient: {
-          kind: 'openai-compatible',
-          base_url: `${upstream.url}/slow/v1`,
-          api_key: 'none',
-          timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
-        },
-        unreachable: {
-          kind: 'openai-compatible',
-          base_url: 'http://127.0.0.1:9/v1',
-          api_key: 'none',
-        },
-      },
-      models: {
-        'priced-openai': {
-          display_name: 'Priced',
-          routes: [{ provider: 'openai', model: 'upstream-model' }],
-          prices,
-          ...limits,
-        },
-        'priced-anthropic': {
-          display_name: 'Priced',
-          routes: [{ provider: 'anthropic', model: 'upstream-model' }],
-          prices,
-          ...limits,
-        },
-        'priced-local': { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
-        ...Object.fromEntries(
-          ['openai', 'anthropic'].map((provider) => [
-            `hourless-${provider}`,
-            { routes: [{ provider, model: 'upstream-model' }], prices: withoutHour, ...limits },
-          ]),
-        ),
-        slow: { routes: [{ provider: 'impatient', model: 'm' }], prices: base, ...limits },
-        unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices: base, ...limits },
-      },
-    }),
-    { clock },
-  );
+const modelOf = (provider: string, fields: object = {}) => ({
+  display_name: 'Priced',
+  routes: [{ provider, model: 'upstream-model' }],
+  prices: { ...base, tiers: [{ above_input_tokens: tierFrom, ...long }] },
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false, streaming: true, vision: false },
+  ...fields,
 });
+const gateway = await startGateway(
+  (upstream) => ({
+    providers: {
+      impatient: {
+        kind: 'openai-compatible',
+        base_url: `${upstream.url}/slow/v1`,
+        api_key: 'none',
+        timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
+      },
+      unreachable: {
+        kind: 'openai-compatible',
+        base_url: 'http://127.0.0.1:9/v1',
+        api_key: 'none',
+      },
+    },
+    models: {
+      'priced-openai': modelOf('openai'),
+      'priced-anthropic': modelOf('anthropic'),
+      'hourless-openai': modelOf('openai', { prices: withoutHour }),
+      'hourless-anthropic': modelOf('anthropic', { prices: withoutHour }),
+      slow: modelOf('impatient', { prices: base }),
+      unreachable: modelOf('unreachable', { prices: base }),
+    },
+  }),
+  { clock },
+);
 after(() => gateway.stop());
 
-const modelOf = ({ name }: Endpoint) =>
-  name === 'messages' ? 'priced-anthropic' : 'priced-openai';
+/** With the priced model of its own provider. */
+const endpoints = all.map((at): Endpoint => {
+  const priced = at.name === 'messages' ? 'priced-anthropic' : 'priced-openai';
+  return { ...at, body: (fields) => at.body({ model: priced, ...fields }) };
+});
+const [responses, chat, messages] = endpoints as [Endpoint, Endpoint, Endpoint];
 const short = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const endWords = new Set<unknown>(['response.completed', 'message_stop', '[DONE]']);
 /** 100 × $3 + 20 × $15 a million. */
@@ -119,43 +108,25 @@ test('header, usage record and balance agree on the price of the used tokens, wh
         // Chat and OpenAI's own formats report both kinds of cache writes as one number, or do not
         // have the longer kind.
         const counted = endpoint.name === 'chat' ? withoutLongWrites(tokens) : tokens;
-        gateway.upstream.on(
-          endpoint.upstreamPath,
-          answerContent(endpoint.name, { text: 'one two three', tokens: counted }),
-        );
+        gateway.answer(endpoint, { text: 'one two three', tokens: counted });
         for (const stream of [false, true]) {
           const earlierMicros = (await gateway.balance(account)).availableMicros;
-          const reply = await gateway.post(endpoint.path, {
-            key,
-            body: endpoint.body({ model: modelOf(endpoint), stream }),
-          });
+          const reply = await gateway.ask(endpoint, key, { stream });
           assert.equal(reply.status, 200, reply.text);
           const where = `${endpoint.name} ${JSON.stringify(tokens)} stream ${stream}`;
           assert.equal(reply.costMicros, priceOf(counted), where);
-          assert.equal(
-            (await gateway.balance(account)).availableMicros,
-            earlierMicros - priceOf(counted),
-            where,
-          );
+          const { availableMicros } = await gateway.balance(account);
+          assert.equal(availableMicros, earlierMicros - priceOf(counted), where);
+          const input = inputOf(counted);
+          const counts = {
+            model: 'Priced',
+            input_tokens: input,
+            output_tokens: counted.output,
+            total_tokens: input + counted.output,
+            cost_cents: priceOf(counted) / 10_000,
+          };
           const record = await recordOf(key, reply.requestId);
-          const inputTokens = inputOf(counted);
-          assert.deepEqual(
-            [
-              record.cost_cents,
-              record.input_tokens,
-              record.output_tokens,
-              record.total_tokens,
-              record.model,
-            ],
-            [
-              priceOf(counted) / 10_000,
-              inputTokens,
-              counted.output,
-              inputTokens + counted.output,
-              'Priced',
-            ],
-            where,
-          );
+          assert.partialDeepStrictEqual(record, counts, where);
         }
       }
     });
@@ -165,9 +136,9 @@ test('header, usage record and balance agree on the price of the used tokens, wh
 test('a stream reports its hold in the headers, its cost in trailers and, on request, in a comment before its end', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const endpoint of endpoints) {
-    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
+    gateway.answer(endpoint, short);
     const headers = { 'x-service-stream-comments': 'true' };
-    const body = endpoint.body({ model: modelOf(endpoint), stream: true });
+    const body = endpoint.body({ stream: true });
     const reply = await gateway.post(endpoint.path, { key, headers, body });
     const balanceCents = Math.floor((await gateway.balance(account)).availableMicros / 10_000);
     assert.equal(reply.headers['trailer'], 'X-Service-Cost-Micros, X-Service-Balance-Cents');
@@ -198,46 +169,29 @@ test('a stream reports its hold in the headers, its cost in trailers and, on req
 
 test('a whole answer shows the balance after its charge in cents, rounded down', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const [endpoint] = endpoints as readonly [Endpoint];
-  gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
-  const reply = await gateway.post(endpoint.path, {
-    key,
-    body: endpoint.body({ model: modelOf(endpoint) }),
-  });
-  assert.equal(reply.headers['x-service-balance-cents'], '99');
-  assert.equal(reply.headers['x-service-mode'], undefined);
+  gateway.answer(responses, short);
+  const { headers } = await gateway.ask(responses, key);
+  assert.equal(headers['x-service-balance-cents'], '99');
+  assert.equal(headers['x-service-mode'], undefined);
 });
 
 test('test and live keys spend and see separate ledgers', async () => {
   const live = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const sandbox = await gateway.makeKey({ account: live.account });
-  const chat = endpoints[1]!;
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
-  await gateway.post(chat.path, { key: live.key, body: chat.body({ model: 'priced-openai' }) });
+  gateway.answer(chat, short);
+  await gateway.ask(chat, live.key);
   assert.equal((await gateway.balance(live.account, 'test')).availableMicros, microsFromUsd(1_000));
-  const played = await gateway.post(chat.path, {
-    key: sandbox.key,
-    body: chat.body({ model: 'priced-openai' }),
-  });
+  const played = await gateway.ask(chat, sandbox.key);
   assert.equal(played.headers['x-service-mode'], 'test');
   assert.ok(played.costMicros! > 0);
-  assert.equal(
-    (await gateway.balance(live.account, 'live')).availableMicros,
-    5_000_000 - shortCost,
-  );
-  assert.equal(
-    (await gateway.balance(live.account, 'test')).availableMicros,
-    1_000_000_000 - played.costMicros!,
-  );
-  for (const [key, cost] of [
-    [live.key, shortCost],
-    [sandbox.key, played.costMicros!],
+  for (const [mode, key, creditMicros, cost] of [
+    ['live', live.key, 5_000_000, shortCost],
+    ['test', sandbox.key, 1_000_000_000, played.costMicros!],
   ] as const) {
+    const { availableMicros } = await gateway.balance(live.account, mode);
+    assert.equal(availableMicros, creditMicros - cost, mode);
     const records = await gateway.usage<UsageRecord>(key);
-    assert.deepEqual(
-      records.map((record) => record.cost_cents),
-      [cost / 10_000],
-    );
+    assert.deepEqual(records.map(costOf), [cost / 10_000], mode);
   }
 });
 
@@ -264,17 +218,9 @@ test('a failed request is free, whatever failed and whenever', async (t) => {
       for (const [name, scriptOf] of Object.entries(failures)) {
         gateway.upstream.on(endpoint.upstreamPath, scriptOf(endpoint));
         for (const stream of [false, true]) {
-          const reply = await gateway.post(endpoint.path, {
-            key,
-            body: endpoint.body({ model: modelOf(endpoint), stream }),
-          });
+          const reply = await gateway.ask(endpoint, key, { stream });
           assertFailed(reply, `${endpoint.name}, ${name}, stream ${stream}`);
-          const { availableMicros, heldMicros } = await gateway.balance(account);
-          assert.deepEqual(
-            [availableMicros, heldMicros],
-            [5_000_000, 0],
-            `${endpoint.name}, ${name}, stream ${stream}`,
-          );
+          await assertBalance(account, 5_000_000, `${name}, stream ${stream}`);
         }
       }
       assert.deepEqual((await gateway.get('/v1/usage', { key })).json(), {
@@ -287,9 +233,7 @@ test('a failed request is free, whatever failed and whenever', async (t) => {
 
 test('a provider that is silent, falls silent or cannot be reached is free', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const chat = endpoints[1]!;
-  const ask = (model: string, stream: boolean) =>
-    gateway.post(chat.path, { key, body: chat.body({ model, stream }) });
+  const ask = (model: string, stream: boolean) => gateway.ask(chat, key, { model, stream });
   gateway.upstream.on('/slow/v1/chat/completions', hang);
   const next = gateway.upstream.requests.length;
   const asked = Promise.all([
@@ -314,10 +258,7 @@ test('a provider that is silent, falls silent or cannot be reached is free', asy
   const fellSilent = new Reply(stream, await text(stream));
   assertFailed(fellSilent, 'a stream that falls silent');
   assert.match(fellSilent.text, /upstream_timeout/);
-  assert.deepEqual(
-    [(await gateway.balance(account)).availableMicros, (await gateway.balance(account)).heldMicros],
-    [5_000_000, 0],
-  );
+  await assertBalance(account, 5_000_000);
 });
 
 test('a client that leaves stops the upstream and pays for the generated output', async () => {
@@ -332,7 +273,7 @@ async function leaveStream(endpoint: Endpoint): Promise<void> {
   const { start, deltas } = streamFrames(endpoint.name, short);
   const first = gateway.upstream.requests.length;
   gateway.upstream.on(endpoint.upstreamPath, thenHang(framesText([...start, ...deltas])));
-  const body = endpoint.body({ model: modelOf(endpoint), stream: true });
+  const body = endpoint.body({ stream: true });
   const { request, response } = gateway.open(endpoint.path, { key, body });
   const stream = await response;
   await readUntil(stream, 'four');
@@ -345,14 +286,12 @@ async function leaveStream(endpoint: Endpoint): Promise<void> {
   assert.ok(record.input_tokens > 0, endpoint.name);
   const cost = priceOf({ input: record.input_tokens, output: record.output_tokens });
   assert.equal(record.cost_cents, cost / 10_000, endpoint.name);
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0], endpoint.name);
+  await assertBalance(account, 5_000_000 - cost, endpoint.name);
 }
 
 test("a client that leaves pays the upstream's count if the upstream ends in time", async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const chat = endpoints[1]!;
-  const body = (stream: boolean) => ({ key, body: chat.body({ model: 'priced-openai', stream }) });
+  const body = (stream: boolean) => ({ key, body: chat.body({ stream }) });
   const { deltas, end } = streamFrames('chat', short);
   const late = answerInParts(startOf('chat'), [...deltas, ...end]);
   gateway.upstream.on(chat.upstreamPath, late.script);
@@ -368,9 +307,8 @@ test("a client that leaves pays the upstream's count if the upstream ends in tim
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - shortCost);
 
   // The same without a stream: the answer arrives after the client has left.
-  const whole = holdBack(answerContent('chat', short));
   const next = gateway.upstream.requests.length;
-  gateway.upstream.on(chat.upstreamPath, whole.script);
+  const whole = holdAnswer(chat);
   const { request: leaving } = gateway.open(chat.path, body(false));
   await gateway.upstream.request(next);
   leaving.destroy();
@@ -380,10 +318,7 @@ test("a client that leaves pays the upstream's count if the upstream ends in tim
     const data = await gateway.usage<UsageRecord>(key);
     return data.length === 2 && data;
   });
-  assert.deepEqual(
-    records.map(({ cost_cents: costCents }) => costCents),
-    [shortCost / 10_000, shortCost / 10_000],
-  );
+  assert.deepEqual(records.map(costOf), [shortCost / 10_000, shortCost / 10_000]);
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 2 * shortCost);
 });
 
@@ -396,26 +331,18 @@ test('concurrent requests never exceed a cap, and as many as fit are served', as
     const replies = await atOnce(20, key);
     const served = replies.filter((reply) => reply.status === 200);
     assert.equal(served.length, 5);
-    for (const refused of replies.filter((reply) => reply.status !== 200)) {
-      assert.equal(refused.status, 429);
-      assert.equal(
-        refused.error.code,
-        'dailyCapMicros' in controls ? 'key_daily_limit_reached' : 'key_monthly_limit_reached',
-      );
-      assert.ok(
-        Number(refused.error.details?.['held_micros']) > 0,
-        'the message says that running requests hold the rest',
-      );
+    const code =
+      'dailyCapMicros' in controls ? 'key_daily_limit_reached' : 'key_monthly_limit_reached';
+    for (const { status, error } of replies.filter((reply) => reply.status !== 200)) {
+      assert.deepEqual([status, error.code], [429, code]);
+      // The message says that running requests hold the rest.
+      assert.ok(Number(error.details?.['held_micros']) > 0);
     }
-    const spent = 5_000_000 - (await gateway.balance(account)).availableMicros;
-    assert.equal(spent, 5 * shortCost);
-    assert.ok(spent <= cap);
+    await assertBalance(account, 5_000_000 - 5 * shortCost);
+    assert.ok(5 * shortCost <= cap);
     const other = await gateway.makeKey({ mode: 'live', account });
-    assert.equal(
-      (await atOnce(1, other.key))[0]!.status,
-      200,
-      'other keys of the account go on working',
-    );
+    const [reply] = await atOnce(1, other.key);
+    assert.equal(reply!.status, 200, 'other keys of the account go on working');
   }
 });
 
@@ -433,44 +360,29 @@ test('a cap with too little room says what is spent and held, what the request n
         ['dailyCapMicros', 'daily', 'key_daily_limit_reached'],
         ['monthlyCapMicros', 'monthly', 'key_monthly_limit_reached'],
       ] as const) {
-        const { key } = await gateway.makeKey({
-          mode: 'live',
-          creditUsd: 5,
-          [control]: micros(20_000),
-        });
-        const body = (more: object) => endpoint.body({ model: modelOf(endpoint), ...more });
-        gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
-        assert.equal(
-          (await gateway.post(endpoint.path, { key, body: body({}) })).costMicros,
-          shortCost,
-        );
-        const running = holdBack(answerContent(endpoint.name, short));
+        const controls = { mode: 'live', creditUsd: 5, [control]: micros(20_000) } as const;
+        const { key } = await gateway.makeKey(controls);
+        gateway.answer(endpoint, short);
+        assert.equal((await gateway.ask(endpoint, key)).costMicros, shortCost);
         const next = gateway.upstream.requests.length;
-        gateway.upstream.on(endpoint.upstreamPath, running.script);
-        const other = gateway.post(endpoint.path, { key, body: body({}) });
+        const running = holdAnswer(endpoint);
+        const other = gateway.ask(endpoint, key);
         await gateway.upstream.request(next);
 
-        const refused = await gateway.post(endpoint.path, {
-          key,
-          body: body({ [endpoint.limitField]: 5_000, ...fields }),
-        });
+        const tooMuch = { [endpoint.limitField]: 5_000, ...fields };
+        const refused = await gateway.ask(endpoint, key, tooMuch);
         assert.deepEqual([refused.status, refused.error.code], [429, code], refused.text);
         const details = refused.error.details ?? refused.error;
-        const {
-          required_micros: required,
-          held_micros: held,
-          left_micros: left,
-          resets_at: resetsAt,
-        } = details;
-        assert.deepEqual([details['cap_micros'], details['spent_micros']], [20_000, shortCost]);
-        assert.equal(Number(left), 20_000 - shortCost - Number(held));
-        const usd = (value: unknown) => `$${formatUsd(value as Micros)}`;
+        const of = (name: string) => Number(details[name]);
+        assert.deepEqual([of('cap_micros'), of('spent_micros')], [20_000, shortCost]);
+        assert.equal(of('left_micros'), 20_000 - shortCost - of('held_micros'));
+        const usd = (name: string) => `$${formatUsd(micros(of(name)))}`;
         assert.equal(
           refused.error.message,
-          `This key's ${word} cap of $0.02 is not reached, but this request can cost up to ${usd(required)}, and ${usd(left)} is left: ` +
-            `$0.0006 is spent, and running requests hold ${usd(held)} until they end. ` +
-            `Up to ${String(details['affordable_output_tokens'])} output tokens would fit: send \`${field}\` of at most that. ` +
-            `The cap starts anew at ${String(resetsAt)}.`,
+          `This key's ${word} cap of $0.02 is not reached, but this request can cost up to ${usd('required_micros')}, and ${usd('left_micros')} is left: ` +
+            `$0.0006 is spent, and running requests hold ${usd('held_micros')} until they end. ` +
+            `Up to ${of('affordable_output_tokens')} output tokens would fit: send \`${field}\` of at most that. ` +
+            `The cap starts anew at ${String(details['resets_at'])}.`,
         );
         running.release();
         assert.equal((await other).status, 200);
@@ -480,22 +392,15 @@ test('a cap with too little room says what is spent and held, what the request n
 });
 
 test('a reached cap says so, and with several choices the message names their number', async () => {
-  const chat = endpoints[1]!;
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  gateway.answer(chat, short);
   const reached = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: zeroMicros });
-  const { message } = (
-    await gateway.post(chat.path, { key: reached.key, body: chat.body({ model: 'priced-openai' }) })
-  ).error;
+  const { message } = (await gateway.ask(chat, reached.key)).error;
   assert.match(
     message,
     /^This key's daily cap of \$0\.00 is reached: \$0\.00 is spent\. This request can cost up to \$0\.\d+\. The cap starts/,
   );
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.04 });
-  const asked = {
-    key,
-    body: chat.body({ model: 'priced-openai', max_completion_tokens: 5_000, n: 2 }),
-  };
-  const refused = (await gateway.post(chat.path, asked)).error;
+  const refused = (await gateway.ask(chat, key, { max_completion_tokens: 5_000, n: 2 })).error;
   assert.match(
     refused.message,
     /^This request can cost up to \$0\.15\d*, and the balance has \$0\.04 left\. Up to \d+ output tokens would fit in each of 2 answers: send `max_completion_tokens` of at most that, or a lower `n`\.$/,
@@ -504,39 +409,28 @@ test('a reached cap says so, and with several choices the message names their nu
 
 test('fifty concurrent requests never overdraw a small balance', async () => {
   const holdMicros = await holdOf();
-  const { key, account } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: (holdMicros * 7 + 10) / 1_000_000,
-  });
+  const creditUsd = (holdMicros * 7 + 10) / 1_000_000;
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd });
   let lowest = Number.POSITIVE_INFINITY;
-  const watch = setInterval(
-    () =>
-      void gateway
-        .balance(account)
-        .then(({ availableMicros }) => (lowest = Math.min(lowest, availableMicros))),
-    5,
-  );
+  const look = async () => {
+    lowest = Math.min(lowest, (await gateway.balance(account)).availableMicros);
+  };
+  const watch = setInterval(() => void look(), 5);
   const replies = await atOnce(50, key);
   clearInterval(watch);
   const served = replies.filter((reply) => reply.status === 200);
   assert.equal(served.length, 7);
   assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200, 402]));
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [holdMicros * 7 + 10 - 7 * shortCost, 0]);
+  await assertBalance(account, holdMicros * 7 + 10 - 7 * shortCost);
   assert.ok(lowest >= 0, `the balance was seen at ${lowest}`);
 });
 
 test('the balance that a client sees excludes holds', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const chat = endpoints[1]!;
   const next = gateway.upstream.requests.length;
-  const answer = holdBack(answerContent('chat', short));
-  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const answer = holdAnswer(chat);
   // 8 000 output tokens at $15 a million are 12 cents.
-  const reply = gateway.post(chat.path, {
-    key,
-    body: chat.body({ model: 'priced-openai', max_completion_tokens: 8_000 }),
-  });
+  const reply = gateway.ask(chat, key, { max_completion_tokens: 8_000 });
   await gateway.upstream.request(next);
   const balanceCents = async () =>
     (await gateway.get('/v1/balance', { key })).json<{ balance_cents: number }>().balance_cents;
@@ -549,14 +443,10 @@ test('the balance that a client sees excludes holds', async () => {
 
 test('a request without a maximum gets an affordable one, and a header says so', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.05 });
-  const chat = endpoints[1]!;
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  gateway.answer(chat, short);
   const next = gateway.upstream.requests.length;
-  const ask = {
-    key,
-    body: chat.body({ model: 'priced-openai', max_completion_tokens: undefined }),
-  };
-  const reply = await gateway.post(chat.path, ask);
+  const ask = (by: string) => gateway.ask(chat, by, { max_completion_tokens: undefined });
+  const reply = await ask(key);
   assert.equal(reply.status, 200, reply.text);
   const limit = Number(reply.headers['x-service-output-limit']);
   // Five cents buy 3 333 output tokens, less the input's share.
@@ -565,34 +455,28 @@ test('a request without a maximum gets an affordable one, and a header says so',
   assert.equal((sent.body as { max_completion_tokens: number }).max_completion_tokens, limit);
 
   const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.01 });
-  const refused = await gateway.post(chat.path, { ...ask, key: poor.key });
+  const refused = await ask(poor.key);
   assert.equal(refused.status, 402, 'fewer than 1 024 tokens are no answer');
 
   const rich = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const whole = await gateway.post(chat.path, { ...ask, key: rich.key });
+  const whole = await ask(rich.key);
   assert.equal(whole.headers['x-service-output-limit'], undefined);
 });
 
 test('a maximum that does not fit is refused with one that fits, and that one works', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
   for (const endpoint of endpoints) {
-    gateway.upstream.on(
-      endpoint.upstreamPath,
-      answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }),
-    );
-    const ask = (maximum: number) =>
-      gateway.post(endpoint.path, {
-        key,
-        body: endpoint.body({ model: modelOf(endpoint), [endpoint.limitField]: maximum }),
-      });
+    gateway.answer(endpoint, { text: 'one', tokens: { input: 1, output: 1 } });
+    const ask = (maximum: number) => gateway.ask(endpoint, key, { [endpoint.limitField]: maximum });
     const refused = await ask(5_000);
     assert.equal(refused.status, 402);
     const { message } = refused.error;
     const details = refused.error.details ?? refused.error;
     const affordable = Number(details['affordable_output_tokens']);
     assert.ok(affordable > 0 && affordable < 5_000);
+    const names = [String(affordable), endpoint.limitField];
     assert.ok(
-      message.includes(String(affordable)) && message.includes(endpoint.limitField),
+      names.every((name) => message.includes(name)),
       message,
     );
     assert.equal((await ask(affordable)).status, 200, endpoint.name);
@@ -602,39 +486,24 @@ test('a maximum that does not fit is refused with one that fits, and that one wo
 
 test('the output limit that an error proposes fits, also for a request that had none', async () => {
   for (const endpoint of endpoints.filter(({ name }) => name !== 'messages')) {
-    const { key } = await gateway.makeKey({
-      mode: 'live',
-      creditUsd: 5,
-      dailyCapMicros: micros(1_000),
-    });
-    gateway.upstream.on(
-      endpoint.upstreamPath,
-      answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }),
-    );
-    const ask = (limit: object) => {
-      const { [endpoint.limitField]: _limit, ...body } = endpoint.body({
-        model: modelOf(endpoint),
-      });
-      return gateway.post(endpoint.path, { key, body: { ...body, ...limit } });
-    };
-    const refused = await ask({});
+    const controls = { mode: 'live', creditUsd: 5, dailyCapMicros: micros(1_000) } as const;
+    const { key } = await gateway.makeKey(controls);
+    gateway.answer(endpoint, { text: 'one', tokens: { input: 1, output: 1 } });
+    const ask = (limit?: number) => gateway.ask(endpoint, key, { [endpoint.limitField]: limit });
+    const refused = await ask();
     assert.equal(refused.status, 429, refused.text);
     const fits = Number(refused.error.details!['affordable_output_tokens']);
     assert.ok(fits > 0, refused.text);
-    const reply = await ask({ [endpoint.limitField]: fits });
+    const reply = await ask(fits);
     assert.equal(reply.status, 200, reply.text);
   }
 });
 
 test('n multiplies the hold, not the charge', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const chat = endpoints[1]!;
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  gateway.answer(chat, short);
   const reserved = async (n: number) => {
-    const reply = await gateway.post(chat.path, {
-      key,
-      body: chat.body({ model: 'priced-openai', stream: true, n }),
-    });
+    const reply = await gateway.ask(chat, key, { stream: true, n });
     return Number(reply.headers['x-service-reserved-micros']);
   };
   const single = await reserved(1);
@@ -646,10 +515,7 @@ test('n multiplies the hold, not the charge', async () => {
   };
   const choices = [0, 1, 2].map((index) => ({ ...body.choices[0], index }));
   gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, choices }));
-  const reply = await gateway.post(chat.path, {
-    key,
-    body: chat.body({ model: 'priced-openai', n: 3 }),
-  });
+  const reply = await gateway.ask(chat, key, { n: 3 });
   assert.equal(reply.json<{ choices: object[] }>().choices.length, 3);
   assert.equal(reply.costMicros, priceOf({ input: 100, output: 60 }));
 });
@@ -657,23 +523,13 @@ test('n multiplies the hold, not the charge', async () => {
 test('an answer without usage is charged by our own count, which the client sees', async () => {
   for (const endpoint of endpoints) {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-    gateway.upstream.on(
-      endpoint.upstreamPath,
-      answerContent(endpoint.name, { text: short.text, tokens: null }),
-    );
+    gateway.answer(endpoint, { text: short.text, tokens: null });
     for (const stream of [false, true]) {
-      const reply = await gateway.post(endpoint.path, {
-        key,
-        body: endpoint.body({ model: modelOf(endpoint), stream }),
-      });
+      const reply = await gateway.ask(endpoint, key, { stream });
       assert.equal(reply.status, 200, reply.text);
-      const record = await recordOf(key, reply.requestId);
-      assert.equal(record.output_tokens, 5, `${endpoint.name}: 18 bytes are five tokens`);
-      assert.equal(
-        reply.costMicros,
-        priceOf({ input: record.input_tokens, output: 5 }),
-        endpoint.name,
-      );
+      const { input_tokens: input, output_tokens: output } = await recordOf(key, reply.requestId);
+      assert.equal(output, 5, `${endpoint.name}: 18 bytes are five tokens`);
+      assert.equal(reply.costMicros, priceOf({ input, output }), endpoint.name);
       // A Chat stream shows it only on request.
       const isShown = endpoint.name !== 'chat' || !stream;
       if (isShown)
@@ -691,14 +547,8 @@ test('an absurd usage is clamped to what the request could cause; the rest is a 
   for (const endpoint of endpoints) {
     for (const tokens of absurd) {
       const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-      gateway.upstream.on(
-        endpoint.upstreamPath,
-        answerContent(endpoint.name, { text: 'one', tokens }),
-      );
-      const reply = await gateway.post(endpoint.path, {
-        key,
-        body: endpoint.body({ model: modelOf(endpoint) }),
-      });
+      gateway.answer(endpoint, { text: 'one', tokens });
+      const reply = await gateway.ask(endpoint, key);
       assert.equal(reply.status, 200, reply.text);
       const { usage } = reply.json<{ usage: Record<string, number> }>();
       const shown = {
@@ -713,14 +563,8 @@ test('an absurd usage is clamped to what the request could cause; the rest is a 
       assert.equal(await lossesOf(account), priceOf(tokens) - priceOf(shown));
     }
     const small = await gateway.makeKey({ mode: 'live', creditUsd: 0.02 });
-    gateway.upstream.on(
-      endpoint.upstreamPath,
-      answerContent(endpoint.name, { text: 'one', tokens: absurd[2]! }),
-    );
-    const reply = await gateway.post(endpoint.path, {
-      key: small.key,
-      body: endpoint.body({ model: modelOf(endpoint) }),
-    });
+    gateway.answer(endpoint, { text: 'one', tokens: absurd[2]! });
+    const reply = await gateway.ask(endpoint, small.key);
     const { availableMicros } = await gateway.balance(small.account);
     assert.ok(availableMicros >= 0 && reply.costMicros === 20_000 - availableMicros);
     const claimed = priceOf(absurd[2]!);
@@ -734,44 +578,35 @@ test('a text costs what the provider counts, up to a token for each of its bytes
     // Most texts have far fewer, but few tokenizers are public, and a client may look for the worst.
     const words = 'xq '.repeat(10_000);
     const tokens = { input: words.length, output: 20 };
-    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'a', tokens }));
-    const prompt =
-      endpoint.name === 'responses'
-        ? { input: words }
-        : { messages: [{ role: 'user', content: words }] };
-    const reply = await gateway.post(endpoint.path, {
-      key,
-      body: endpoint.body({ model: modelOf(endpoint), ...prompt }),
+    gateway.answer(endpoint, { text: 'a', tokens });
+    const content = [{ role: 'user', content: words }];
+    const reply = await gateway.ask(endpoint, key, {
+      [endpoint.name === 'responses' ? 'input' : 'messages']: content,
     });
     assert.equal(reply.costMicros, priceOf(tokens), endpoint.name);
   }
 });
 
 test('what a provider claims too much is booked, however little else it counts', async () => {
-  const chat = endpoints[1]!;
   // Its output is missing, and costs more than the claimed excess.
   const tokens = { input: 3_300, output: 0 };
-  gateway.upstream.on(
-    chat.upstreamPath,
-    answerContent('chat', { text: 'word '.repeat(150), tokens }),
-  );
+  gateway.answer(chat, { text: 'word '.repeat(150), tokens });
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+  const reply = await gateway.ask(chat, key);
   const { usage } = reply.json<{ usage: Record<string, number> }>();
   const [input, output] = [usage['prompt_tokens']!, usage['completion_tokens']!];
   assert.ok(input < tokens.input && output > 150, reply.text);
   assert.equal(reply.costMicros, priceOf({ input, output }));
-  assert.equal(
-    await lossesOf(account),
-    priceOf({ input: tokens.input, output }) - priceOf({ input, output }),
-  );
-  const holds = await gateway.database.read
-    .selectFrom('holds')
-    .select('id')
-    .where('ledger_id', '=', `${account}:live`)
-    .execute();
-  assert.deepEqual(holds, [], 'no hold stays open');
+  const claimed = priceOf({ input: tokens.input, output });
+  assert.equal(await lossesOf(account), claimed - priceOf({ input, output }));
+  await assertBalance(account, 5_000_000 - priceOf({ input, output }));
 });
+
+/** What is left, with nothing held. */
+async function assertBalance(account: string, leftMicros: number, where?: string): Promise<void> {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0], where);
+}
 
 async function lossesOf(account: string): Promise<number> {
   const { sum } = await gateway.database.read
@@ -784,57 +619,38 @@ async function lossesOf(account: string): Promise<number> {
 
 test('negative, fractional or non-numeric usage is replaced by our own count', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const chat = endpoints[1]!;
   for (const bad of [-5, 1.5, 'many', null, 1e308]) {
     const body = wholeAnswer('chat', short) as { usage: object };
-    gateway.upstream.on(
-      chat.upstreamPath,
-      answerJson({ ...body, usage: { ...body.usage, completion_tokens: bad } }),
-    );
-    const reply = await gateway.post(chat.path, {
-      key,
-      body: chat.body({ model: 'priced-openai' }),
-    });
+    const usage = { ...body.usage, completion_tokens: bad };
+    gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, usage }));
+    const reply = await gateway.ask(chat, key);
     const record = await recordOf(key, reply.requestId);
     assert.equal(record.output_tokens, 5, String(bad));
   }
 });
 
 test('a stream with cached tokens is charged once for each token', async () => {
-  const messages = endpoints[2]!;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(
-    messages.upstreamPath,
-    answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [1, 60] }),
-  );
-  const reply = await gateway.post(messages.path, {
-    key,
-    body: messages.body({ model: 'priced-anthropic', stream: true }),
-  });
-  assert.equal(
-    reply.costMicros,
-    priceOf({ input: 7, cacheRead: 40, cacheWrite1h: 200, output: 19 }),
-  );
+  const recording = answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [1, 60] });
+  gateway.upstream.on(messages.upstreamPath, recording);
+  const { costMicros } = await gateway.ask(messages, key, { stream: true });
+  assert.equal(costMicros, priceOf({ input: 7, cacheRead: 40, cacheWrite1h: 200, output: 19 }));
 });
 
 test('a one-hour cache write without its own price is charged at twice the input, even unrequested', async () => {
-  for (const { name, path, upstreamPath, body } of endpoints) {
-    // Chat does not report long cache writes.
-    if (name === 'chat') continue;
-    const provider = name === 'messages' ? 'anthropic' : 'openai';
+  // Chat does not report long cache writes.
+  for (const [endpoint, hourless] of [
+    [responses, 'hourless-openai'],
+    [messages, 'hourless-anthropic'],
+  ] as const) {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-    gateway.upstream.on(
-      upstreamPath,
-      answerContent(name, { text: 'one', tokens: { input: 10, cacheWrite1h: 100, output: 2 } }),
-    );
+    const tokens = { input: 10, cacheWrite1h: 100, output: 2 };
+    gateway.answer(endpoint, { text: 'one', tokens });
     for (const stream of [false, true]) {
-      const reply = await gateway.post(path, {
-        key,
-        body: body({ model: `hourless-${provider}`, stream }),
-      });
+      const reply = await gateway.ask(endpoint, key, { model: hourless, stream });
       assert.equal(reply.status, 200, reply.text);
       // 10 × $3, 100 × $6 and 2 × $15 a million.
-      assert.equal(reply.costMicros, 660, `${name} stream ${stream}`);
+      assert.equal(reply.costMicros, 660, `${hourless} stream ${stream}`);
     }
   }
 });
@@ -897,21 +713,23 @@ function assertFailed(reply: Reply, where: string): void {
   }
 }
 
-async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
-  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{
-    data: UsageRecord[];
-  }>();
-  assert.equal(data.length, 1, `records of ${requestId}`);
-  return data[0]!;
+function costOf(record: UsageRecord): number {
+  return record.cost_cents;
 }
 
-/** The request's usage record; without `requestId`, the key's newest. */
-async function waitForRecord(key: string, requestId?: string): Promise<UsageRecord> {
-  const path = requestId === undefined ? '/v1/usage' : `/v1/usage?request_id=${requestId}`;
-  return until(async () => {
-    const { data } = (await gateway.get(path, { key })).json<{ data: UsageRecord[] }>();
-    return data[0];
-  });
+async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
+  const records = await recordsOf(key, requestId);
+  assert.equal(records.length, 1, `records of ${requestId}`);
+  return records[0]!;
+}
+
+async function waitForRecord(key: string, requestId: string): Promise<UsageRecord> {
+  return until(async () => (await recordsOf(key, requestId))[0]);
+}
+
+async function recordsOf(key: string, requestId: string): Promise<UsageRecord[]> {
+  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
+  return reply.json<{ data: UsageRecord[] }>().data;
 }
 
 /** Of requests that arrive together, the one for this path. */
@@ -927,18 +745,20 @@ async function readUntil(stream: IncomingMessage, word: string): Promise<void> {
   while (!read.includes(word)) read += String((await once(stream, 'data'))[0]);
 }
 
+/** The endpoint's upstream answers when the test releases it. */
+function holdAnswer({ name, upstreamPath }: Endpoint): ReturnType<typeof holdBack> {
+  const answer = holdBack(answerContent(name, short));
+  gateway.upstream.on(upstreamPath, answer.script);
+  return answer;
+}
+
 /** This many small chat requests at once: none is answered before all are admitted or refused. */
 async function atOnce(count: number, key: string): Promise<Reply[]> {
-  const chat = endpoints[1]!;
-  const answer = holdBack(answerContent('chat', short));
-  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const answer = holdAnswer(chat);
   const next = gateway.upstream.requests.length;
   let refused = 0;
   const replies = Array.from({ length: count }, async () => {
-    const reply = await gateway.post(chat.path, {
-      key,
-      body: chat.body({ model: 'priced-openai' }),
-    });
+    const reply = await gateway.ask(chat, key);
     if (reply.status !== 200) refused++;
     return reply;
   });
@@ -949,12 +769,10 @@ async function atOnce(count: number, key: string): Promise<Reply[]> {
 
 /** The hold of one such request. */
 async function holdOf(): Promise<Micros> {
-  const chat = endpoints[1]!;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const next = gateway.upstream.requests.length;
-  const answer = holdBack(answerContent('chat', short));
-  gateway.upstream.on(chat.upstreamPath, answer.script);
-  const reply = gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+  const answer = holdAnswer(chat);
+  const reply = gateway.ask(chat, key);
   await gateway.upstream.request(next);
   const { heldMicros } = await gateway.balance(account);
   answer.release();

@@ -1,20 +1,12 @@
 // The checks of the Open Responses compliance suite (github.com/openresponses/openresponses, as of
 // 2026-11-21), and stricter ones: on the sandbox, and with a live key on providers of each format.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { z } from 'zod';
-import {
-  chainedModels,
-  startChainedGateway,
-  type ChainedGateway,
-} from '../support/chained-gateway.ts';
+import { chainedModels, startChainedGateway } from '../support/chained-gateway.ts';
 import { eventSchema, responseSchema } from '../support/open-responses-schema.ts';
 
-let chain: ChainedGateway;
-
-before(async () => {
-  chain = await startChainedGateway();
-});
+const chain = await startChainedGateway();
 after(() => chain.stop());
 
 const user = (content: unknown) => ({ type: 'message', role: 'user', content });

@@ -1,18 +1,14 @@
 // Requests in the shape of another client or host: Responses bodies and flat tools at the Chat
 // address, and answers that come back with fields that no request has.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 
-let loop: LoopGateway;
-
-before(async () => {
-  loop = await startLoopGateway();
-  const answer = answerContent('chat', { text: 'Sunny.', tokens: { input: 20, output: 5 } });
-  loop.gateway.upstream.on('/v1/chat/completions', answer);
-});
+const loop = await startLoopGateway();
+const answer = answerContent('chat', { text: 'Sunny.', tokens: { input: 20, output: 5 } });
+loop.gateway.upstream.on('/v1/chat/completions', answer);
 after(() => loop.gateway.stop());
 
 /** `gpt-5.4` is asked in the client's own format. */

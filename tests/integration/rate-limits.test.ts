@@ -1,34 +1,32 @@
 // Limits of keys and accounts, as a client sees them: requests and tokens per minute, concurrent
 // requests, addresses, expiry, wrong keys.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { behind, hang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const prompt = (text: string, more: object = {}) => ({
-  ...chat.body(),
   messages: [{ role: 'user', content: text }],
   ...more,
 });
+/** The sandbox answers with this many tokens. */
+const askTokens = (key: string, tokens: number, most: number) =>
+  gateway.ask(chat, key, prompt(`sandbox: tokens=${tokens}`, { max_completion_tokens: most }));
 const perMinute = { failed: 6 };
 
 const clock = new TestClock();
-let gateway: TestGateway<RunningApp>;
-before(async () => {
-  const config = {
-    server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] },
-    limits: { failed_keys_per_minute: perMinute.failed },
-  };
-  gateway = await startGateway(config, { clock });
-});
+const config = {
+  server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] },
+  limits: { failed_keys_per_minute: perMinute.failed },
+};
+const gateway = await startGateway(config, { clock });
 after(() => gateway.stop());
 
 const noticeChanges = () => noticeKeyChanges(gateway, { clock });
@@ -44,7 +42,7 @@ void describe('requests a minute', () => {
       assert.equal(reply.headers['ratelimit-policy'], '"requests";q=2;w=60');
       assert.match(String(reply.headers['ratelimit']), /^"requests";r=[01];t=\d+$/);
     }
-    const refused = await gateway.post(chat.path, { key, body: chat.body() });
+    const refused = await gateway.ask(chat, key);
     assert.equal(refused.status, 429);
     assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
     assert.equal(refused.headers['retry-after'], '30');
@@ -60,9 +58,9 @@ void describe('requests a minute', () => {
       remaining: 0,
     });
     await clock.advance(29_999);
-    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 429);
+    assert.equal((await gateway.ask(chat, key)).status, 429);
     await clock.advance(1);
-    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+    assert.equal((await gateway.ask(chat, key)).status, 200);
   });
 
   test("an account's limit covers all its keys, separately for live and test keys", async () => {
@@ -71,7 +69,7 @@ void describe('requests a minute', () => {
     const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 10 });
     const live = await gateway.makeKey({ account: first.account, mode: 'live', creditUsd: 1 });
     gateway.upstream.on(chat.upstreamPath, answer);
-    const ask = (key: string) => gateway.post(chat.path, { key, body: chat.body() });
+    const ask = (key: string) => gateway.ask(chat, key);
     const remaining = [];
     for (const { key } of [first, second, first])
       remaining.push((await ask(key)).headers['x-ratelimit-remaining-requests']);
@@ -92,22 +90,13 @@ void describe('requests a minute', () => {
 void describe('tokens a minute', () => {
   test('an answer counts by the tokens that it used, and the next request is refused until the minute has room', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 1_000, requestsPerMinute: 50 });
-    const first = await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: tokens=300', { max_completion_tokens: 900 }),
-    });
+    const first = await askTokens(key, 300, 900);
     assert.equal(first.headers['x-ratelimit-limit-tokens'], '1000');
     const usage = first.json<{ usage: { total_tokens: number } }>().usage.total_tokens;
-    const second = await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: tokens=5', { max_completion_tokens: 100 }),
-    });
+    const second = await askTokens(key, 5, 100);
     const taken = 1_000 - Number(second.headers['x-ratelimit-remaining-tokens']);
     assert.ok(taken >= usage + 80 && taken <= usage + 160, `${taken} after a use of ${usage}`);
-    const refused = await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: tokens=5', { max_completion_tokens: 900 }),
-    });
+    const refused = await askTokens(key, 5, 900);
     assert.equal(refused.status, 429);
     assert.match(
       refused.error.message,
@@ -129,23 +118,13 @@ void describe('tokens a minute', () => {
 
   test('a request larger than a whole minute runs in an unused minute, and delays later ones', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 200 });
-    const large = await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: tokens=500', { max_completion_tokens: 4_000 }),
-    });
+    const large = await askTokens(key, 500, 4_000);
     assert.equal(large.status, 200, large.text);
-    const refused = await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }),
-    });
+    const refused = await askTokens(key, 5, 10);
     assert.equal(refused.status, 429);
     const seconds = Number(refused.headers['retry-after']);
     assert.ok(seconds > 90 && seconds < 120, `500 tokens at 200 a minute: ${seconds} s`);
-    const small = () =>
-      gateway.post(chat.path, {
-        key,
-        body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }),
-      });
+    const small = () => askTokens(key, 5, 10);
     await clock.advance((seconds - 1) * 1_000);
     assert.equal((await small()).status, 429);
     await clock.advance(1_000);
@@ -155,20 +134,15 @@ void describe('tokens a minute', () => {
   test('streams count; failures, replays and unanswered requests use no tokens', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
     const remaining = async () => {
-      const reply = await gateway.post(chat.path, {
-        key,
-        body: prompt('sandbox: tokens=1', { max_completion_tokens: 1 }),
-      });
+      const reply = await askTokens(key, 1, 1);
       return Number(reply.headers['x-ratelimit-remaining-tokens']);
     };
     const atFirst = await remaining();
-    await gateway.post(chat.path, {
-      key,
-      body: prompt('sandbox: status=500', { max_completion_tokens: 500 }),
-    });
+    await gateway.ask(chat, key, prompt('sandbox: status=500', { max_completion_tokens: 500 }));
     assert.ok((await remaining()) > atFirst - 60);
     const headers = { 'idempotency-key': 'once' };
-    const body = prompt('sandbox: tokens=200', { stream: true, max_completion_tokens: 400 });
+    const asked = prompt('sandbox: tokens=200', { stream: true, max_completion_tokens: 400 });
+    const body = chat.body(asked);
     await gateway.post(chat.path, { key, headers, body });
     const afterStream = await remaining();
     assert.ok(
@@ -186,7 +160,7 @@ void describe('tokens a minute', () => {
 void describe('concurrent requests', () => {
   test('one more than the limit is refused; however a request ends, its slot is free again', async () => {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 2 });
-    const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
+    const ask = (options = {}) => gateway.ask(chat, key, options);
     for (const stream of [false, true]) {
       const earlier = gateway.upstream.requests.length;
       gateway.upstream.on(chat.upstreamPath, hang);
@@ -220,7 +194,7 @@ void describe('concurrent requests', () => {
   test('a refused request counts against no other limit', async () => {
     const limits = { requestsPerMinute: 3, tokensPerMinute: 1_000, concurrentRequests: 1 };
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, ...limits });
-    const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
+    const ask = (options = {}) => gateway.ask(chat, key, options);
     const running = Promise.withResolvers<void>();
     const earlier = gateway.upstream.requests.length;
     gateway.upstream.on(chat.upstreamPath, behind(running.promise, answer), answer);
@@ -278,19 +252,16 @@ void describe('concurrent requests', () => {
     const gate = Promise.withResolvers<void>();
     gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answer), answer);
     const earlier = gateway.upstream.requests.length;
-    const running = gateway.post(chat.path, { key: first.key, body: chat.body() });
+    const running = gateway.ask(chat, first.key);
     await gateway.upstream.request(earlier);
-    const refused = await gateway.post(chat.path, { key: second.key, body: chat.body() });
+    const refused = await gateway.ask(chat, second.key);
     assert.match(
       refused.error.message,
       /^This account, with all its keys, may run 1 requests at once/,
     );
     gate.resolve();
     await running;
-    assert.equal(
-      (await gateway.post(chat.path, { key: second.key, body: chat.body() })).status,
-      200,
-    );
+    assert.equal((await gateway.ask(chat, second.key)).status, 200);
   });
 });
 
@@ -322,11 +293,11 @@ void describe('restrictions of a key', () => {
   test('an expired key is refused, even to a client that used it before', async () => {
     const expiresAtMs = clock.nowMs() + 1_500;
     const { key } = await gateway.makeKey({ expiresAtMs });
-    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+    assert.equal((await gateway.ask(chat, key)).status, 200);
     await clock.advance(1_499);
-    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+    assert.equal((await gateway.ask(chat, key)).status, 200);
     await clock.advance(1);
-    const refused = await gateway.post(chat.path, { key, body: chat.body() });
+    const refused = await gateway.ask(chat, key);
     assert.equal(refused.status, 401);
     assert.match(
       refused.error.message,
@@ -401,45 +372,8 @@ void describe('wrong keys', () => {
 
 void describe('the command line', () => {
   test('sets and clears the limits of keys and accounts, and lists them', async () => {
-    const { program } = gateway;
-    const run = program.cli.bind(program);
-    const { id: account } = await run<{ id: string }>(
-      'accounts',
-      'create',
-      '--name',
-      'L',
-      '--rpm',
-      '9',
-      '--concurrency',
-      '4',
-    );
-    await run(
-      'accounts',
-      'update',
-      account,
-      '--tpm',
-      '70000',
-      '--rpm',
-      'none',
-      '--allow',
-      '10.0.0.0/8',
-    );
-    const listed = (await run<Record<string, unknown>[]>('accounts', 'list')).find(
-      ({ id }) => id === account,
-    )!;
-    assert.deepEqual(
-      ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses'].map(
-        (name) => listed[name],
-      ),
-      [null, 70_000, 4, ['10.0.0.0/8']],
-    );
-    const { id } = await run<{ id: string }>(
-      ...`keys create --account ${account} --mode test --rpm 5 --tpm 900 --concurrency 0 --expires 2099-01-31`.split(
-        ' ',
-      ),
-      '--allow',
-      '192.0.2.7, 2001:db8::/32',
-    );
+    const run = <Result = { id: string }>(line: string) =>
+      gateway.program.cli<Result>(...line.split(' '));
     const fields = [
       'requests_per_minute',
       'tokens_per_minute',
@@ -447,31 +381,23 @@ void describe('the command line', () => {
       'allowed_addresses',
       'expires_at',
     ];
-    const keyFields = async () => {
-      const [key] = await run<Record<string, unknown>[]>('keys', 'list', '--account', account);
-      return fields.map((name) => key![name]);
+    const listed = async (line: string, id: string) => {
+      const all = await run<Record<string, unknown>[]>(line);
+      const found = all.find((each) => each['id'] === id)!;
+      return fields.map((name) => found[name]);
     };
-    assert.deepEqual(await keyFields(), [
-      5,
-      900,
-      0,
-      ['192.0.2.7', '2001:db8::/32'],
-      '2099-01-31T00:00:00.000Z',
-    ]);
-    await run(
-      'keys',
-      'update',
-      id,
-      '--tpm',
-      'none',
-      '--concurrency',
-      'none',
-      '--allow',
-      'none',
-      '--expires',
-      'none',
+    const { id: account } = await run('accounts create --name L --rpm 9 --concurrency 4');
+    await run(`accounts update ${account} --tpm 70000 --rpm none --allow 10.0.0.0/8`);
+    const ofAccount = [null, 70_000, 4, ['10.0.0.0/8'], undefined];
+    assert.deepEqual(await listed('accounts list', account), ofAccount);
+    const { id } = await run(
+      `keys create --account ${account} --mode test --rpm 5 --tpm 900 --concurrency 0 --expires 2099-01-31 --allow 192.0.2.7,2001:db8::/32`,
     );
-    assert.deepEqual(await keyFields(), [5, null, null, null, null]);
+    const keys = `keys list --account ${account}`;
+    const allowed = ['192.0.2.7', '2001:db8::/32'];
+    assert.deepEqual(await listed(keys, id), [5, 900, 0, allowed, '2099-01-31T00:00:00.000Z']);
+    await run(`keys update ${id} --tpm none --concurrency none --allow none --expires none`);
+    assert.deepEqual(await listed(keys, id), [5, null, null, null, null]);
   });
 
   test('names the wrong option and a valid value', async () => {

@@ -3,19 +3,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { answerContent, streamFrames, wholeAnswer, type WireName } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { Reply } from '../support/http.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { TestClock } from '../support/test-clock.ts';
-import {
-  endpointOf,
-  modelLimits,
-  servedBy,
-  startTwoRoutes,
-  type TwoRoutes,
-} from '../support/two-routes.ts';
+import { endpointOf, modelLimits, servedBy, startTwoRoutes } from '../support/two-routes.ts';
 import {
   answerBytes,
   answerJson,
@@ -31,81 +25,53 @@ import {
 } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
-const firstAnswer = { text: 'from the first', tokens: { input: 10, output: 3 } };
-const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 } };
-/** 10 × $1 + 3 × $10 a million, and 20 × $1 + 7 × $10. */
-const firstMicros = 40;
-const secondMicros = 90;
+/** `costMicros`: 10 × $1 + 3 × $10 a million, and 20 × $1 + 7 × $10. */
+const firstAnswer = { text: 'from the first', tokens: { input: 10, output: 3 }, costMicros: 40 };
+const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 }, costMicros: 90 };
 
 const keepAliveMs = 10_000;
 /** How often the gateway checks upstream timeouts. */
 const sweepMs = 1_000;
 
+const chat = endpointOf('chat');
 const clock = new TestClock();
-let two: TwoRoutes;
-let key: string;
-let account: string;
 
-before(async () => {
-  const route = (provider: string, fields: object = {}) => ({
-    provider,
-    model: `${provider}-model`,
-    ...fields,
-  });
-  const toTwo = (fields: object) => ({
-    ...modelLimits,
-    routes: [route('first', fields), route('second')],
-  });
-  two = await startTwoRoutes(
-    {
-      limits: { stream_keep_alive_ms: keepAliveMs },
-      models: {
-        hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
-        patient: {
-          ...toTwo({ api: 'chat' }),
-          timeouts: { first_byte_ms: 3_600_000, total_ms: 3_600_000 },
-        },
-        'small-first': toTwo({ context_tokens: 300 }),
-        'small-both': {
-          ...modelLimits,
-          routes: [route('first', { context_tokens: 10 }), route('second', { context_tokens: 20 })],
-        },
-        'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
-        'blind-both': {
-          ...modelLimits,
-          routes: [
-            route('first', { lacks: ['tools'] }),
-            route('second', { lacks: ['tools', 'streaming'] }),
-          ],
-        },
-        reversed: {
-          ...modelLimits,
-          routes: [route('first', { rank: 5 }), route('second', { rank: 1 })],
-        },
-        shared: {
-          ...modelLimits,
-          routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })],
-        },
-        'claude-then-gpt': {
-          ...modelLimits,
-          routes: [route('first-anthropic'), route('second', { api: 'chat' })],
-        },
-        search: {
-          ...modelLimits,
-          routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })],
-        },
-      },
-    },
-    { clock },
-  );
-  ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+const route = (provider: string, fields: object = {}) => ({
+  provider,
+  model: `${provider}-model`,
+  ...fields,
 });
+const toTwo = (fields: object, ofSecond: object = {}) => ({
+  ...modelLimits,
+  routes: [route('first', fields), route('second', ofSecond)],
+});
+const two = await startTwoRoutes(
+  {
+    limits: { stream_keep_alive_ms: keepAliveMs },
+    models: {
+      hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
+      patient: {
+        ...toTwo({ api: 'chat' }),
+        timeouts: { first_byte_ms: 3_600_000, total_ms: 3_600_000 },
+      },
+      'small-first': toTwo({ context_tokens: 300 }),
+      'small-both': toTwo({ context_tokens: 10 }, { context_tokens: 20 }),
+      'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
+      'blind-both': toTwo({ lacks: ['tools'] }, { lacks: ['tools', 'streaming'] }),
+      reversed: toTwo({ rank: 5 }, { rank: 1 }),
+      shared: toTwo({ rank: 0, weight: 3 }, { rank: 0 }),
+      'claude-then-gpt': toTwo({ provider: 'first-anthropic' }, { api: 'chat' }),
+      search: toTwo({ api: 'responses' }, { api: 'responses' }),
+    },
+  },
+  { clock },
+);
+const { key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => two.stop());
 beforeEach(() => void two.calls());
 
 function post(wire: WireName, fields: object = {}): Promise<Reply> {
-  const { path, body } = endpointOf(wire);
-  return two.gateway.post(path, { key, body: body({ model: `two-${wire}`, ...fields }) });
+  return two.gateway.ask(endpointOf(wire), key, { model: `two-${wire}`, ...fields });
 }
 
 /**
@@ -183,39 +149,24 @@ for (const [name, play] of Object.entries(passing)) {
       for (const stream of both) {
         const where = `${wire} ${stream ? 'streamed' : 'whole'}`;
         two.play(wire, [play(wire, stream), first(wire)], [second(wire)]);
-        assertServed(await ask(wire, { stream, model: `one-${wire}` }), wire, {
-          text: firstAnswer.text,
-          costMicros: firstMicros,
-          where,
-        });
+        assertServed(await ask(wire, { stream, model: `one-${wire}` }), wire, firstAnswer, where);
         assert.deepEqual(two.calls(), [2, 0], where);
 
         two.play(wire, [play(wire, stream), first(wire)], [play(wire, stream)]);
-        assertServed(await ask(wire, { stream }), wire, {
-          text: firstAnswer.text,
-          costMicros: firstMicros,
-          where,
-        });
+        assertServed(await ask(wire, { stream }), wire, firstAnswer, where);
         assert.deepEqual(two.calls(), [2, 1], where);
 
         two.play(wire, [play(wire, stream)], [second(wire)]);
         const reply = await ask(wire, { stream });
-        assertServed(reply, wire, { text: secondAnswer.text, costMicros: secondMicros, where });
+        assertServed(reply, wire, secondAnswer, where);
         assert.deepEqual(two.calls(), [1, 1], where);
         const provider = wire === 'messages' ? 'second-anthropic' : 'second';
         assert.deepEqual(servedBy(reply), [provider, '2'], where);
         const lossMicros = breaksOff(name, stream) ? inputMicrosOf(wire) : 0;
-        const losses = lossMicros > 0 ? ['reserve', 'release'] : [];
-        assert.deepEqual(
-          await two.booked(reply),
-          {
-            provider,
-            costMicros: secondMicros,
-            kinds: ['reserve', ...losses, 'settle'],
-            lossMicros,
-          },
-          where,
-        );
+        const kinds = ['reserve', ...(lossMicros > 0 ? ['reserve', 'release'] : []), 'settle'];
+        const { costMicros } = secondAnswer;
+        const booked = await two.booked(reply);
+        assert.deepEqual(booked, { provider, costMicros, kinds, lossMicros }, where);
       }
     }
   });
@@ -240,11 +191,7 @@ for (const status of [401, 402, 403, 307]) {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         two.play(wire, [answerStatus(status)], [second(wire)]);
-        assertServed(await ask(wire, { stream }), wire, {
-          text: secondAnswer.text,
-          costMicros: secondMicros,
-          where: wire,
-        });
+        assertServed(await ask(wire, { stream }), wire, secondAnswer, wire);
         assert.deepEqual(two.calls(), [1, 1]);
         // Here a refused credential is skipped for a millisecond only.
         await clock.advance(1);
@@ -296,10 +243,8 @@ test('after its first event an answer is not retried: the format’s error event
     const cut = resetInMidAnswer([...start, deltas[0]!]);
     two.play(wire, [cut.script], [second(wire)]);
     const { path, body } = endpointOf(wire);
-    const stream = await two.gateway.open(path, {
-      key,
-      body: body({ model: `two-${wire}`, stream: true }),
-    }).response;
+    const asked = { key, body: body({ model: `two-${wire}`, stream: true }) };
+    const stream = await two.gateway.open(path, asked).response;
     await once(stream, 'readable');
     cut.release();
     const reply = new Reply(stream, await readAll(stream));
@@ -313,13 +258,10 @@ test('after its first event an answer is not retried: the format’s error event
 test('unseen output of a failed attempt is the operator’s loss, not the client’s', async () => {
   const { start, deltas } = streamFrames('chat', firstAnswer);
   // In one piece, so that nothing was sent before the failure was known.
-  two.play(
-    'chat',
-    [answerBytes(Buffer.from(framesText([...start, ...deltas, overloaded.chat])))],
-    [second('chat')],
-  );
+  const failed = framesText([...start, ...deltas, overloaded.chat]);
+  two.play('chat', [answerBytes(Buffer.from(failed))], [second('chat')]);
   const reply = await ask('chat', { stream: true });
-  assertServed(reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'chat' });
+  assertServed(reply, 'chat', secondAnswer, 'chat');
   assert.deepEqual(two.calls(), [1, 1]);
   const { kinds, lossMicros, provider } = await two.booked(reply);
   assert.deepEqual(kinds.toSorted(), ['release', 'reserve', 'reserve', 'settle']);
@@ -332,31 +274,19 @@ test('a route that exceeds the model’s timeout is abandoned', async () => {
   const reply = post('chat', { model: 'hasty' });
   await two.first.request(seen);
   await clock.advance(sweepMs);
-  assertServed(await reply, 'chat', {
-    text: secondAnswer.text,
-    costMicros: secondMicros,
-    where: 'hasty',
-  });
+  assertServed(await reply, 'chat', secondAnswer, 'hasty');
   assert.deepEqual([...two.calls(), ...servedBy(await reply)], [1, 1, 'second', '2']);
 });
 
 test('a short `Retry-After` is waited for, a long one is not', async () => {
   two.play('chat', [answerStatus(429, { retryAfter: '1' }), first('chat')], [second('chat')]);
   const startedMs = clock.elapsedMs();
-  assertServed(await ask('chat'), 'chat', {
-    text: firstAnswer.text,
-    costMicros: firstMicros,
-    where: 'short',
-  });
+  assertServed(await ask('chat'), 'chat', firstAnswer, 'short');
   const waitedMs = clock.elapsedMs() - startedMs;
   assert.ok(waitedMs >= 1_000 && waitedMs <= 1_001, `it waited for ${waitedMs} ms`);
   assert.deepEqual(two.calls(), [2, 0]);
   two.play('chat', [answerStatus(429, { retryAfter: '6' })], [second('chat')]);
-  assertServed(await post('chat'), 'chat', {
-    text: secondAnswer.text,
-    costMicros: secondMicros,
-    where: 'long',
-  });
+  assertServed(await post('chat'), 'chat', secondAnswer, 'long');
   assert.deepEqual(two.calls(), [1, 1]);
   const alone = await post('chat', { model: 'one-chat' });
   assert.deepEqual([alone.status, alone.headers['retry-after'], ...two.calls()], [503, '6', 1, 0]);
@@ -367,7 +297,7 @@ test('after a keep-alive another route may still serve, and the trailers name it
     two.play(wire, [afterSilence(answerStatus(529))], [second(wire)]);
     const reply = await ask(wire, { stream: true });
     assert.match(reply.text, /^: keep-alive\n\n/, wire);
-    assertServed(reply, wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
+    assertServed(reply, wire, secondAnswer, wire);
     assert.equal(reply.headers['x-service-route'], undefined);
     assert.deepEqual(servedBy(reply), [wire === 'messages' ? 'second-anthropic' : 'second', '2']);
     two.calls();
@@ -377,14 +307,10 @@ test('after a keep-alive another route may still serve, and the trailers name it
 test('a stream opened while it waited for another names the route in its trailers', async () => {
   const refusal = holdBack(answerStatus(400));
   two.play('chat', [refusal.script, first('chat')]);
-  const { path, body } = endpointOf('chat');
   const retry = async () => {
     const headers = { 'idempotency-key': 'waits' };
-    const response = await two.gateway.open(path, {
-      key,
-      headers,
-      body: body({ model: 'patient', stream: true }),
-    }).response;
+    const body = chat.body({ model: 'patient', stream: true });
+    const response = await two.gateway.open(chat.path, { key, headers, body }).response;
     begun++;
     return new Reply(response, await readAll(response));
   };
@@ -399,14 +325,16 @@ test('a stream opened while it waited for another names the route in its trailer
   assert.ok(served && others.length === 0);
   assert.match(served.text, /^: keep-alive\n\n/);
   assert.equal(served.headers['x-service-route'], undefined);
-  assert.deepEqual([servedBy(served), served.costMicros], [['first', '1'], firstMicros]);
+  assert.deepEqual([servedBy(served), served.costMicros], [['first', '1'], firstAnswer.costMicros]);
 });
 
 test('a client that leaves stops the retries, and pays nothing for failures', async () => {
   for (const stream of both) {
     two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
-    const { path, body } = endpointOf('chat');
-    const { request } = two.gateway.open(path, { key, body: body({ model: 'two-chat', stream }) });
+    const { request } = two.gateway.open(chat.path, {
+      key,
+      body: chat.body({ model: 'two-chat', stream }),
+    });
     await until(() => clock.dueIn(1_000) === 1);
     request.destroy();
     await until(async () => (await two.gateway.balance(account)).heldMicros === 0);
@@ -419,64 +347,55 @@ test('under an Idempotency-Key the fallback runs and is charged once, and a clie
   for (const stream of both) {
     const idempotency = { 'idempotency-key': `fallback-${stream}` };
     two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
-    const { path, body } = endpointOf('chat');
     const { postedMicros } = await two.gateway.balance(account);
-    const sent = { key, headers: idempotency, body: body({ model: 'two-chat', stream }) };
-    const { request } = two.gateway.open(path, sent);
+    const sent = { key, headers: idempotency, body: chat.body({ model: 'two-chat', stream }) };
+    const { request } = two.gateway.open(chat.path, sent);
     await until(() => clock.dueIn(1_000) === 1);
     request.destroy();
-    const reply = await clock.skipWaits(two.gateway.post(path, sent));
+    const reply = await clock.skipWaits(two.gateway.post(chat.path, sent));
     assert.equal(reply.status, 200);
     assert.ok(reply.text.includes(stream ? 'second' : secondAnswer.text));
     assert.equal(reply.costMicros, 0);
     assert.deepEqual(two.calls(), [2, 1]);
-    assert.equal((await two.gateway.balance(account)).postedMicros, postedMicros - secondMicros);
+    assert.equal(
+      (await two.gateway.balance(account)).postedMicros,
+      postedMicros - secondAnswer.costMicros,
+    );
   }
 });
 
 test('ranks override the order of the list', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
-  const { path, body } = endpointOf('chat');
-  const reply = await two.gateway.post(path, { key, body: body({ model: 'reversed' }) });
+  const reply = await two.gateway.ask(chat, key, { model: 'reversed' });
   assert.deepEqual(servedBy(reply), ['second', '1']);
 });
 
+/** Asks the model of two routes in one rank. */
+const converse = (content: string) =>
+  two.gateway.ask(chat, key, { model: 'shared', messages: [{ role: 'user', content }] });
+
 test('conversations share routes of one rank by weight, and each stays on its route', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
-  const { path, body } = endpointOf('chat');
-  const send = (conversation: number) =>
-    two.gateway.post(path, {
-      key,
-      body: body({ model: 'shared', messages: [{ role: 'user', content: `${conversation}` }] }),
-    });
   const routes: unknown[] = [];
-  for (let sent = 0; sent < 200; sent++) routes.push(servedBy(await send(sent))[0]);
+  for (let sent = 0; sent < 200; sent++) routes.push(servedBy(await converse(String(sent)))[0]);
   const ofFirst = routes.filter((name) => name === 'first').length;
   // Six standard deviations of 6.1 around 150.
   assert.ok(ofFirst > 113 && ofFirst < 187, `${ofFirst} of 200`);
   for (let sent = 0; sent < 20; sent++)
-    assert.equal(servedBy(await send(sent))[0], routes[sent], `conversation ${sent}`);
+    assert.equal(servedBy(await converse(String(sent)))[0], routes[sent], `conversation ${sent}`);
 });
 
 test('a conversation leaves a route that fails at once', async () => {
-  const failing = answerStatus(503);
-  const { path, body } = endpointOf('chat');
   for (let sent = 0; sent < 8; sent++) {
-    two.play('chat', [failing], [second('chat')]);
-    const reply = await two.gateway.post(path, {
-      key,
-      body: body({ model: 'shared', messages: [{ role: 'user', content: `left ${sent}` }] }),
-    });
-    assert.equal(servedBy(reply)[0], 'second');
+    two.play('chat', [answerStatus(503)], [second('chat')]);
+    assert.equal(servedBy(await converse(`left ${sent}`))[0], 'second');
   }
 });
 
 test('a route too small for the request is skipped, unless all are: then the largest one decides', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
-  const { path, body } = endpointOf('chat');
   const long = { messages: [{ role: 'user', content: 'many words '.repeat(100) }] };
-  const send = (model: string, fields = {}) =>
-    two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  const send = (model: string, fields = {}) => two.gateway.ask(chat, key, { model, ...fields });
   assert.deepEqual(servedBy(await send('small-first')), ['first', '1']);
   assert.deepEqual(servedBy(await send('small-first', long)), ['second', '1']);
   assert.deepEqual(servedBy(await send('small-both', long)), ['second', '1']);
@@ -484,9 +403,7 @@ test('a route too small for the request is skipped, unless all are: then the lar
 
 test('a route without a needed feature is skipped; when all lack it, the first one’s refusal is returned', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
-  const { path, body } = endpointOf('chat');
-  const send = (model: string, fields = {}) =>
-    two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  const send = (model: string, fields = {}) => two.gateway.ask(chat, key, { model, ...fields });
   const tools = [
     { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
   ];
@@ -497,11 +414,8 @@ test('a route without a needed feature is skipped; when all lack it, the first o
     { stream: true },
     { messages: [{ role: 'user', content: [image] }] },
   ]) {
-    assert.deepEqual(
-      servedBy(await send('blind-first', fields)),
-      ['second', '1'],
-      JSON.stringify(fields),
-    );
+    const reply = await send('blind-first', fields);
+    assert.deepEqual(servedBy(reply), ['second', '1'], JSON.stringify(fields));
   }
   two.calls();
   const refused = await send('blind-both', { tools });
@@ -547,8 +461,8 @@ test('a Messages request falls back to another vendor only if nothing is lost', 
   }
   // Other formats list what was left out.
   two.first.on('/v1/messages', answerStatus(529));
-  const chat = await ask('chat', { model: 'claude-then-gpt', seed: 1 });
-  assert.deepEqual([chat.status, ...servedBy(chat)], [200, 'second', '2']);
+  const other = await ask('chat', { model: 'claude-then-gpt', seed: 1 });
+  assert.deepEqual([other.status, ...servedBy(other)], [200, 'second', '2']);
 });
 
 test('one hold covers the most expensive route, and the charge uses the price of the one that served', async () => {
@@ -570,7 +484,7 @@ test('one hold covers the most expensive route, and the charge uses the price of
   const dear = await ask('responses', fields);
   assert.deepEqual(
     [cheap.costMicros, dear.costMicros],
-    [10_000 + firstMicros, 50_000 + firstMicros],
+    [10_000 + firstAnswer.costMicros, 50_000 + firstAnswer.costMicros],
   );
   const holds = await two.gateway.database.read
     .selectFrom('charges')
@@ -584,12 +498,8 @@ test('one hold covers the most expensive route, and the charge uses the price of
 test('a test key gets the error for a status without retries', async () => {
   const { key: testKey } = await two.gateway.makeKey();
   for (const stream of both) {
-    const { path, body } = endpointOf('chat');
     const messages = [{ role: 'user', content: 'sandbox: status=529' }];
-    const reply = await two.gateway.post(path, {
-      key: testKey,
-      body: body({ model: 'two-chat', stream, messages }),
-    });
+    const reply = await two.gateway.ask(chat, testKey, { model: 'two-chat', stream, messages });
     assert.equal(reply.status, 503);
     const line = await logLineOf(reply);
     assert.deepEqual([line['attempts'], line['provider']], [1, 'sandbox']);
@@ -616,9 +526,9 @@ async function logLineOf({ requestId }: Reply): Promise<Record<string, unknown>>
 function assertServed(
   reply: Reply,
   wire: WireName,
-  expected: { readonly text: string; readonly costMicros: number; readonly where: string },
+  expected: { readonly text: string; readonly costMicros: number },
+  where: string,
 ): void {
-  const { where } = expected;
   assert.equal(reply.status, 200, `${where}: ${reply.text.slice(0, 300)}`);
   assert.equal(reply.costMicros, expected.costMicros, where);
   if (String(reply.headers['content-type']).startsWith('text/event-stream')) {
@@ -632,11 +542,8 @@ function assertServed(
 test('a fallback’s answer is not cached, because the cache stands for the first route', async () => {
   const cached = (reply: Reply) => reply.headers['x-service-cache'] ?? null;
   for (const stream of both) {
-    const fields = {
-      temperature: 0,
-      stream,
-      messages: [{ role: 'user', content: `cached ${stream}` }],
-    };
+    const messages = [{ role: 'user', content: `cached ${stream}` }];
+    const fields = { temperature: 0, stream, messages };
     two.play('chat', [answerStatus(500)], [second('chat')]);
     assert.deepEqual(servedBy(await ask('chat', fields)), ['second', '2']);
     two.play('chat', [first('chat')]);

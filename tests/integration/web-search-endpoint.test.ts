@@ -1,14 +1,9 @@
 // `POST /v1/web-search` over real HTTP, with local servers instead of Brave and Tavily: answers,
 // charges and refusals, for live keys and in the sandbox.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { micros, zeroMicros } from '../../src/lib/money.ts';
-import {
-  startGateway,
-  upstreamKey,
-  type KeyOptions,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -24,30 +19,26 @@ const priceMicros = 5_000;
 /** How long the gateway waits for a search after its client has left. */
 const readOnMs = 5_000;
 
-let clock: TestClock;
-let gateway: TestGateway;
-let liveKey: string;
-
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway(
-    (upstream) => ({
-      server: { body_limit_bytes: 20_000 },
-      providers: {
-        brave: { base_url: `${upstream.url}/brave`, api_key: braveKey },
-        tavily: { base_url: `${upstream.url}/tavily`, api_key: upstreamKey },
-      },
-      // An operator's own price gets no markup. A provider that failed is still asked first in
-      // later tests.
-      search: { price_usd: 0.005 },
-      pricing: { markup: 1.5 },
-      health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
-      log: { level: 'info' },
-    }),
-    { clock },
-  );
-  liveKey = (await newKey()).key;
-});
+const clock = new TestClock();
+const gateway = await startGateway(
+  (upstream) => ({
+    server: { body_limit_bytes: 20_000 },
+    providers: {
+      brave: { base_url: `${upstream.url}/brave`, api_key: braveKey },
+      tavily: { base_url: `${upstream.url}/tavily`, api_key: upstreamKey },
+    },
+    // An operator's own price gets no markup. A provider that failed is still asked first in
+    // later tests.
+    search: { price_usd: 0.005 },
+    pricing: { markup: 1.5 },
+    health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
+    log: { level: 'info' },
+  }),
+  { clock },
+);
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+const liveKey = (await newKey()).key;
 after(() => gateway.stop());
 
 beforeEach(async () => {
@@ -55,9 +46,6 @@ beforeEach(async () => {
   gateway.upstream.on(bravePath, numberedBrave());
   gateway.upstream.on(tavilyPath, answerJson(tavilyAnswer));
 });
-
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
 
 const pages = [
   {
@@ -117,18 +105,17 @@ function resultsOf(reply: Reply): Results {
   return reply.json<Results>();
 }
 
-/** The paths requested since the last call. */
+type Made = Awaited<ReturnType<typeof newKey>>;
+
 /** Nothing was charged, and nothing stays held. */
-async function assertFree({
-  key,
-  account,
-}: {
-  readonly key: string;
-  readonly account: string;
-}): Promise<void> {
+async function assertFree({ key, account }: Made): Promise<void> {
   const { availableMicros } = await gateway.balance(account);
   assert.equal(availableMicros, 1_000_000);
   assert.deepEqual(await gateway.usage(key), []);
+}
+
+function assertRefused(reply: Reply, status: number, code: string): void {
+  assert.deepEqual([reply.status, reply.error.code], [status, code], reply.text);
 }
 
 test('the first provider is called with its credential, and its results have the common format', async () => {
@@ -198,17 +185,11 @@ test('header, usage record and balance agree on the price', async () => {
 
 test('an account pays by its multiplier for searches, or else its general one', async () => {
   const { key, account } = await newKey();
-  await gateway.program.cli('accounts', 'update', account, '--price-multiplier', '0.9');
+  const update = (...options: string[]) =>
+    gateway.program.cli('accounts', 'update', account, '--price-multiplier', ...options);
+  await update('0.9');
   await untilPrice(key, 4_500);
-  await gateway.program.cli(
-    'accounts',
-    'update',
-    account,
-    '--price-multiplier',
-    '0.5',
-    '--model',
-    'web-search',
-  );
+  await update('0.5', '--model', 'web-search');
   await untilPrice(key, 2_500);
 });
 
@@ -257,29 +238,21 @@ test('an empty result is a charged answer', async () => {
   assert.equal(reply.costMicros, priceMicros);
 });
 
-const endings: [what: string, scripts: readonly [Script, Script], status: number, code: string][] =
-  [
-    ['are overloaded', [answerStatus(429), answerStatus(503)], 503, 'upstream_unavailable'],
-    [
-      'refuse their keys',
-      [answerStatus(401, { body: { error: `bad ${braveKey}` } }), answerStatus(403)],
-      502,
-      'upstream_error',
-    ],
-    ['do not take the query', [answerStatus(422), answerStatus(400)], 400, 'invalid_request'],
-  ];
+const refusedKey = answerStatus(401, { body: { error: `bad ${braveKey}` } });
+const endings: [what: string, brave: Script, tavily: Script, status: number, code: string][] = [
+  ['are overloaded', answerStatus(429), answerStatus(503), 503, 'upstream_unavailable'],
+  ['refuse their keys', refusedKey, answerStatus(403), 502, 'upstream_error'],
+  ['do not take the query', answerStatus(422), answerStatus(400), 400, 'invalid_request'],
+];
 
-for (const [what, [brave, tavily], status, code] of endings) {
+for (const [what, brave, tavily, status, code] of endings) {
   test(`when all providers ${what} it is a ${status}, free of charge`, async () => {
     gateway.upstream.on(bravePath, brave);
     gateway.upstream.on(tavilyPath, tavily);
     const made = await newKey();
     const reply = await search({}, made.key);
-    assert.deepEqual(
-      [reply.status, reply.error.code, reply.costMicros],
-      [status, code, null],
-      reply.text,
-    );
+    assertRefused(reply, status, code);
+    assert.equal(reply.costMicros, null);
     assert.ok(!reply.text.includes(braveKey));
     await assertFree(made);
   });
@@ -307,11 +280,8 @@ for (const mode of ['live', 'test'] as const) {
       const earlier = gateway.upstream.requests.length;
       for (const [body, param, message] of refused) {
         const reply = await gateway.post(path, { key: made.key, body: body as object | string });
-        assert.deepEqual(
-          [reply.status, reply.error.code, reply.error.param],
-          [400, 'invalid_request', param],
-          reply.text,
-        );
+        assertRefused(reply, 400, 'invalid_request');
+        assert.equal(reply.error.param, param, reply.text);
         assert.match(reply.error.message, message);
       }
       assert.equal(gateway.upstream.requests.length, earlier);
@@ -321,15 +291,11 @@ for (const mode of ['live', 'test'] as const) {
     test('is refused beyond its caps', async () => {
       const daily = await newKey({ mode, dailyCapMicros: micros(priceMicros - 1) });
       const refusal = await search({}, daily.key);
-      assert.deepEqual(
-        [refusal.status, refusal.error.code],
-        [429, 'key_daily_limit_reached'],
-        refusal.text,
-      );
+      assertRefused(refusal, 429, 'key_daily_limit_reached');
       assert.match(refusal.error.message, /Not even one search would fit/);
       assert.equal(refusal.headers['x-should-retry'], 'false');
       const monthly = await search({}, (await newKey({ mode, monthlyCapMicros: zeroMicros })).key);
-      assert.deepEqual([monthly.status, monthly.error.code], [429, 'key_monthly_limit_reached']);
+      assertRefused(monthly, 429, 'key_monthly_limit_reached');
       const exact = await newKey({ mode, dailyCapMicros: micros(priceMicros) });
       resultsOf(await search({}, exact.key));
       assert.equal((await search({}, exact.key)).status, 429);
@@ -348,7 +314,7 @@ for (const mode of ['live', 'test'] as const) {
       assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
       resultsOf(await search({}, key));
       const third = await search({}, key);
-      assert.deepEqual([third.status, third.error.code], [429, 'rate_limit_exceeded']);
+      assertRefused(third, 429, 'rate_limit_exceeded');
       assert.match(String(third.headers['retry-after']), /^[1-9]\d*$/);
     });
 
@@ -364,7 +330,7 @@ for (const mode of ['live', 'test'] as const) {
         ['idempotent-replay', 0],
       );
       const conflict = await search({ num: 3 }, key, again);
-      assert.deepEqual([conflict.status, conflict.error.code], [422, 'idempotency_conflict']);
+      assertRefused(conflict, 422, 'idempotency_conflict');
       assert.equal((await gateway.usage(key)).length, 1);
     });
 
@@ -391,7 +357,7 @@ for (const mode of ['live', 'test'] as const) {
 test('a balance that does not cover a search is a 402', async () => {
   const { key } = await newKey({ creditUsd: 0.004_999 });
   const reply = await search({}, key);
-  assert.deepEqual([reply.status, reply.error.code], [402, 'insufficient_balance'], reply.text);
+  assertRefused(reply, 402, 'insufficient_balance');
   assert.equal(reply.error.details?.['affordable_searches'], 0);
 });
 
@@ -401,12 +367,8 @@ test('the command line restricts a key to searches and models', async () => {
     models: 'web-search,gpt-5-mini',
   });
   resultsOf(await search({}, key));
-  const listed = await gateway.program.cli<{ id: string; models: string[] }[]>(
-    'keys',
-    'list',
-    '--account',
-    account,
-  );
+  const list = ['keys', 'list', '--account', account];
+  const listed = await gateway.program.cli<{ id: string; models: string[] }[]>(...list);
   assert.deepEqual(listed.find((row) => row.id === id)?.models, ['web-search', 'gpt-5-mini']);
   await assert.rejects(
     gateway.program.createKey({ account, models: 'web-searches' }),
@@ -428,67 +390,41 @@ test('test keys are answered by the sandbox from the test balance, without a pro
     [reply.headers['x-service-mode'], reply.headers['x-service-route']],
     ['test', 'sandbox'],
   );
-  assert.equal(
-    (await gateway.balance(account, 'test')).availableMicros,
-    availableMicros - priceMicros,
-  );
+  const leftMicros = availableMicros - priceMicros;
+  assert.equal((await gateway.balance(account, 'test')).availableMicros, leftMicros);
   assert.equal(asked.length, 0);
   const failed = await search({ query: 'x\nsandbox: status=529' }, key);
-  assert.deepEqual(
-    [failed.status, failed.error.code, failed.headers['retry-after']],
-    [503, 'upstream_unavailable', '1'],
-  );
-  assert.equal(
-    (await gateway.balance(account, 'test')).availableMicros,
-    availableMicros - priceMicros,
-  );
+  assertRefused(failed, 503, 'upstream_unavailable');
+  assert.equal(failed.headers['retry-after'], '1');
+  assert.equal((await gateway.balance(account, 'test')).availableMicros, leftMicros);
 });
 
-test('other methods and other kinds of body are refused', async () => {
-  for (const method of ['GET', 'PUT', 'DELETE']) {
-    const reply = await gateway.get(path, { method, key: liveKey });
-    assert.deepEqual(
-      [reply.status, reply.error.code, reply.headers['allow']],
-      [405, 'method_not_allowed', 'POST'],
-    );
-  }
-  const form = await gateway.post(path, {
-    key: liveKey,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'query=a',
-  });
-  assert.deepEqual([form.status, form.error.code], [415, 'unsupported_media_type']);
-});
-
-test('a client that leaves pays nothing for a failed search', async () => {
-  const late = holdBack(answerStatus(500));
+/** Leaves while the first provider has not answered. */
+async function leaveSearch(key: string, script: Script) {
+  const late = holdBack(script);
   gateway.upstream.on(bravePath, late.script);
-  const made = await newKey();
-  const index = gateway.upstream.requests.length;
-  const { request } = gateway.open(path, { key: made.key, body: { query: 'a' } });
-  await gateway.upstream.request(index);
-  request.destroy();
-  await until(() => clock.dueIn(readOnMs) === 1);
-  await clock.advance(readOnMs);
-  late.release();
-  await until(async () => (await gateway.balance(made.account)).availableMicros === 1_000_000);
-  await assertFree(made);
-  assert.equal(
-    gateway.upstream.requests.length,
-    index + 1,
-    'no other provider is tried after the client has left',
-  );
-});
-
-test('a search that finishes after its client has left is charged', async () => {
-  const late = holdBack(numberedBrave());
-  gateway.upstream.on(bravePath, late.script);
-  const { key, account } = await newKey();
   const index = gateway.upstream.requests.length;
   const { request } = gateway.open(path, { key, body: { query: 'a' } });
   const asked = await gateway.upstream.request(index);
   request.destroy();
   await until(() => clock.dueIn(readOnMs) === 1);
+  return { late, index, asked };
+}
+
+test('a client that leaves pays nothing for a failed search', async () => {
+  const made = await newKey();
+  const { late, index } = await leaveSearch(made.key, answerStatus(500));
+  await clock.advance(readOnMs);
+  late.release();
+  await until(async () => (await gateway.balance(made.account)).availableMicros === 1_000_000);
+  await assertFree(made);
+  // No other provider is tried after the client has left.
+  assert.equal(gateway.upstream.requests.length, index + 1);
+});
+
+test('a search that finishes after its client has left is charged', async () => {
+  const { key, account } = await newKey();
+  const { late, asked } = await leaveSearch(key, numberedBrave());
   await clock.advance(readOnMs + 1);
   late.release();
   assert.equal(await asked.ended, 'answered');
@@ -511,7 +447,7 @@ for (const [what, config] of Object.entries({
     t.after(() => other.stop());
     const made = await other.makeKey({ mode: 'live', creditUsd: 1 });
     const reply = await other.post(path, { key: made.key, body: { query: 'a' } });
-    assert.deepEqual([reply.status, reply.error.code], [503, 'upstream_unavailable'], reply.text);
+    assertRefused(reply, 503, 'upstream_unavailable');
     assert.match(reply.error.message, /BRAVE_API_KEY.*search\.price_usd/);
     assert.equal((await other.balance(made.account)).availableMicros, 1_000_000);
     assert.equal(other.upstream.requests.length, 0);

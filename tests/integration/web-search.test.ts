@@ -3,16 +3,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { text as readAll } from 'node:stream/consumers';
 import { microsFromUsd } from '../../src/lib/money.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { endpoint, type Endpoint } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import {
   answerJson,
   answerSse,
+  framesText,
   resetInMidAnswer,
   thenHang,
   type Script,
@@ -20,13 +22,14 @@ import {
 } from '../support/upstream.ts';
 
 const prices = { input: 3, output: 15 };
-const limits = {
+const model = (provider: string) => ({
+  routes: [{ provider, model: 'm' }],
   prices,
   context_tokens: 200_000,
   max_input_tokens: 180_000,
   max_output_tokens: 8_000,
   supports: { thinking: false, streaming: true, vision: false },
-};
+});
 /** $0.01 a search, with the configuration's markup. */
 const searchMicros = 12_500;
 /** A price stated on the model gets no markup. */
@@ -36,32 +39,25 @@ const statedMicros = 20_000;
 const readOnMs = 5_000;
 
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway(
-    {
-      pricing: { markup: 1.25 },
-      models: {
-        'search-openai': { routes: [{ provider: 'openai', model: 'm' }], ...limits },
-        'search-anthropic': { routes: [{ provider: 'anthropic', model: 'm' }], ...limits },
-        'search-stated': {
-          routes: [{ provider: 'openai', model: 'm' }],
-          ...limits,
-          tool_prices: { web_search: 0.02, web_search_preview: null },
-        },
-        'search-local': { routes: [{ provider: 'local', model: 'm' }], ...limits },
+const gateway = await startGateway(
+  {
+    pricing: { markup: 1.25 },
+    models: {
+      'search-openai': model('openai'),
+      'search-anthropic': model('anthropic'),
+      'search-stated': {
+        ...model('openai'),
+        tool_prices: { web_search: 0.02, web_search_preview: null },
       },
+      'search-local': model('local'),
     },
-    { clock },
-  );
-});
+  },
+  { clock },
+);
 after(() => gateway.stop());
 
-type Case = {
-  readonly name: string;
-  readonly path: string;
-  readonly body: (fields?: object) => Record<string, unknown>;
+type Case = Pick<Endpoint, 'name' | 'path' | 'body'> & {
   /** The search tool; `searchesMax` stands in the format's own place. */
   readonly asks: (searchesMax?: number) => object;
   readonly whole: (searches: number, tokens: Tokens) => object;
@@ -102,14 +98,8 @@ const message = {
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 const responses: Case = {
-  name: 'responses',
-  path: '/v1/responses',
-  body: (fields) => ({
-    model: 'search-openai',
-    input: 'Search!',
-    max_output_tokens: 200,
-    ...fields,
-  }),
+  ...endpoint('responses'),
+  body: (fields) => endpoint('responses').body({ model: 'search-openai', ...fields }),
   asks: (searchesMax) => ({
     tools: [{ type: 'web_search' }],
     ...(searchesMax && { max_tool_calls: searchesMax }),
@@ -123,10 +113,8 @@ const responses: Case = {
   }),
   frames: (searches, tokens) => {
     let number = 0;
-    const frame = (type: string, fields: object) => ({
-      event: type,
-      data: { type, sequence_number: number++, ...fields },
-    });
+    const frame = (type: string, fields: object) =>
+      frameOf(type, { sequence_number: number++, ...fields });
     const items = [...range(searches).map(searchCall), message];
     return [
       frame('response.created', { response: { id: 'resp_1', status: 'in_progress', output: [] } }),
@@ -141,16 +129,12 @@ const responses: Case = {
     ];
   },
   framesOfSearch: 3,
-  textDelta: {
-    event: 'response.output_text.delta',
-    data: {
-      type: 'response.output_text.delta',
-      item_id: 'msg_1',
-      output_index: 9,
-      content_index: 0,
-      delta: 'one',
-    },
-  },
+  textDelta: frameOf('response.output_text.delta', {
+    item_id: 'msg_1',
+    output_index: 9,
+    content_index: 0,
+    delta: 'one',
+  }),
   limitSent: ({ max_tool_calls: limit }) => limit,
 };
 
@@ -173,21 +157,20 @@ const found = (index: number) => ({
     },
   ],
 });
+const messagesUsage = (searches: number, { input, output }: Tokens) => ({
+  input_tokens: input,
+  output_tokens: output,
+  server_tool_use: { web_search_requests: searches },
+});
 const anthropicTool = { type: 'web_search_20250305', name: 'web_search' };
 
 const messages: Case = {
-  name: 'messages',
-  path: '/v1/messages',
-  body: (fields) => ({
-    model: 'search-anthropic',
-    messages: [{ role: 'user', content: 'Search!' }],
-    max_tokens: 200,
-    ...fields,
-  }),
+  ...endpoint('messages'),
+  body: (fields) => endpoint('messages').body({ model: 'search-anthropic', ...fields }),
   asks: (searchesMax) => ({
     tools: [{ ...anthropicTool, ...(searchesMax && { max_uses: searchesMax }) }],
   }),
-  whole: (searches, { input, output }) => ({
+  whole: (searches, tokens) => ({
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -196,17 +179,9 @@ const messages: Case = {
       { type: 'text', text },
     ],
     stop_reason: 'end_turn',
-    usage: {
-      input_tokens: input,
-      output_tokens: output,
-      server_tool_use: { web_search_requests: searches },
-    },
+    usage: messagesUsage(searches, tokens),
   }),
-  frames: (searches, { input, output }) => {
-    const frame = (type: string, fields: object = {}) => ({
-      event: type,
-      data: { type, ...fields },
-    });
+  frames: (searches, tokens) => {
     const blocks = range(searches).flatMap((index) => [use(index), found(index)]);
     const head = {
       id: 'msg_1',
@@ -216,37 +191,29 @@ const messages: Case = {
       usage: { input_tokens: 9, output_tokens: 1 },
     };
     return [
-      frame('message_start', { message: head }),
+      frameOf('message_start', { message: head }),
       ...blocks.flatMap((block, index) => [
-        frame('content_block_start', { index, content_block: block }),
-        frame('content_block_stop', { index }),
+        frameOf('content_block_start', { index, content_block: block }),
+        frameOf('content_block_stop', { index }),
       ]),
-      frame('content_block_start', {
+      frameOf('content_block_start', {
         index: blocks.length,
         content_block: { type: 'text', text: '' },
       }),
-      frame('content_block_delta', { index: blocks.length, delta: { type: 'text_delta', text } }),
-      frame('content_block_stop', { index: blocks.length }),
-      frame('message_delta', {
+      frameOf('content_block_delta', { index: blocks.length, delta: { type: 'text_delta', text } }),
+      frameOf('content_block_stop', { index: blocks.length }),
+      frameOf('message_delta', {
         delta: { stop_reason: 'end_turn', stop_sequence: null },
-        usage: {
-          input_tokens: input,
-          output_tokens: output,
-          server_tool_use: { web_search_requests: searches },
-        },
+        usage: messagesUsage(searches, tokens),
       }),
-      frame('message_stop'),
+      frameOf('message_stop'),
     ];
   },
   framesOfSearch: 5,
-  textDelta: {
-    event: 'content_block_delta',
-    data: {
-      type: 'content_block_delta',
-      index: 9,
-      delta: { type: 'text_delta', text: 'one' },
-    },
-  },
+  textDelta: frameOf('content_block_delta', {
+    index: 9,
+    delta: { type: 'text_delta', text: 'one' },
+  }),
   limitSent: ({ tools }) => tools?.[0]?.max_uses,
 };
 
@@ -270,10 +237,7 @@ test('each search is charged in addition to the tokens, whole and streamed, and 
         gateway.upstream.on(wire.path, play(wire, searches, tokens));
         for (const stream of [false, true]) {
           const earlier = (await gateway.balance(account)).availableMicros;
-          const reply = await gateway.post(wire.path, {
-            key,
-            body: wire.body({ ...wire.asks(4), stream }),
-          });
+          const reply = await gateway.ask(wire, key, { ...wire.asks(4), stream });
           const cost = tokenMicros(tokens) + searches * searchMicros;
           const where = `${wire.name}, ${searches} searches, stream ${stream}`;
           assert.equal(reply.status, 200, reply.text);
@@ -301,26 +265,18 @@ test('a search limit of the client is sent and held; without one the gateway sen
       [undefined, 5],
     ] as const) {
       const first = gateway.upstream.requests.length;
-      const reply = await gateway.post(wire.path, {
-        key,
-        body: wire.body({ ...wire.asks(searchesMax), stream: true }),
-      });
+      const reply = await gateway.ask(wire, key, { ...wire.asks(searchesMax), stream: true });
       assert.equal(reply.status, 200, reply.text);
-      assert.equal(
-        wire.limitSent((await gateway.upstream.request(first)).body as Sent),
-        sent,
-        wire.name,
-      );
+      const { body } = await gateway.upstream.request(first);
+      assert.equal(wire.limitSent(body as Sent), sent, wire.name);
       reserved.push(Number(reply.headers['x-service-reserved-micros']));
     }
     // One search: the prompt is read twice, and 10 000 tokens of results once. Five searches:
     // fifteen such.
-    assert.ok(reserved[0]! >= searchMicros + 10_000 * prices.input, `${wire.name} ${reserved[0]}`);
-    assert.ok(
-      reserved[1]! >= 5 * searchMicros + 150_000 * prices.input,
-      `${wire.name} ${reserved[1]}`,
-    );
-    assert.ok(reserved[1]! - reserved[0]! >= 4 * searchMicros + 140_000 * prices.input, wire.name);
+    const [one, five] = reserved as [number, number];
+    assert.ok(one >= searchMicros + 10_000 * prices.input, `${wire.name} ${one}`);
+    assert.ok(five >= 5 * searchMicros + 150_000 * prices.input, `${wire.name} ${five}`);
+    assert.ok(five - one >= 4 * searchMicros + 140_000 * prices.input, wire.name);
   }
 });
 
@@ -334,26 +290,12 @@ test('results, citations and history pass unchanged', async () => {
       content?: object[];
     };
     const said = whole.output ?? whole.content!;
+    const [question, further] = ['Search!', 'More'].map((content) => ({ role: 'user', content }));
     const history =
       wire.name === 'responses'
-        ? {
-            input: [
-              { role: 'user', content: 'Search!' },
-              ...said,
-              { role: 'user', content: 'More' },
-            ],
-          }
-        : {
-            messages: [
-              { role: 'user', content: 'Search!' },
-              { role: 'assistant', content: said },
-              { role: 'user', content: 'More' },
-            ],
-          };
-    const reply = await gateway.post(wire.path, {
-      key,
-      body: wire.body({ ...wire.asks(), ...history }),
-    });
+        ? { input: [question, ...said, further] }
+        : { messages: [question, { role: 'assistant', content: said }, further] };
+    const reply = await gateway.ask(wire, key, { ...wire.asks(), ...history });
     assert.equal(reply.status, 200, reply.text);
     const answered = reply.json<{ output?: object[]; content?: object[] }>();
     assert.deepEqual(answered.output ?? answered.content, said, wire.name);
@@ -369,12 +311,9 @@ test('a count above the allowed searches is not believed', async () => {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
     gateway.upstream.on(wire.path, play(wire, 7, tokens));
     for (const stream of [false, true]) {
-      const reply = await gateway.post(wire.path, {
-        key,
-        body: wire.body({ ...wire.asks(2), stream }),
-      });
+      const reply = await gateway.ask(wire, key, { ...wire.asks(2), stream });
       assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * searchMicros, wire.name);
-      const unasked = await gateway.post(wire.path, { key, body: wire.body({ stream }) });
+      const unasked = await gateway.ask(wire, key, { stream });
       assert.equal(unasked.costMicros, tokenMicros(tokens), 'no search was requested');
     }
   }
@@ -398,20 +337,16 @@ test('a client that leaves pays for the searches done so far and the results tha
   }
   for (const wire of cases) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
-    const cut = resetInMidAnswer(
-      wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch),
-    );
+    const frames = wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch);
+    const cut = resetInMidAnswer(frames);
     gateway.upstream.on(wire.path, cut.script);
-    const stream = await gateway.open(wire.path, {
-      key,
-      body: wire.body({ ...wire.asks(), stream: true }),
-    }).response;
+    const body = wire.body({ ...wire.asks(), stream: true });
+    const stream = await gateway.open(wire.path, { key, body }).response;
     await once(stream, 'readable');
     cut.release();
     const reply = new Reply(stream, await readAll(stream));
     assert.equal(reply.costMicros, null, wire.name);
-    const { availableMicros, heldMicros } = await gateway.balance(account);
-    assert.deepEqual([availableMicros, heldMicros], [20_000_000, 0], wire.name);
+    await assertBalance(account, 20_000_000, wire.name);
     const loss = await gateway.database.read
       .selectFrom('entries')
       .select('loss_micros')
@@ -435,56 +370,45 @@ async function leave(
     answers.set(wire, answer);
     return thenHang(framesText(frames))(answer, request);
   });
-  const { request, response } = gateway.open(wire.path, {
-    key,
-    body: wire.body({ ...wire.asks(), stream: true }),
-  });
+  const body = wire.body({ ...wire.asks(), stream: true });
+  const { request, response } = gateway.open(wire.path, { key, body });
   const stream = await response;
   await once(stream, 'data');
   request.destroy();
   const record = await waitForRecord(key);
   assert.equal(record.web_searches, searches, wire.name);
-  const cost =
-    tokenMicros({ input: record.input_tokens, output: record.output_tokens }) +
-    searches * searchMicros;
+  const tokens = { input: record.input_tokens, output: record.output_tokens };
+  const cost = tokenMicros(tokens) + searches * searchMicros;
   // 6 000 tokens for each result, read again in each later round, and the prompt in every round.
   const resultTokens = (6_000 * searches * (searches + 1)) / 2;
   const promptTokens = (record.input_tokens - resultTokens) / (searches + 1);
   assert.ok(promptTokens > 0 && promptTokens < 100, `${wire.name}: ${record.input_tokens}`);
   assert.equal(record.cost_cents, cost / 10_000, wire.name);
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [20_000_000 - cost, 0], wire.name);
+  await assertBalance(account, 20_000_000 - cost, wire.name);
 }
 
 test('a balance or cap too small for the searches is a 402 or 429 with the numbers, and fewer searches fit', async () => {
   for (const wire of cases) {
     gateway.upstream.on(wire.path, play(wire, 1, { input: 100, output: 20 }));
     const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.3 });
-    const capped = await gateway.makeKey({
-      mode: 'live',
-      creditUsd: 20,
-      dailyCapMicros: microsFromUsd(0.3),
-    });
+    const dailyCapMicros = microsFromUsd(0.3);
+    const capped = await gateway.makeKey({ mode: 'live', creditUsd: 20, dailyCapMicros });
     for (const [key, status, code] of [
       [poor.key, 402, 'insufficient_balance'],
       [capped.key, 429, 'key_daily_limit_reached'],
     ] as const) {
-      const refused = await gateway.post(wire.path, { key, body: wire.body(wire.asks(5)) });
+      const refused = await gateway.ask(wire, key, wire.asks(5));
       assert.deepEqual([refused.status, refused.error.code], [status, code], refused.text);
       assert.match(
         refused.error.message,
         /with 5 web searches.*a lower `(max_tool_calls|tools\[0\]\.max_uses)` allows fewer/,
       );
       if (wire.name === 'responses') {
-        const {
-          web_searches: searches,
-          required_micros: required,
-          left_micros: left,
-        } = refused.error.details!;
-        assert.deepEqual([searches, left], [5, 300_000]);
-        assert.ok(Number(required) > 5 * searchMicros + 150_000 * prices.input);
+        const details = refused.error.details!;
+        assert.deepEqual([details['web_searches'], details['left_micros']], [5, 300_000]);
+        assert.ok(Number(details['required_micros']) > 5 * searchMicros + 150_000 * prices.input);
       }
-      const served = await gateway.post(wire.path, { key, body: wire.body(wire.asks(1)) });
+      const served = await gateway.ask(wire, key, wire.asks(1));
       assert.equal(served.status, 200, served.text);
     }
   }
@@ -495,23 +419,14 @@ test('without a limit, a balance with room for one search gets one, and with roo
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.3 });
     gateway.upstream.on(wire.path, play(wire, 5, { input: 100, output: 20 }));
     const first = gateway.upstream.requests.length;
-    const reply = await gateway.post(wire.path, { key, body: wire.body(wire.asks()) });
-    assert.equal(
-      wire.limitSent((await gateway.upstream.request(first)).body as Sent),
-      1,
-      wire.name,
-    );
-    assert.equal(
-      reply.costMicros,
-      tokenMicros({ input: 100, output: 20 }) + searchMicros,
-      'and is charged for no more',
-    );
+    const reply = await gateway.ask(wire, key, wire.asks());
+    const { body } = await gateway.upstream.request(first);
+    assert.equal(wire.limitSent(body as Sent), 1, wire.name);
+    const cost = tokenMicros({ input: 100, output: 20 }) + searchMicros;
+    assert.equal(reply.costMicros, cost, 'and is charged for no more');
     assert.equal(reply.headers['x-service-output-limit'], undefined);
     const poorer = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
-    const refused = await gateway.post(wire.path, {
-      key: poorer.key,
-      body: wire.body(wire.asks()),
-    });
+    const refused = await gateway.ask(wire, poorer.key, wire.asks());
     assert.equal(refused.status, 402, refused.text);
     assert.match(
       refused.error.message,
@@ -524,19 +439,13 @@ test('a price on the model overrides the one of its provider, without the markup
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
   const tokens = { input: 100, output: 20 };
   gateway.upstream.on(responses.path, play(responses, 2, tokens));
-  const reply = await gateway.post(responses.path, {
-    key,
-    body: responses.body({ model: 'search-stated', ...responses.asks() }),
-  });
+  const reply = await gateway.ask(responses, key, { model: 'search-stated', ...responses.asks() });
   assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * statedMicros);
   const tools = [{ type: 'web_search_preview' }];
-  const refused = await gateway.post(responses.path, {
-    key,
-    body: responses.body({ model: 'search-stated', tools }),
-  });
+  const refused = await gateway.ask(responses, key, { model: 'search-stated', tools });
   assert.deepEqual([refused.status, refused.error.param], [400, 'tools[0].type'], refused.text);
   assert.match(refused.error.message, /`tool_prices`/);
-  const dearer = await gateway.post(responses.path, { key, body: responses.body({ tools }) });
+  const dearer = await gateway.ask(responses, key, { tools });
   assert.equal(
     dearer.costMicros,
     tokenMicros(tokens) + 2 * 31_250,
@@ -545,47 +454,23 @@ test('a price on the model overrides the one of its provider, without the markup
 });
 
 test("Chat's search is charged once per answer on a provider with a price for it", async () => {
-  const path = '/v1/chat/completions';
-  const choices = [
-    { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
-  ];
-  const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
-  const chunk = (fields: object) => ({
-    data: { id: 'c', object: 'chat.completion.chunk', ...fields },
-  });
-  const stream = answerSse([
-    chunk({
-      choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: 'stop' }],
-    }),
-    chunk({ choices: [], usage }),
-    'data: [DONE]\n\n',
-  ]);
-  const whole = answerJson({ id: 'c', object: 'chat.completion', choices, usage });
-  gateway.upstream.on(path, (response, request) =>
-    ((request.body as { stream?: boolean }).stream ? stream : whole)(response, request),
-  );
+  const at = endpoint('chat');
+  const tokens = { input: 100, output: 20 };
+  gateway.answer(at, { text, tokens });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
-  const body = {
-    model: 'search-openai',
-    messages: [{ role: 'user', content: 'Search!' }],
-    max_completion_tokens: 200,
-  };
-  for (const streamed of [false, true]) {
-    const asked = { ...body, stream: streamed, web_search_options: {} };
-    const reply = await gateway.post(path, { key, body: asked });
-    assert.equal(reply.costMicros, tokenMicros({ input: 100, output: 20 }) + 31_250, reply.text);
-    const refused = await gateway.post(path, { key, body: { ...asked, model: 'search-local' } });
-    assert.deepEqual(
-      [refused.status, refused.error.param],
-      [400, 'web_search_options'],
-      refused.text,
-    );
+  const asked = { model: 'search-openai', web_search_options: {} };
+  for (const stream of [false, true]) {
+    const reply = await gateway.ask(at, key, { ...asked, stream });
+    assert.equal(reply.costMicros, tokenMicros(tokens) + 31_250, reply.text);
   }
-  const several = await gateway.post(path, {
-    key,
-    body: { ...body, web_search_options: {}, n: 2 },
-  });
-  assert.deepEqual([several.status, several.error.param], [400, 'n'], several.text);
+  for (const [param, fields] of [
+    ['web_search_options', { model: 'search-local' }],
+    ['web_search_options', { model: 'search-local', stream: true }],
+    ['n', { n: 2 }],
+  ] as const) {
+    const refused = await gateway.ask(at, key, { ...asked, ...fields });
+    assert.deepEqual([refused.status, refused.error.param], [400, param], refused.text);
+  }
 });
 
 test('on a model of another format a search that the model must use is refused by name, also with a test key, and nothing is held', async () => {
@@ -596,16 +481,13 @@ test('on a model of another format a search that the model must use is refused b
     [messages, 'search-openai', { type: 'any' }],
   ] as const) {
     for (const { key } of [live, sandbox]) {
-      const refused = await gateway.post(wire.path, {
-        key,
-        body: wire.body({ ...wire.asks(), model: other, tool_choice: choice }),
-      });
+      const asked = { ...wire.asks(), model: other, tool_choice: choice };
+      const refused = await gateway.ask(wire, key, asked);
       assert.equal(refused.status, 400, refused.text);
       assert.match(refused.error.message, /^tools\[0\]\.type/);
     }
   }
-  const { availableMicros, heldMicros } = await gateway.balance(live.account);
-  assert.deepEqual([availableMicros, heldMicros], [20_000_000, 0]);
+  await assertBalance(live.account, 20_000_000);
 });
 
 type UsageRecord = {
@@ -615,10 +497,9 @@ type UsageRecord = {
   readonly web_searches?: number;
 };
 
-async function recordOf(key: string, requestId = ''): Promise<UsageRecord> {
-  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{
-    data: UsageRecord[];
-  }>();
+async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
+  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
+  const { data } = reply.json<{ data: UsageRecord[] }>();
   assert.equal(data.length, 1);
   return data[0]!;
 }
@@ -627,12 +508,12 @@ async function waitForRecord(key: string): Promise<UsageRecord> {
   return until(async () => (await gateway.usage<UsageRecord>(key))[0]);
 }
 
-function framesText(frames: readonly SseFrame[]): string {
-  return frames
-    .map((frame) =>
-      typeof frame === 'string'
-        ? frame
-        : `event: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`,
-    )
-    .join('');
+/** What is left, with nothing held. */
+async function assertBalance(account: string, leftMicros: number, where?: string): Promise<void> {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0], where);
+}
+
+function frameOf(type: string, fields: object = {}): SseFrame {
+  return { event: type, data: { type, ...fields } };
 }

@@ -17,6 +17,8 @@ import { readBalance, type Balance } from '../../src/domain/ledger/reports/queri
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd, zeroMicros } from '../../src/lib/money.ts';
 import { openAccount } from '../../src/management/changes/accounts.ts';
+import { answerContent, type Content } from './answers.ts';
+import type { Endpoint } from './endpoints.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program, type ProgramOptions } from './program.ts';
@@ -117,6 +119,16 @@ export class TestGateway<Started extends Installation = Installation> {
 
   post(path: string, options: SendOptions): Promise<Reply> {
     return send(this.url + path, { method: 'POST', ...options });
+  }
+
+  /** Posts the endpoint's short request with these fields. */
+  ask({ path, body }: Pick<Endpoint, 'path' | 'body'>, key: string, fields: object = {}): Promise<Reply> {
+    return this.post(path, { key, body: body(fields) });
+  }
+
+  /** Plays the content from now on, where the endpoint's provider is called. */
+  answer({ name, upstreamPath }: Pick<Endpoint, 'name' | 'upstreamPath'>, content: Content): void {
+    this.upstream.on(upstreamPath, answerContent(name, content));
   }
 
   /** Sends a POST. The test reads the answer itself, or disconnects. */
