@@ -1,21 +1,29 @@
-// `POST /v1/messages/count_tokens` over real HTTP: what the upstream is sent, how its failures are
-// reported, and that it is free.
+// `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens` over real HTTP: what each
+// vendor is sent, how its failures are reported, and that both are free.
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
+import OpenAI, { BadRequestError as OpenaiBadRequestError } from 'openai';
 import { pngHead } from '../support/images/png-head.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
 
-const path = '/v1/messages/count_tokens';
+const messagesPath = '/v1/messages/count_tokens';
+const responsesPath = '/v1/responses/input_tokens';
 const estimateHeader = 'x-service-token-count';
 
 const clock = new TestClock();
 
-const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
-const prices = { input: 3, output: 15 };
+const model = (...routes: object[]) => ({
+  routes,
+  supports: { thinking: true },
+  prices: { input: 3, output: 15 },
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+});
+const local = { provider: 'local', model: 'm' };
 const gateway = await startGateway(
   (upstream) => ({
     images: { allowed_hosts: [new URL(upstream.url).host] },
@@ -28,17 +36,14 @@ const gateway = await startGateway(
       unreachable: { kind: 'anthropic', base_url: 'http://127.0.0.1:9', api_key: upstreamKey },
     },
     models: {
-      'two-homes': {
-        routes: [
-          { provider: 'openai', model: 'elsewhere' },
-          { provider: 'anthropic', model: 'first-home' },
-          { provider: 'second', model: 'second-home' },
-        ],
-        supports: { thinking: true },
-        prices,
-        ...limits,
-      },
-      'no-home': { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
+      'two-homes': model(
+        { provider: 'openai', model: 'elsewhere' },
+        { provider: 'anthropic', model: 'first-home' },
+        { provider: 'second', model: 'second-home' },
+      ),
+      'no-home': model({ provider: 'unreachable', model: 'm' }),
+      house: model(local),
+      'house-first': model(local, { provider: 'anthropic', model: 'second-home' }),
     },
   }),
   { clock },
@@ -46,43 +51,103 @@ const gateway = await startGateway(
 const testKey = gateway.program.firstTestKey;
 const liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 after(() => gateway.stop());
-beforeEach(() => gateway.upstream.on(path, answerJson({ input_tokens: 4_321 })));
+
+type Way = {
+  readonly name: string;
+  readonly path: string;
+  readonly model: string;
+  readonly upstreamPath: string;
+  readonly answer: object;
+};
+const anthropic = {
+  model: 'claude-haiku-4-5',
+  upstreamPath: messagesPath,
+  answer: { input_tokens: 4_321 },
+};
+const openai: Way = {
+  name: 'input_tokens by OpenAI',
+  path: responsesPath,
+  model: 'gpt-5-mini',
+  upstreamPath: responsesPath,
+  answer: { object: 'response.input_tokens', input_tokens: 4_321 },
+};
+const google: Way = {
+  name: 'input_tokens by Google',
+  path: responsesPath,
+  model: 'gemini-2.5-pro',
+  upstreamPath: '/v1beta/models/gemini-2.5-pro:countTokens',
+  answer: { totalTokens: 4_321, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 4_321 }] },
+};
+const countTokens: Way = { ...anthropic, name: 'count_tokens', path: messagesPath };
+const vendors: readonly Way[] = [
+  openai,
+  { ...anthropic, name: 'input_tokens by Anthropic', path: responsesPath },
+  google,
+];
+const ways = [countTokens, ...vendors];
+beforeEach(() => {
+  for (const { upstreamPath, answer } of ways)
+    gateway.upstream.on(upstreamPath, answerJson(answer));
+});
 
 const hello = { model: 'claude-haiku-4-5', messages: [{ role: 'user', content: 'Hello!' }] };
 const png = pngHead(400, 200).toString('base64');
 
 function count(body: object, key = liveKey, headers: Record<string, string> = {}): Promise<Reply> {
-  return gateway.post(path, { key, body, headers });
+  return gateway.post(messagesPath, { key, body, headers });
 }
 
+function countInput(body: object, key = liveKey): Promise<Reply> {
+  return gateway.post(responsesPath, { key, body });
+}
+
+/** Counts a text on the way's model. */
+function countText(way: Way, text = 'Hi', key = liveKey): Promise<Reply> {
+  return gateway.post(way.path, { key, body: bodyOf(way, text) });
+}
+
+function bodyOf(way: Way, text: string): object {
+  return way.path === responsesPath
+    ? { model: way.model, input: text }
+    : { model: way.model, messages: [{ role: 'user', content: text }] };
+}
+
+/** The two endpoints mark an estimate in the same header, and input_tokens in its body too. */
 function countOf(reply: Reply): number {
   assert.equal(reply.status, 200, reply.text);
-  return (JSON.parse(reply.text) as { input_tokens: number }).input_tokens;
+  const {
+    object,
+    input_tokens: tokens,
+    estimated,
+    ...rest
+  } = reply.json();
+  assert.deepEqual(rest, {});
+  if (object !== undefined) {
+    assert.equal(object, 'response.input_tokens');
+    assert.equal(estimated, reply.headers[estimateHeader] === undefined ? undefined : true);
+  }
+  return Number(tokens);
 }
 
-function errorOf(reply: Reply) {
-  const { type, error } = JSON.parse(reply.text) as {
-    type: string;
-    error: { type: string; code: string; message: string; param?: string };
-  };
-  assert.equal(type, 'error');
-  return { status: reply.status, ...error };
+function isEstimate(reply: Reply): boolean {
+  return reply.headers[estimateHeader] === 'estimate';
 }
 
-test('an account without balance gets ten provider counts a minute, then our estimate', async () => {
+test('an account without balance gets ten provider counts a minute over both endpoints, then our estimate', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live' });
   const { key: second } = await gateway.makeKey({ mode: 'live', account });
   const { asked } = await gateway.recordUpstream(async () => {
     for (let time = 0; time < 12; time++) {
-      const reply = await count(hello, time % 2 === 0 ? key : second);
-      assert.equal(reply.headers[estimateHeader], time < 10 ? undefined : 'estimate');
+      const by = time % 2 === 0 ? key : second;
+      const reply = await countText(time % 3 === 0 ? openai : countTokens, 'Hi', by);
+      assert.equal(isEstimate(reply), time >= 10);
       assert.equal(countOf(reply) === 4_321, time < 10);
     }
     return count(hello, liveKey);
   });
   assert.equal(asked.length, 11, 'an account with a balance is not limited');
   await clock.advance(60_000);
-  assert.equal(countOf(await count(hello, key)), 4_321);
+  for (const way of ways.slice(0, 2)) assert.equal(countOf(await countText(way, 'Hi', key)), 4_321);
 });
 
 test('the upstream gets only fields that it accepts, and its count is the answer', async () => {
@@ -140,173 +205,225 @@ test('fields that only affect the answer are left out and listed', async () => {
   assert.equal(reply.headers['x-service-ignored'], 'max_tokens, stream, temperature');
 });
 
-test('counting is free, writes no usage record and needs no balance', async () => {
+test('counting is free and writes no usage record', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  countOf(await count(hello, key));
-  countOf(await count(hello));
+  for (const way of ways) countOf(await countText(way, 'Hi', key));
   const { availableMicros, inputTokens } = await gateway.balance(account);
   assert.deepEqual([availableMicros, inputTokens], [1_000_000, 0]);
-  const usage = await gateway.get('/v1/usage', { key });
-  assert.deepEqual(JSON.parse(usage.text), { data: [], next_cursor: null });
+  assert.deepEqual(await gateway.usage(key), []);
 });
 
-const refused: [
-  what: string,
-  body: object,
-  status: number,
-  fields: { code: string; param?: string; message: RegExp },
-][] = [
+const tools = [
+  {
+    type: 'function',
+    name: 'look',
+    description: 'Looks',
+    parameters: { type: 'object', properties: {} },
+    strict: false,
+  },
+];
+const { instructions, input, ...onlyOfAnswer } = {
+  instructions: 'Be brief.',
+  input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] }],
+  temperature: 0.5,
+  max_output_tokens: 50,
+  stream: true,
+  metadata: { a: 'b' },
+};
+const rich = { instructions, input, tools, ...onlyOfAnswer };
+
+test('each vendor counts for its models, and gets only fields that its endpoint accepts', async () => {
+  for (const { name, model: id, upstreamPath } of vendors) {
+    const { reply, asked } = await gateway.recordUpstream(() => countInput({ model: id, ...rich }));
+    assert.deepEqual([countOf(reply), isEstimate(reply)], [4_321, false], name);
+    assert.deepEqual(
+      asked.map((request) => request.path),
+      [upstreamPath],
+    );
+  }
+  const [ofOpenai, ofAnthropic, ofGoogle] = gateway.upstream.requests.slice(-3);
+  assert.deepEqual(ofOpenai!.body, { model: 'gpt-5-mini', instructions, input, tools });
+  assert.equal(ofOpenai!.headers['authorization'], `Bearer ${upstreamKey}`);
+  const { messages, ...more } = ofAnthropic!.body as Record<string, unknown>;
+  assert.ok(JSON.stringify(messages).includes('Hello!'));
+  assert.deepEqual(Object.keys(more).toSorted(), ['model', 'system', 'tools']);
+  assert.equal(more['model'], 'claude-haiku-4-5');
+  assert.equal(ofAnthropic!.headers['anthropic-version'], '2023-06-01');
+  const { generateContentRequest: whole, ...rest } = ofGoogle!.body as {
+    generateContentRequest: Record<string, unknown>;
+  };
+  assert.deepEqual(rest, {});
+  assert.equal(whole['model'], 'models/gemini-2.5-pro');
+  assert.deepEqual(whole['contents'], [{ role: 'user', parts: [{ text: 'Hello!' }] }]);
+  assert.ok(whole['systemInstruction'] && whole['tools']);
+});
+
+test('without a provider that counts, the estimate is marked as such and nothing is sent', async () => {
+  const asking = () => countInput({ model: 'house', input: 'x'.repeat(4_000) });
+  const { reply, asked } = await gateway.recordUpstream(asking);
+  assert.ok(Math.abs(countOf(reply) - 1_000) < 30, reply.text);
+  assert.ok(isEstimate(reply));
+  assert.equal(asked.length, 0);
+});
+
+test('of several providers the first that can count is used', async () => {
+  const asking = () => countInput({ model: 'house-first', input: 'Hi' });
+  const { reply, asked } = await gateway.recordUpstream(asking);
+  assert.equal(countOf(reply), 4_321);
+  assert.deepEqual(
+    asked.map((request) => [request.path, (request.body as { model: string }).model]),
+    [[messagesPath, 'second-home']],
+  );
+});
+
+const claude = { model: 'claude-haiku-4-5' };
+const gpt = { model: 'gpt-5-mini' };
+const file = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
+type Refused = [what: string, body: object, param: string | undefined, message: RegExp];
+const refused: readonly (readonly [path: string, rows: readonly Refused[]])[] = [
   [
-    'no messages',
-    { model: 'claude-haiku-4-5' },
-    400,
-    { code: 'invalid_request', param: 'messages', message: /messages is required/ },
-  ],
-  [
-    'a bad field',
-    { ...hello, thinking: { type: 'enabled' } },
-    400,
-    {
-      code: 'invalid_request',
-      param: 'thinking.budget_tokens',
-      message: /budget_tokens is required/,
-    },
-  ],
-  ['no object', [], 400, { code: 'invalid_request', message: /must be an object/ }],
-  [
-    'an unknown model',
-    { ...hello, model: 'nobody' },
-    404,
-    { code: 'model_not_found', param: 'model', message: /"nobody"/ },
-  ],
-  [
-    'a model of another vendor',
-    { ...hello, model: 'gpt-5-mini' },
-    400,
-    {
-      code: 'invalid_request',
-      param: 'model',
-      message: /Anthropic's models only, and 'gpt-5-mini'/,
-    },
-  ],
-  [
-    'state kept at the provider',
-    { ...hello, container: 'container_1' },
-    400,
-    { code: 'invalid_request', param: 'container', message: /not available here/ },
-  ],
-  [
-    'a file of the operator',
-    {
-      ...hello,
-      messages: [
-        {
-          role: 'user',
-          content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }],
-        },
+    messagesPath,
+    [
+      ['no messages', claude, 'messages', /messages is required/],
+      [
+        'a bad field',
+        { ...hello, thinking: { type: 'enabled' } },
+        'thinking.budget_tokens',
+        /budget_tokens is required/,
       ],
-    },
-    400,
-    {
-      code: 'invalid_request',
-      param: 'messages[0].content[0].source.file_id',
-      message: /not available here/,
-    },
+      ['no object', [], undefined, /must be an object/],
+      ['an unknown model', { ...hello, model: 'nobody' }, 'model', /"nobody"/],
+      [
+        'a model of another vendor',
+        { ...hello, ...gpt },
+        'model',
+        /Anthropic's models only, and 'gpt-5-mini'.*POST \/v1\/responses\/input_tokens counts for every model/,
+      ],
+      [
+        'state kept at the provider',
+        { ...hello, container: 'container_1' },
+        'container',
+        /not available here/,
+      ],
+      [
+        'a file of the operator',
+        { ...hello, messages: [{ role: 'user', content: [file] }] },
+        'messages[0].content[0].source.file_id',
+        /not available here/,
+      ],
+    ],
+  ],
+  [
+    responsesPath,
+    [
+      ['no input', gpt, 'input', /input/],
+      ['no model', { input: 'Hi' }, 'model', /model/],
+      ['an unknown model', { model: 'nobody', input: 'Hi' }, 'model', /nobody/],
+      ...[gpt, claude].map(({ model: id }): Refused => [
+        `state kept at the provider of ${id}`,
+        { model: id, input: 'Hi', conversation: 'conv_1' },
+        'conversation',
+        /conversation/,
+      ]),
+    ],
   ],
 ];
 
-for (const mode of ['live', 'test'] as const) {
-  for (const [what, body, status, { code, param, message }] of refused) {
-    test(`${mode}: ${what} is refused, and nothing is sent upstream`, async () => {
-      const { reply, asked } = await gateway.recordUpstream(() =>
-        count(body, mode === 'live' ? liveKey : testKey),
-      );
-      const error = errorOf(reply);
-      assert.deepEqual(
-        { status: error.status, code: error.code, param: error.param },
-        { status, code, param },
-      );
-      assert.match(error.message, message);
-      assert.equal(asked.length, 0);
+for (const [path, rows] of refused) {
+  for (const [what, body, param, message] of rows) {
+    test(`${path}: ${what} is refused with either key, and nothing is sent upstream`, async () => {
+      for (const key of [liveKey, testKey]) {
+        const { reply, asked } = await gateway.recordUpstream(() =>
+          gateway.post(path, { key, body }),
+        );
+        const expected =
+          what === 'an unknown model' ? [404, 'model_not_found'] : [400, 'invalid_request'];
+        assert.deepEqual([reply.status, reply.error.code], expected, reply.text);
+        assert.equal(reply.error.param ?? undefined, param);
+        assert.match(reply.error.message, message);
+        assert.equal(asked.length, 0);
+      }
     });
   }
 }
 
 test('counting needs a key that allows the model', async () => {
-  const without = await gateway.post(path, { body: hello });
-  assert.deepEqual([without.status, errorOf(without).type], [401, 'authentication_error']);
-  const { key } = await gateway.makeKey({ mode: 'live', models: ['claude-opus-5'] });
-  assert.equal(errorOf(await count(hello, key)).code, 'model_not_allowed_for_key');
-  assert.equal((await gateway.get(path, { key: liveKey })).status, 405);
+  const { key } = await gateway.makeKey({ mode: 'live', models: ['gpt-4o'] });
+  for (const way of ways) {
+    assert.equal((await gateway.post(way.path, { body: bodyOf(way, 'Hi') })).status, 401);
+    const reply = await countText(way, 'Hi', key);
+    assert.equal(reply.error.code, 'model_not_allowed_for_key', way.name);
+    assert.equal((await gateway.get(way.path, { key: liveKey })).status, 405);
+  }
 });
 
 test('counting uses requests per minute, not tokens per minute', async () => {
   const limited: KeyOptions = { mode: 'live', requestsPerMinute: 2, tokensPerMinute: 1 };
-  const { key } = await gateway.makeKey(limited);
-  const long = { ...hello, messages: [{ role: 'user', content: 'word '.repeat(5_000) }] };
-  const first = await count(long, key);
-  countOf(first);
-  assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
-  countOf(await count(long, key));
-  const third = await count(long, key);
-  assert.deepEqual([errorOf(third).status, errorOf(third).type], [429, 'rate_limit_error']);
+  for (const way of [countTokens, openai]) {
+    const { key } = await gateway.makeKey(limited);
+    const long = 'word '.repeat(5_000);
+    const first = await countText(way, long, key);
+    countOf(first);
+    assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
+    countOf(await countText(way, long, key));
+    const third = await countText(way, long, key);
+    assert.deepEqual([third.status, third.error.code], [429, 'rate_limit_exceeded'], way.name);
+  }
 });
 
+const secretError = { error: { message: `bad key ${upstreamKey}` } };
 const failures: [what: string, script: Script][] = [
   ['overload', answerStatus(529)],
   ['an internal error of the upstream', answerStatus(500)],
-  [
-    'a refused credential',
-    answerStatus(401, { body: { error: { message: `bad key ${upstreamKey}` } } }),
-  ],
+  ['a refused credential', answerStatus(401, { body: secretError })],
   ['a rate limit', answerStatus(429, { retryAfter: '9' })],
   ['no such endpoint', answerStatus(404)],
   ['a broken connection', thenReset(null)],
   ['no JSON', answerJson('<html>')],
   ['no count', answerJson({ tokens: 7 })],
-  ['an absurd count', answerJson({ input_tokens: -1 })],
+  ['an absurd count', answerJson({ input_tokens: -1, totalTokens: -1 })],
 ];
-
-for (const [what, script] of failures) {
-  test(`${what} returns our own estimate, marked as such`, async () => {
-    gateway.upstream.on(path, script);
-    const reply = await count({
-      ...hello,
-      messages: [{ role: 'user', content: 'x'.repeat(4_000) }],
+for (const way of ways) {
+  for (const [what, script] of failures) {
+    test(`${way.name}: ${what} returns our own estimate, marked as such`, async () => {
+      gateway.upstream.on(way.upstreamPath, script);
+      const reply = await countText(way, 'x'.repeat(4_000));
+      assert.ok(Math.abs(countOf(reply) - 1_000) < 30, reply.text);
+      assert.ok(isEstimate(reply));
     });
-    assert.ok(Math.abs(countOf(reply) - 1_000) < 30, reply.text);
-    assert.equal(reply.headers[estimateHeader], 'estimate');
+  }
+
+  test(`${way.name}: an upstream that does not answer leads to an estimate quickly, and stops when the client leaves`, async () => {
+    gateway.upstream.on(way.upstreamPath, hang);
+    const next = gateway.upstream.requests.length;
+    const reply = countText(way);
+    await gateway.upstream.request(next);
+    await clock.advance(5_000);
+    assert.ok(isEstimate(await reply));
+    const body = bodyOf(way, 'Hi');
+    const { request } = gateway.open(way.path, { key: liveKey, body });
+    request.on('error', () => {});
+    const asked = await gateway.upstream.request(next + 1);
+    request.destroy();
+    assert.equal(await asked.ended, 'aborted');
+  });
+
+  test(`${way.name}: an upstream refusal is a 400 with its message, without secrets`, async () => {
+    const message = `messages.0: too deep, says org_a1b2c3d4e5f6 with ${upstreamKey} at https://api.example.com/x`;
+    const body = { type: 'error', error: { type: 'invalid_request_error', message } };
+    for (const status of [400, 413, 422]) {
+      gateway.upstream.on(way.upstreamPath, answerStatus(status, { body }));
+      const reply = await countText(way);
+      assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
+      assert.match(reply.error.message, /messages\.0: too deep/);
+      for (const secret of [upstreamKey, 'a1b2c3', 'example.com'])
+        assert.ok(!reply.text.includes(secret), reply.text);
+    }
   });
 }
 
-test('an upstream that is unreachable or does not answer leads to an estimate quickly', async () => {
-  assert.equal((await count({ ...hello, model: 'no-home' })).headers[estimateHeader], 'estimate');
-  gateway.upstream.on(path, hang);
-  const next = gateway.upstream.requests.length;
-  const reply = count(hello);
-  await gateway.upstream.request(next);
-  await clock.advance(5_000);
-  assert.equal((await reply).headers[estimateHeader], 'estimate');
-});
-
-test('an upstream refusal is a 400 with its message, without secrets', async () => {
-  const words = `messages.0: too deep, says org_a1b2c3d4e5f6 with ${upstreamKey} at https://api.example.com/x`;
-  for (const status of [400, 413, 422]) {
-    gateway.upstream.on(
-      path,
-      answerStatus(status, {
-        body: { type: 'error', error: { type: 'invalid_request_error', message: words } },
-      }),
-    );
-    const error = errorOf(await count(hello));
-    assert.deepEqual(
-      [error.status, error.type, error.code],
-      [400, 'invalid_request_error', 'invalid_request'],
-    );
-    assert.match(error.message, /messages\.0: too deep/);
-    for (const secret of [upstreamKey, 'a1b2c3', 'example.com'])
-      assert.ok(!error.message.includes(secret), error.message);
-  }
+test('an upstream that is unreachable leads to an estimate', async () => {
+  assert.ok(isEstimate(await count({ ...hello, model: 'no-home' })));
 });
 
 test("only the model's Anthropic routes are tried, in order", async () => {
@@ -314,18 +431,18 @@ test("only the model's Anthropic routes are tried, in order", async () => {
   const first = await gateway.recordUpstream(() => count(body));
   assert.deepEqual(
     first.asked.map((request) => [request.path, (request.body as { model: string }).model]),
-    [[path, 'first-home']],
+    [[messagesPath, 'first-home']],
   );
-  gateway.upstream.on(path, answerStatus(503));
-  gateway.upstream.on(`/second${path}`, answerJson({ input_tokens: 99 }));
+  gateway.upstream.on(messagesPath, answerStatus(503));
+  gateway.upstream.on(`/second${messagesPath}`, answerJson({ input_tokens: 99 }));
   const second = await gateway.recordUpstream(() => count(body));
   assert.equal(countOf(second.reply), 99);
   assert.equal(second.reply.headers[estimateHeader], undefined);
   assert.deepEqual(
     second.asked.map((request) => [request.path, request.headers['x-api-key']]),
     [
-      [path, upstreamKey],
-      [`/second${path}`, 'sk-ant-second-key-0001'],
+      [messagesPath, upstreamKey],
+      [`/second${messagesPath}`, 'sk-ant-second-key-0001'],
     ],
   );
 });
@@ -355,7 +472,7 @@ test('an image by URL is fetched once, and the upstream gets it as base64', asyn
     asked.map((request) => [request.method, request.path]),
     [
       ['GET', '/pictures/cat.png'],
-      ['POST', path],
+      ['POST', messagesPath],
     ],
   );
   const inlined = {
@@ -381,14 +498,14 @@ test("an image URL into the operator's network, or to nowhere, is a 400 that nam
     const { reply, asked } = await gateway.recordUpstream(() =>
       count(ofUser({ type: 'text', text: 'Look' }, byUrl('image', url))),
     );
-    const error = errorOf(reply);
+    const { status, error } = reply;
     assert.deepEqual(
-      [error.status, error.code, error.param],
+      [status, error.code, error.param],
       [400, 'invalid_request', 'messages[0].content[1].source.url'],
       url,
     );
     assert.match(error.message, problem);
-    assert.ok(asked.every((request) => request.path !== path));
+    assert.ok(asked.every((request) => request.path !== messagesPath));
   }
 });
 
@@ -402,7 +519,7 @@ test('a document URL is neither fetched nor sent to the upstream, which would re
 });
 
 test('an estimate counts images by their size', async () => {
-  gateway.upstream.on(path, answerStatus(529));
+  gateway.upstream.on(messagesPath, answerStatus(529));
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } };
   const withImage = countOf(
     await count({ ...hello, messages: [{ role: 'user', content: [image] }] }),
@@ -491,12 +608,65 @@ test('the official SDK counts in both modes and gets typed errors', async () => 
   );
 });
 
-test('a client that leaves stops the upstream', async () => {
-  gateway.upstream.on(path, hang);
-  const index = gateway.upstream.requests.length;
-  const { request } = gateway.open(path, { key: liveKey, body: hello });
-  request.on('error', () => {});
-  const asked = await gateway.upstream.request(index);
-  request.destroy();
-  assert.equal(await asked.ended, 'aborted');
+test('fields that a provider does not accept are left out and listed', async () => {
+  const reply = await countInput({
+    model: 'claude-haiku-4-5',
+    input: 'Hi',
+    previous_response_id: 'resp_1',
+    truncation: 'auto',
+  });
+  assert.equal(countOf(reply), 4_321);
+  assert.match(String(reply.headers['x-service-ignored']), /previous_response_id/);
+});
+
+test('an image URL is fetched for Anthropic, and a failed fetch is a 400 that names the input', async () => {
+  gateway.upstream.on('/pictures/cat.png', (response) => void response.end(pngHead(400, 200)));
+  const withImage = (url: string) => ({
+    model: 'claude-haiku-4-5',
+    input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }],
+  });
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    countInput(withImage(`${gateway.upstream.url}/pictures/cat.png`)),
+  );
+  assert.equal(countOf(reply), 4_321);
+  assert.match(JSON.stringify(asked.at(-1)!.body), /"type":"base64","media_type":"image\/png"/);
+  const { status, error } = await countInput(withImage('http://127.0.0.1/secret.png'));
+  assert.deepEqual([status, error.code, error['param']], [400, 'invalid_request', 'input']);
+  assert.match(error.message, /image in `input` .*public address/);
+});
+
+test("in test mode every vendor's count equals its later bill", async () => {
+  for (const { model: id } of vendors) {
+    const body = {
+      model: id,
+      instructions: 'Sì.',
+      input: 'Hello, 世界!',
+      tools,
+      max_output_tokens: 200,
+    };
+    const reply = await countInput(body, testKey);
+    assert.equal(reply.headers['x-service-mode'], 'test');
+    const answer = await gateway.post('/v1/responses', { key: testKey, body });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(
+      countOf(reply),
+      answer.json<{ usage: { input_tokens: number } }>().usage.input_tokens,
+      id,
+    );
+  }
+});
+
+test('the official SDK counts for every vendor and gets typed errors', async () => {
+  for (const apiKey of [liveKey, testKey]) {
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
+    for (const { model: id } of vendors) {
+      const counted = await client.responses.inputTokens.count({ model: id, input: 'Hello!' });
+      assert.equal(counted.object, 'response.input_tokens');
+      assert.equal(counted.input_tokens, apiKey === liveKey ? 4_321 : 2, id);
+    }
+    await assert.rejects(
+      client.responses.inputTokens.count({ model: 'gpt-5-mini' }),
+      OpenaiBadRequestError,
+    );
+  }
 });

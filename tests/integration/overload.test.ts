@@ -80,7 +80,7 @@ async function refusesEverything({ gateway, key }: Started): Promise<void> {
 }
 
 async function servesAgain({ gateway, key }: Started): Promise<void> {
-  const reply = await gateway.post(chat.path, { key, body: chat.body() });
+  const reply = await gateway.ask(chat, key);
   assert.equal(reply.status, 200, reply.text);
 }
 
@@ -158,7 +158,7 @@ test('connections that use up the open files of the process end neither it nor a
   const { start: head, deltas, end } = streamFrames('chat', content);
   const answer = answerInParts([...head, deltas[0]!], [...deltas.slice(1), ...end]);
   gateway.upstream.on(chat.upstreamPath, answer.script);
-  const stream = gateway.post(chat.path, { key, body: chat.body({ stream: true }) });
+  const stream = gateway.ask(chat, key, { stream: true });
   await gateway.upstream.request(0);
   const { hostname, port } = new URL(gateway.url);
   const asking = connect(Number(port), hostname);
@@ -258,9 +258,7 @@ test('large answers beyond their limit wait for each other, and each is charged 
     answerContent('chat', { text: long, tokens: { input: 10, output: 3 } }),
   );
   release();
-  const replies = await Promise.all(
-    Array.from({ length: 8 }, () => gateway.post(chat.path, { key, body: chat.body() })),
-  );
+  const replies = await Promise.all(Array.from({ length: 8 }, () => gateway.ask(chat, key)));
   for (const { status, text, costMicros } of replies) {
     assert.deepEqual([status, costMicros], [200, 9]);
     assert.ok(text.length > long.length);

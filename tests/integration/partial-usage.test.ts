@@ -1,17 +1,14 @@
 // Providers that report only the input or only the output. The missing count is replaced by our
 // own, in every pair of formats, whole and streamed, and the client sees what it is charged.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { answerJson, answerSse } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ models: pairModels });
-});
+const gateway = await startGateway({ models: pairModels });
 after(() => gateway.stop());
 
 const text = 'one two three four';

@@ -4,14 +4,13 @@
 // Each gateway may reserve 3 % of a limit that it then does not use. So all three never grant more
 // than the limit, and at least the limit less that part.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
-import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { databaseNameOf, postgresServer } from '../support/postgres.ts';
-import { type Replicas, startReplicas } from '../support/replicas.ts';
+import { startReplicas } from '../support/replicas.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until, whileTimePasses } from '../support/until.ts';
@@ -20,14 +19,9 @@ import { behind } from '../support/upstream.ts';
 const chat = endpoint('chat');
 const answer = answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } });
 const clock = new TestClock();
-let replicas: readonly RunningApp[];
-let setup: TestGateway;
-let upstream: Replicas['upstream'];
 
 const hooks = hooksOfFile();
-before(async () => {
-  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3, clock }));
-});
+const { replicas, setup, upstream } = await startReplicas(hooks, { count: 3, clock });
 
 type Asked = { readonly replica: RunningApp; readonly key: string; readonly text?: string };
 

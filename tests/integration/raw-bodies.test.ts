@@ -1,20 +1,17 @@
 // Ambiguous JSON has one reading: the upstream gets the object that was checked and priced, never
 // the client's bytes. A body of very many values, which would block a thread, is refused unread.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  // Only on routes where the operator lets unknown fields pass.
-  const opened = { pass_fields: ['__proto__', 'constructor'] };
-  gateway = await startGateway({ models: { 'gpt-5-mini': opened, 'claude-haiku-4-5': opened } });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+// Only on routes where the operator lets unknown fields pass.
+const opened = { pass_fields: ['__proto__', 'constructor'] };
+const gateway = await startGateway({
+  models: { 'gpt-5-mini': opened, 'claude-haiku-4-5': opened },
 });
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => gateway.stop());
 
 for (const { name, path, upstreamPath, limitField, body } of endpoints) {

@@ -2,9 +2,9 @@
 // client of each format: the client reads the provider's content and is charged for the tokens that
 // the provider counted.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { ClientFormatName } from '../../src/terms/format-name.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { assertAgrees, readPlainly } from '../support/plain/read-plainly.ts';
 import type { Reading, WireFormatName } from '../support/plain/reading.ts';
@@ -49,27 +49,22 @@ const clientStatus: Readonly<Record<number, number>> = {
 
 const clientNames = Object.keys(clients) as ClientFormatName[];
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  const model = (provider: string, api?: string) => ({
-    routes: [{ provider, model: 'recorded', ...(api && { api }) }],
-    max_input_tokens: 2_000_000,
-    max_output_tokens: 500_000,
-    prices: { input: 1, output: 1 },
-  });
-  gateway = await startGateway((upstream) => ({
-    providers: { google: { kind: 'google', base_url: upstream.url, api_key: 'none' } },
-    models: {
-      'recorded-chat': model('local'),
-      'recorded-responses': model('openai', 'responses'),
-      'recorded-messages': model('anthropic'),
-      'recorded-gemini': model('google'),
-    },
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 }));
+const model = (provider: string, api?: string) => ({
+  routes: [{ provider, model: 'recorded', ...(api && { api }) }],
+  max_input_tokens: 2_000_000,
+  max_output_tokens: 500_000,
+  prices: { input: 1, output: 1 },
 });
+const gateway = await startGateway((upstream) => ({
+  providers: { google: { kind: 'google', base_url: upstream.url, api_key: 'none' } },
+  models: {
+    'recorded-chat': model('local'),
+    'recorded-responses': model('openai', 'responses'),
+    'recorded-messages': model('anthropic'),
+    'recorded-gemini': model('google'),
+  },
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
 after(() => gateway.stop());
 
 for (const recording of loadRecordings()) {

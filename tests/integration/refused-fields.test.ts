@@ -1,14 +1,11 @@
 // Hosts that refuse every field that they do not know, as Mistral does: fields that the answer does
 // not need are left out, and listed.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
-
-let gateway: TestGateway;
-let key: string;
 
 /** The fields of npm `@mistralai/mistralai` 2.7, and of Cohere's page about its OpenAI API. */
 const accepted: Readonly<Record<string, string>> = {
@@ -23,28 +20,26 @@ const accepted: Readonly<Record<string, string>> = {
     'frequency_penalty reasoning_effort',
 };
 
-before(async () => {
-  const names = Object.keys(accepted);
-  gateway = await startGateway(({ url }) => ({
-    providers: Object.fromEntries(
-      names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
-    ),
-    models: Object.fromEntries(
-      names.map((name) => [
-        `a-${name}-model`,
-        {
-          routes: [{ provider: name, model: 'upstream' }],
-          max_input_tokens: 100_000,
-          max_output_tokens: 8_000,
-          prices: { input: 1, output: 2 },
-        },
-      ]),
-    ),
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-  for (const name of names)
-    gateway.upstream.on(`/${name}/v1/chat/completions`, strict(accepted[name]!.split(' ')));
-});
+const names = Object.keys(accepted);
+const gateway = await startGateway(({ url }) => ({
+  providers: Object.fromEntries(
+    names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
+  ),
+  models: Object.fromEntries(
+    names.map((name) => [
+      `a-${name}-model`,
+      {
+        routes: [{ provider: name, model: 'upstream' }],
+        max_input_tokens: 100_000,
+        max_output_tokens: 8_000,
+        prices: { input: 1, output: 2 },
+      },
+    ]),
+  ),
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+for (const name of names)
+  gateway.upstream.on(`/${name}/v1/chat/completions`, strict(accepted[name]!.split(' ')));
 after(() => gateway.stop());
 
 function strict(known: readonly string[]): Script {

@@ -1,36 +1,32 @@
 // What a host refuses though the request is right: reasoning that it cannot decrypt, and summaries.
 // The request runs once more without them. And what a client sees that sets an effort alone.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway } from '../support/gateway.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { parseSse } from '../support/formats/sse.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerSse, answerStatus } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-let key: string;
 const clock = new TestClock();
 
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-    supports: { thinking: true },
-  };
-  const gpt = (model: string) => ({
-    ...limits,
-    routes: [{ provider: 'openai', api: 'responses', model }],
-  });
-  const models = {
-    gpt: gpt('gpt-5.4'),
-    'gpt-2': gpt('gpt-5.5'),
-    claude: { ...limits, routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }] },
-  };
-  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+const limits = {
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+  supports: { thinking: true },
+};
+const gpt = (model: string) => ({
+  ...limits,
+  routes: [{ provider: 'openai', api: 'responses', model }],
 });
+const models = {
+  gpt: gpt('gpt-5.4'),
+  'gpt-2': gpt('gpt-5.5'),
+  claude: { ...limits, routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }] },
+};
+const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => gateway.stop());
 
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };

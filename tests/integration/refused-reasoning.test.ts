@@ -1,43 +1,38 @@
 // Hosts that refuse the reasoning of earlier answers, and fields that OpenAI writes into every answer,
 // as Mistral and Groq do: a conversation goes on all the same, in each client format.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
-
-let gateway: TestGateway;
-let key: string;
 
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 const thoughtful = { role: 'assistant', content: 'Hi', reasoning_content: 'hm' };
 
-before(async () => {
-  const limits = {
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-    supports: { thinking: true },
-  };
-  gateway = await startGateway(({ url }) => ({
-    providers: Object.fromEntries(
-      ['mistral', 'groq'].map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
-    ),
-    models: {
-      magistral: {
-        ...limits,
-        routes: [{ provider: 'mistral', model: 'magistral-medium-latest' }],
-      },
-      'gpt-oss': { ...limits, routes: [{ provider: 'groq', model: 'openai/gpt-oss-120b' }] },
+const limits = {
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+  supports: { thinking: true },
+};
+const gateway = await startGateway(({ url }) => ({
+  providers: Object.fromEntries(
+    ['mistral', 'groq'].map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
+  ),
+  models: {
+    magistral: {
+      ...limits,
+      routes: [{ provider: 'mistral', model: 'magistral-medium-latest' }],
     },
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-  gateway.upstream.on('/mistral/v1/chat/completions', strict(thoughtful));
-  gateway.upstream.on(
-    '/groq/v1/chat/completions',
-    strict({ role: 'assistant', content: 'Hi', reasoning: 'hm' }),
-  );
-});
+    'gpt-oss': { ...limits, routes: [{ provider: 'groq', model: 'openai/gpt-oss-120b' }] },
+  },
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+gateway.upstream.on('/mistral/v1/chat/completions', strict(thoughtful));
+gateway.upstream.on(
+  '/groq/v1/chat/completions',
+  strict({ role: 'assistant', content: 'Hi', reasoning: 'hm' }),
+);
 after(() => gateway.stop());
 
 function strict(message: JsonObject): Script {

@@ -1,8 +1,8 @@
 // Models whose end is announced: their answers and their entries say so, and others say nothing.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 
 const page = 'https://llm.example.com/notices#old';
@@ -17,19 +17,15 @@ const announced = {
   link: `<${page}>; rel="deprecation"; type="text/html", <${page}>; rel="sunset"; type="text/html"`,
 };
 
-let gateway: TestGateway;
-let key: string;
-before(async () => {
-  gateway = await startGateway({
-    models: {
-      'gpt-4o': ends,
-      'claude-haiku-4-5': ends,
-      'gpt-5-mini': { retires_at: '2027-02-28' },
-    },
-    image_models: { 'gpt-image-flare': ends },
-  });
-  ({ key } = await gateway.makeKey());
+const gateway = await startGateway({
+  models: {
+    'gpt-4o': ends,
+    'claude-haiku-4-5': ends,
+    'gpt-5-mini': { retires_at: '2027-02-28' },
+  },
+  image_models: { 'gpt-image-flare': ends },
 });
+const { key } = await gateway.makeKey();
 after(() => gateway.stop());
 
 function noticesOf({ headers, text, status }: Reply): object {

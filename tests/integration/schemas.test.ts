@@ -2,31 +2,25 @@
 // keywords they do not support; and tools without arguments on providers that require properties.
 // Each provider here answers 400 as the real one does.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, playToolLoop, type LoopWire } from '../support/tool-loop.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
 
-let loop: LoopGateway;
-let openai: OpenAI;
-let anthropic: Anthropic;
-
-before(async () => {
-  loop = await startLoopGateway();
-  openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
-  anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
-  const { upstream } = loop.gateway;
-  upstream.on('/v1/responses', judged('responses'));
-  upstream.on('/local/v1/chat/completions', judged('chat'));
-  upstream.on('/v1/messages', judged('messages'));
-  for (const method of ['generateContent', 'streamGenerateContent'])
-    upstream.on(`/v1beta/models/upstream:${method}`, judged('gemini'));
-});
+const loop = await startLoopGateway();
+const openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
+const anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
+const { upstream } = loop.gateway;
+upstream.on('/v1/responses', judged('responses'));
+upstream.on('/local/v1/chat/completions', judged('chat'));
+upstream.on('/v1/messages', judged('messages'));
+for (const method of ['generateContent', 'streamGenerateContent'])
+  upstream.on(`/v1beta/models/upstream:${method}`, judged('gemini'));
 after(() => loop.gateway.stop());
 
 /** Schema keywords that a provider refuses, wherever they occur as keywords. */

@@ -1,18 +1,14 @@
 // OpenAI's `@openai/agents` runs an agent with a tool on models of every upstream format, through
 // Responses and Chat.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { askToSpeak, chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
 
-let loop: LoopGateway;
-
-before(async () => {
-  loop = await startLoopGateway();
-});
+const loop = await startLoopGateway();
 after(() => loop.gateway.stop());
 
 for (const useResponses of [true, false]) {

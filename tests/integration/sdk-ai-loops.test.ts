@@ -1,7 +1,7 @@
 // Vercel's `ai` with its three providers runs complete tool loops on models of every upstream
 // format, whole and streamed, and reads objects.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -15,14 +15,10 @@ import {
   type LanguageModel,
 } from 'ai';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, reportWithoutReasoning, weatherOf } from '../support/tool-loop.ts';
 
-let loop: LoopGateway;
-
-before(async () => {
-  loop = await startLoopGateway();
-});
+const loop = await startLoopGateway();
 after(() => loop.gateway.stop());
 
 const settings = () => ({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key });

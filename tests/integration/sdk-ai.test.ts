@@ -1,7 +1,7 @@
 // Vercel's `ai` with its three providers against the started program: text, usage and finish
 // reasons, whole and streamed.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -17,15 +17,10 @@ import {
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type KeyOptions } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-let liveKey: string;
-
-before(async () => {
-  gateway = await startGateway();
-  liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
-});
+const gateway = await startGateway();
+const liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 after(() => gateway.stop());
 
 /** Each of the package's providers that can reach the gateway. */
@@ -74,8 +69,7 @@ for (const [name, modelOf] of Object.entries(ways)) {
   });
 
   test(`${name}: a live answer, whole and streamed`, async () => {
-    for (const endpoint of endpoints)
-      gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, content));
+    for (const endpoint of endpoints) gateway.answer(endpoint, content);
     const model = modelOf(liveKey);
     const whole = await generateText({ model, prompt: 'Hello!', maxRetries: 0 });
     const streamed = streamText({ model, prompt: 'Hello!', maxRetries: 0 });

@@ -2,21 +2,16 @@
 // whole and streamed, by hand and with its tool runner, with thinking whose signatures must come
 // back, and with structured output that it parses.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, weatherOf } from '../support/tool-loop.ts';
 
-let loop: LoopGateway;
-let client: Anthropic;
-
-before(async () => {
-  loop = await startLoopGateway();
-  client = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
-});
+const loop = await startLoopGateway();
+const client = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
 after(() => loop.gateway.stop());
 
 const question: Anthropic.MessageParam = { role: 'user', content: 'Weather?' };

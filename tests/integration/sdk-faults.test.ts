@@ -2,30 +2,23 @@
 // upstream fails as in tests/support/faults.ts. They get an answer if a retry can help, otherwise a
 // typed error, and never hang.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic, * as anthropicErrors from '@anthropic-ai/sdk';
 import OpenAI, * as openaiErrors from 'openai';
 import type { WireName } from '../support/answers.ts';
-import { faultModel, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { faultModel, startFaultGateway } from '../support/fault-gateway.ts';
 import { answerText, faultMark } from '../support/fault-server.ts';
 import { faults, type Expected, type Fault } from '../support/faults.ts';
 
-let faulty: FaultGateway;
-let openai: OpenAI;
-let anthropic: Anthropic;
-
-before(async () => {
-  faulty = await startFaultGateway({ log: { level: 'error' } });
-  const { key } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 100 });
-  openai = openaiAt(faulty.gateway.url, key);
-  anthropic = anthropicAt(faulty.gateway.url, key);
-});
-after(() => faulty.stop());
-
+const faulty = await startFaultGateway({ log: { level: 'error' } });
+const { key: richKey } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 100 });
 const openaiAt = (url: string, apiKey: string) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey, fetch: fetchCell });
 const anthropicAt = (url: string, apiKey: string) =>
   new Anthropic({ baseURL: url, apiKey, fetch: fetchCell });
+const openai = openaiAt(faulty.gateway.url, richKey);
+const anthropic = anthropicAt(faulty.gateway.url, richKey);
+after(() => faulty.stop());
 
 /** Names the cell for the fault server, and lets the client retry at once. */
 async function fetchCell(url: string | URL | Request, init?: RequestInit): Promise<Response> {

@@ -2,7 +2,7 @@
 // models of every upstream format: bound tools, streams whose chunks are joined, and structured
 // output.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import {
@@ -15,14 +15,10 @@ import { concat } from '@langchain/core/utils/stream';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
 
-let loop: LoopGateway;
-
-before(async () => {
-  loop = await startLoopGateway();
-});
+const loop = await startLoopGateway();
 after(() => loop.gateway.stop());
 
 const ways: Readonly<Record<string, (model: string) => BaseChatModel>> = {

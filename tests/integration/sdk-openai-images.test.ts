@@ -1,18 +1,14 @@
 // The official `openai` package's image calls against the started program: with a test key, and
 // with a live one through the local upstream.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import OpenAI, { BadRequestError, toFile } from 'openai';
 import { gif, png } from '../support/images/local-image-provider.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
 
-let gateway: TestGateway;
-
-before(async () => {
-  gateway = await startGateway();
-  playImageProviders(gateway.upstream);
-});
+const gateway = await startGateway();
+playImageProviders(gateway.upstream);
 after(() => gateway.stop());
 
 async function newClient(mode: 'live' | 'test'): Promise<OpenAI> {

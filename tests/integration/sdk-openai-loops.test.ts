@@ -2,7 +2,7 @@
 // and Responses, whole and streamed, by hand and with its own helpers, with reasoning that must
 // come back, and with structured output that it parses.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import type {
@@ -11,16 +11,11 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { FunctionTool, ResponseInput } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, weatherOf } from '../support/tool-loop.ts';
 
-let loop: LoopGateway;
-let client: OpenAI;
-
-before(async () => {
-  loop = await startLoopGateway();
-  client = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
-});
+const loop = await startLoopGateway();
+const client = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
 after(() => loop.gateway.stop());
 
 const parameters = {

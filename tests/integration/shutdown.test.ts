@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { answerContent, streamFrames } from '../support/answers.ts';
+import { streamFrames } from '../support/answers.ts';
 import { root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -65,8 +65,8 @@ test('a load balancer that polls readiness has time to notice: requests are acce
   const delayMs = 5_000;
   const { gateway, clock, stop } = await start(t, { shutdown_delay_ms: delayMs });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
-  const before = await gateway.post(chat.path, { key, body: chat.body() });
+  gateway.answer(chat, content);
+  const before = await gateway.ask(chat, key);
   assert.deepEqual([before.status, before.headers.connection], [200, 'keep-alive']);
   assert.equal((await gateway.get('/readyz')).status, 200);
 
@@ -75,7 +75,7 @@ test('a load balancer that polls readiness has time to notice: requests are acce
     await clock.advance(waitMs);
     const ready = await gateway.get('/readyz');
     assert.deepEqual([ready.status, ready.json()['status']], [503, 'draining']);
-    const reply = await gateway.post(chat.path, { key, body: chat.body() });
+    const reply = await gateway.ask(chat, key);
     assert.deepEqual(
       [reply.status, reply.headers.connection],
       [200, 'close'],
@@ -91,7 +91,7 @@ test('a load balancer that polls readiness has time to notice: requests are acce
 test('a request whose body is still arriving when the gateway stops is answered', async (t) => {
   const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { socket, text } = dial(gateway);
   const request = rawRequest(key, chat.body({ stream: true }), ['Expect: 100-continue']);
   socket.write(request.slice(0, -20));
@@ -121,7 +121,7 @@ test('requests still running at the deadline end with an error in their format, 
   );
   gateway.upstream.on(chat.upstreamPath, hang);
   const next = gateway.upstream.requests.length;
-  const whole = gateway.post(chat.path, { key, body: chat.body() });
+  const whole = gateway.ask(chat, key);
   await gateway.upstream.request(next);
   assert.ok((await gateway.balance(account)).heldMicros > 0);
 

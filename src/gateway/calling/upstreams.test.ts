@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isPending } from '../../../tests/support/is-pending.ts';
@@ -29,6 +29,7 @@ const timeouts: UpstreamTimeouts = {
 const path = '/v1/chat/completions';
 const largeAnswerBytesMax = 1_000_000;
 const frame = 'data: {"x":1}\n\n';
+const asJson = { headers: { 'content-type': 'application/json' } };
 
 type Sender = {
   readonly upstream: local.LocalUpstream;
@@ -86,6 +87,18 @@ async function opened(reply: Promise<UpstreamReply>): Promise<AsyncIterableItera
   return settled.chunks as AsyncIterableIterator<Uint8Array>;
 }
 
+/** Calls to a server that does not speak HTTP. */
+async function startForeign(t: TestContext, greeting?: string) {
+  const greet = (socket: Socket) =>
+    void (greeting === undefined ? socket : socket.end(greeting)).on('error', () => {});
+  const server = createServer(greet).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
+  t.after(upstreams.close);
+  return { upstreams, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 /** Plays the head of an answer; what follows is written by the test. */
 function answerByHand(contentType = 'text/event-stream') {
   const begun = Promise.withResolvers<ServerResponse>();
@@ -127,52 +140,45 @@ test('a JSON answer comes back parsed, and the upstream gets the request unchang
   assert.deepEqual(await send(), { kind: 'answer', body: { id: 'a' } });
   const [request] = upstream.requests;
   assert.deepEqual([request?.method, request?.path, request?.body], ['POST', path, { model: 'm' }]);
-  const {
-    authorization,
-    accept,
-    'accept-encoding': encoding,
-    'content-type': type,
-    'content-length': length,
-  } = request!.headers;
-  assert.deepEqual(
-    [authorization, accept, encoding, type, length],
-    ['Bearer k', 'application/json', 'identity', 'application/json', '13'],
-  );
+  assert.partialDeepStrictEqual(request!.headers, {
+    authorization: 'Bearer k',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'content-type': 'application/json',
+    'content-length': '13',
+  });
   assert.equal(await request!.ended, 'answered');
 });
 
-test('a stream comes back as its bytes, however they are split', async (t) => {
-  const { send, upstream } = await start(
-    t,
-    local.answerBytes(Buffer.from(frame.repeat(3)), { sizes: [1, 5, 2], paceMs: 1 }),
-  );
-  const { text, broken } = await readAll(await opened(send({ stream: true })));
-  assert.deepEqual([text, broken], [frame.repeat(3), null]);
-  assert.equal(upstream.requests[0]?.headers.accept, 'text/event-stream');
-});
-
-test('a stream with characters of several bytes arrives byte for byte', async (t) => {
-  const answer = readOwnAnswer('anthropic/text.sse');
-  const { send } = await start(t, local.answerBytes(answer, { sizes: [7, 100, 1] }));
-  const { text } = await readAll(await opened(send({ stream: true })));
-  assert.equal(text, answer.toString());
+test('a stream comes back as its bytes, however they are split, also inside a character', async (t) => {
+  for (const [bytes, sizes] of [
+    [Buffer.from(frame.repeat(3)), [1, 5, 2]],
+    [readOwnAnswer('anthropic/text.sse'), [7, 100, 1]],
+  ] as const) {
+    const { send, upstream } = await start(t, local.answerBytes(bytes, { sizes, paceMs: 1 }));
+    const { text, broken } = await readAll(await opened(send({ stream: true })));
+    assert.deepEqual([text, broken], [bytes.toString(), null]);
+    assert.equal(upstream.requests[0]?.headers.accept, 'text/event-stream');
+  }
 });
 
 test('a base URL may have a path, a final slash, or neither', async (t) => {
   const { upstream, upstreams } = await start(t);
   upstream.on('/messages', local.answerJson(1));
   upstream.on('/a/b/messages', local.answerJson(2));
-  const ask = async (name: string, base: string) => {
-    const provider = { name, baseUrl: upstream.url + base };
-    return upstreams.send(callTo('', { provider, path: '/messages' }));
-  };
-  assert.deepEqual(await ask('plain', ''), { kind: 'answer', body: 1 });
-  assert.deepEqual(await ask('slash', '/'), { kind: 'answer', body: 1 });
-  assert.deepEqual(await ask('deep', '/a/b/'), { kind: 'answer', body: 2 });
+  for (const [base, body] of [
+    ['', 1],
+    ['/', 1],
+    ['/a/b/', 2],
+  ] as const) {
+    const provider = { name: `at ${base}`, baseUrl: upstream.url + base };
+    const reply = await upstreams.send(callTo('', { provider, path: '/messages' }));
+    assert.deepEqual(reply, { kind: 'answer', body }, base);
+  }
 });
 
 test('requests in sequence share a connection; concurrent requests and other providers do not', async (t) => {
-  const { send, upstream, upstreams } = await start(t, local.answerJson({}));
+  const { send, upstream } = await start(t, local.answerJson({}));
   const answerOnceCame = (index: number) =>
     upstream.on(path, async (response, request) => {
       await upstream.request(index);
@@ -191,9 +197,7 @@ test('requests in sequence share a connection; concurrent requests and other pro
   answerOnceCame(8);
   await Promise.all([send(), send(), send()]);
   assert.equal(upstream.connections(), 3);
-  await upstreams.send(
-    callTo(`${upstream.url}/v1`, { provider: { name: 'other', baseUrl: `${upstream.url}/v1` } }),
-  );
+  await send({ provider: { name: 'other', baseUrl: `${upstream.url}/v1` } });
   assert.equal(upstream.connections(), 4);
 });
 
@@ -257,69 +261,35 @@ test('an error that is not JSON is read as text, and only its beginning', async 
   assert.deepEqual([empty.failure.status, empty.body], [504, '']);
 });
 
+const error = (value: unknown) => local.answerJson({ error: value });
+const typed = (body: string, name: string, value: string) =>
+  local.answerJson(body, { headers: { [name]: value } });
+const html = 'text/html; charset=utf-8';
 const unreadable: [what: string, stream: boolean, script: local.Script, message: RegExp][] = [
   ['text in place of JSON', false, local.answerJson('<html>oops</html>'), /no JSON/],
   ['an empty body', false, local.answerJson(''), /no JSON: the body is empty/],
   ['JSON nested too deep', false, local.answerJson('['.repeat(1_001)), /nested deeper/],
-  [
-    'a stream where JSON was asked for',
-    false,
-    local.answerSse([frame]),
-    /a stream came where JSON/,
-  ],
-  [
-    'an error under a status of success',
-    false,
-    local.answerJson({ error: { message: 'No credits' } }),
-    /^No credits$/,
-  ],
-  [
-    'an error that is only text',
-    false,
-    local.answerJson({ code: 'x', error: 'No such model' }),
-    /^No such model$/,
-  ],
-  [
-    'an error without a message',
-    false,
-    local.answerJson({ error: { code: 5 } }),
-    /error without a message/,
-  ],
-  [
-    'an error in place of a stream',
-    true,
-    local.answerJson({ error: { message: 'Overloaded' } }),
-    /^Overloaded$/,
-  ],
-  [
-    'JSON in place of a stream',
-    true,
-    local.answerJson({ id: 'a' }),
-    /application\/json came where a stream/,
-  ],
-  [
-    'HTML in place of a stream',
-    true,
-    local.answerJson('<p>', { headers: { 'content-type': 'text/html; charset=utf-8' } }),
-    /no JSON/,
-  ],
-  [
-    'a compressed answer',
-    false,
-    local.answerJson('x', { headers: { 'content-encoding': 'gzip' } }),
-    /compressed \(gzip\)/,
-  ],
+  ['a stream in place of JSON', false, local.answerSse([frame]), /a stream came where JSON/],
+  ['an error with status 200', false, error({ message: 'No credits' }), /^No credits$/],
+  ['an error that is only text', false, error('No such model'), /^No such model$/],
+  ['an error without a message', false, error({ code: 5 }), /error without a message/],
+  ['an error in place of a stream', true, error({ message: 'Overloaded' }), /^Overloaded$/],
+  ['JSON in place of a stream', true, local.answerJson({ id: 'a' }), /\/json came where a stream/],
+  ['HTML in place of a stream', true, typed('<p>', 'content-type', html), /no JSON/],
+  ['a compressed answer', false, typed('x', 'content-encoding', 'gzip'), /compressed \(gzip\)/],
 ];
 
 for (const [what, stream, script, message] of unreadable) {
   test(`${what} is unreadable`, async (t) => {
     const { send } = await start(t, script);
-    const { failure } = await failed(send({ stream }));
-    assert.deepEqual(
-      [failure.kind, failure.status, failure.retryAfterSeconds],
-      ['unreadable', null, null],
-    );
-    assert.match(failure.message, message);
+    const {
+      kind,
+      status,
+      retryAfterSeconds,
+      message: told,
+    } = (await failed(send({ stream }))).failure;
+    assert.deepEqual([kind, status, retryAfterSeconds], ['unreadable', null, null]);
+    assert.match(told, message);
   });
 }
 
@@ -334,38 +304,22 @@ test('an answer whose `error` is null is an answer, and a stream may come withou
 });
 
 test('what is not HTTP at all is unreadable', async (t) => {
-  const server = createServer(
-    (socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n'),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
-  t.after(upstreams.close);
-  const { failure } = await failed(
-    upstreams.send(callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
-  );
+  const { upstreams, host } = await startForeign(t, 'SSH-2.0-OpenSSH_9.6\r\n');
+  const { failure } = await failed(upstreams.send(callTo(`http://${host}`)));
   assert.equal(failure.kind, 'unreadable', failure.message);
 });
 
 test('an answer over 64 MiB is given up', async (t) => {
   const piece = Buffer.alloc(4 * 1024 * 1024, ' ');
-  const { send, upstream } = await start(
-    t,
-    local.answerBytes(Buffer.concat(Array.from({ length: 20 }, () => piece)), {
-      sizes: [piece.length],
-      headers: { 'content-type': 'application/json' },
-    }),
-  );
-  const { failure } = await failed(send());
-  assert.deepEqual(
-    [failure.kind, failure.message],
-    ['unreadable', `the answer is over ${64 * 1024 * 1024} bytes`],
-  );
+  const whole = Buffer.concat(Array.from({ length: 20 }, () => piece));
+  const script = local.answerBytes(whole, { sizes: [piece.length], ...asJson });
+  const { send, upstream } = await start(t, script);
+  const { kind, message } = (await failed(send())).failure;
+  assert.deepEqual([kind, message], ['unreadable', `the answer is over ${64 * 1024 * 1024} bytes`]);
   assert.equal(await upstream.requests[0]?.ended, 'aborted');
 });
 
 const longAnswer = Buffer.from(JSON.stringify({ x: 'y'.repeat(24 * 1024 * 1024) }));
-const asJson = { headers: { 'content-type': 'application/json' } };
 
 test('large answers beyond the memory limit are read one at a time, and do not delay small ones', async (t) => {
   const long = local.answerBytes(longAnswer, { sizes: [256 * 1024], ...asJson });
@@ -413,10 +367,8 @@ test('large answers beyond the memory limit are read one at a time, and do not d
 });
 
 test('a redirect is not followed', async (t) => {
-  const { send, upstream } = await start(
-    t,
-    local.answerJson('', { status: 307, headers: { location: '/elsewhere' } }),
-  );
+  const redirect = local.answerJson('', { status: 307, headers: { location: '/elsewhere' } });
+  const { send, upstream } = await start(t, redirect);
   upstream.on('/elsewhere', local.answerJson({}));
   const { failure } = await failed(send());
   assert.deepEqual([failure.kind, failure.status], ['status', 307]);
@@ -425,23 +377,16 @@ test('a redirect is not followed', async (t) => {
 });
 
 test('a refused connection, an unknown host and a reset before the answer are failed connections', async (t) => {
-  const { send, upstream, upstreams } = await start(t, local.thenReset(null));
+  const { send, upstream } = await start(t, local.thenReset(null));
   const reset = await failed(send());
   assert.deepEqual([reset.failure.kind, reset.requestSent], ['connection', true]);
   await upstream.close();
   const refused = await failed(send({ provider: { name: 'closed', baseUrl: upstream.url } }));
-  assert.deepEqual(
-    [refused.failure.kind, refused.requestSent, refused.body],
-    ['connection', false, null],
-  );
-  assert.match(refused.failure.message, /ECONNREFUSED/);
-  const unknown = await failed(
-    upstreams.send(
-      callTo('http://unknown-host.invalid', {
-        provider: { name: 'u', baseUrl: 'http://unknown-host.invalid' },
-      }),
-    ),
-  );
+  const { failure, requestSent, body } = refused;
+  assert.deepEqual([failure.kind, requestSent, body], ['connection', false, null]);
+  assert.match(failure.message, /ECONNREFUSED/);
+  const nowhere = { name: 'u', baseUrl: 'http://unknown-host.invalid' };
+  const unknown = await failed(send({ provider: nowhere }));
   assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
 });
 
@@ -562,16 +507,13 @@ test('a stream that breaks off delivers its bytes and then throws', async (t) =>
   const { send } = await start(
     t,
     local.thenReset(frame.repeat(2)),
-    local.thenReset('{"id":', { headers: { 'content-type': 'application/json' } }),
+    local.thenReset('{"id":', asJson),
   );
   const { text, broken } = await readAll(await opened(send({ stream: true })));
   assert.equal(text, frame.repeat(2));
   assert.deepEqual([broken?.failure.kind, broken?.failure.status], ['broken-stream', null]);
-  assert.equal(
-    (await failed(send())).failure.kind,
-    'broken-stream',
-    'half of a JSON answer likewise',
-  );
+  // Half of a JSON answer likewise.
+  assert.equal((await failed(send())).failure.kind, 'broken-stream');
 });
 
 test('a stream that closes cleanly before its announced length has broken off too', async (t) => {
@@ -679,11 +621,8 @@ test('`Retry-After` is read as seconds, a date or milliseconds, and nonsense is 
   ];
   for (const [headers, seconds] of cases) {
     upstream.on(path, local.answerJson({}, { status: 503, headers }));
-    assert.equal(
-      (await failed(send())).failure.retryAfterSeconds,
-      seconds,
-      JSON.stringify(headers),
-    );
+    const { failure } = await failed(send());
+    assert.equal(failure.retryAfterSeconds, seconds, JSON.stringify(headers));
   }
 });
 
@@ -697,15 +636,9 @@ test('a request that cannot be written is our own fault and throws', async (t) =
 
 test('a connection that does not open in time is a failed connection', async (t) => {
   // The server accepts the connection but never completes the TLS handshake.
-  const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
-  t.after(upstreams.close);
-  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { failure, requestSent } = await failed(
-    upstreams.send(callTo(baseUrl, {}, { connect_ms: 100 })),
-  );
+  const { upstreams, host } = await startForeign(t);
+  const call = callTo(`https://${host}`, {}, { connect_ms: 100 });
+  const { failure, requestSent } = await failed(upstreams.send(call));
   assert.deepEqual([failure.kind, requestSent], ['connection', false]);
   assert.match(failure.message, /CONNECT_TIMEOUT/);
 });

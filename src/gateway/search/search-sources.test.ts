@@ -75,6 +75,8 @@ function configOf(yaml: string) {
   }
 }
 
+const levelsOf = (logged: readonly Logged[]) => logged.map(({ level }) => level);
+
 function resultsOf(answer: SearchAnswer) {
   assert.equal(answer.kind, 'results', JSON.stringify(answer));
   return answer.results;
@@ -100,6 +102,7 @@ type Protocol = {
   readonly empty: object;
 };
 const url = 'https://www.example.com/a';
+const title = 'A & B';
 
 const protocols: Readonly<Record<string, Protocol>> = {
   brave: {
@@ -133,7 +136,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
       query: 'cats',
       results: [
         {
-          title: 'A & B',
+          title,
           url,
           content: 'All cats',
           score: 0.87,
@@ -151,9 +154,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
     asked: { q: 'cats & dogs', num: 10 },
     body: {
       searchParameters: { q: 'cats' },
-      organic: [
-        { title: 'A & B', link: url, snippet: 'All cats', date: 'Jan 5, 2026', position: 1 },
-      ],
+      organic: [{ title, link: url, snippet: 'All cats', date: 'Jan 5, 2026', position: 1 }],
     },
     snippet: 'All cats',
     score: null,
@@ -167,7 +168,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
       requestId: 'r',
       results: [
         {
-          title: 'A & B',
+          title,
           url,
           publishedDate: '2026-01-05T10:00:00.000Z',
           author: 'x',
@@ -188,7 +189,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
       query: 'cats',
       results: [
         {
-          title: 'A & B',
+          title,
           url,
           content: 'All cats',
           publishedDate: '2026-01-05T10:00:00',
@@ -202,24 +203,18 @@ const protocols: Readonly<Record<string, Protocol>> = {
   },
 };
 
-const garbage: [title: string, script: local.Script][] = [
+const noLists = { results: 5, organic: {}, web: { results: 'x' } };
+const refusal = { error: { message: 'no' }, results: [], organic: [], web: { results: [] } };
+const elsewhere = { status: 302, headers: { location: 'http://127.0.0.1:9/' } };
+const garbage: readonly (readonly [what: string, script: local.Script])[] = [
   ['no JSON', local.answerJson('<html>hello</html>')],
   ['nothing', local.answerJson('')],
   ['a list', local.answerJson([1, 2])],
   ['null', local.answerJson('null')],
-  [
-    'results that are no list',
-    local.answerJson({ results: 5, organic: {}, web: { results: 'x' } }),
-  ],
+  ['results that are no list', local.answerJson(noLists)],
   ['another object', local.answerJson({ hello: 'world' })],
-  [
-    'an error with a status of success',
-    local.answerJson({ error: { message: 'no' }, results: [], organic: [], web: { results: [] } }),
-  ],
-  [
-    'a redirect',
-    local.answerJson('', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
-  ],
+  ['an error with a status of success', local.answerJson(refusal)],
+  ['a redirect', local.answerJson('', elsewhere)],
   ['a page that is not there', local.answerStatus(404)],
   ['more than is read', local.answerJson(`{"results":["${'x'.repeat(9 * 1024 * 1024)}"]}`)],
   ['deep nesting', local.answerJson(`{"results":${'['.repeat(10_000)}`)],
@@ -231,17 +226,9 @@ for (const [name, protocol] of Object.entries(protocols)) {
     const { upstream, search, logged } = await start(t, [name]);
     upstream.on(protocol.path, local.answerJson(protocol.body));
     const answer = await search();
-    assert.deepEqual(resultsOf(answer), [
-      {
-        position: 1,
-        title: 'A & B',
-        url,
-        snippet: protocol.snippet,
-        date: '2026-01-05',
-        source: 'example.com',
-        score: protocol.score,
-      },
-    ]);
+    const { snippet, score } = protocol;
+    const found = { title, url, snippet, date: '2026-01-05', source: 'example.com', score };
+    assert.deepEqual(resultsOf(answer), [{ position: 1, ...found }]);
     const [request] = upstream.requests;
     const isGet = typeof protocol.asked === 'string';
     assert.deepEqual(
@@ -263,32 +250,20 @@ for (const [name, protocol] of Object.entries(protocols)) {
       { title: 5, url: {}, link: [] },
       { url: 'javascript:alert(1)', link: 'mailto:a@b' },
     ];
-    const {
-      results: _results,
-      organic: _organic,
-      web: _web,
-      ...rest
-    } = protocol.empty as Record<string, unknown>;
-    upstream.on(
-      protocol.path,
-      local.answerJson(protocol.empty),
-      local.answerJson({ ...rest, results: odd, organic: odd, web: { results: odd } }),
-    );
+    const oddAnswer = { ...protocol.empty, results: odd, organic: odd, web: { results: odd } };
+    upstream.on(protocol.path, local.answerJson(protocol.empty), local.answerJson(oddAnswer));
     assert.deepEqual(resultsOf(await search()), []);
     assert.deepEqual(resultsOf(await search()), []);
   });
 
-  for (const [title, script] of garbage) {
-    test(`${name}: ${title} is unreadable`, async (t) => {
+  test(`${name}: what is no answer of its API is unreadable`, async (t) => {
+    for (const [what, script] of garbage) {
       const { upstream, search, logged } = await start(t, [name]);
       upstream.on(protocol.path, script);
-      assert.equal(failureOf(await search()).kind, 'unreadable');
-      assert.deepEqual(
-        logged.map(({ level }) => level),
-        ['warn'],
-      );
-    });
-  }
+      assert.equal(failureOf(await search()).kind, 'unreadable', what);
+      assert.deepEqual(levelsOf(logged), ['warn'], what);
+    }
+  });
 
   test(`${name}: failures keep their status, and a refused key is logged for the operator`, async (t) => {
     const { upstream, search, logged } = await start(t, [name]);
@@ -299,10 +274,7 @@ for (const [name, protocol] of Object.entries(protocols)) {
       assert.deepEqual([failure.status, failure.retryAfterSeconds], [status, 7]);
     }
     const levels = statuses.map((status) => (status <= 403 ? 'error' : 'warn'));
-    assert.deepEqual(
-      logged.map(({ level }) => level),
-      levels,
-    );
+    assert.deepEqual(levelsOf(logged), levels);
   });
 
   test(`${name}: a refused query is reported in the provider’s words, without its key`, async (t) => {
@@ -335,19 +307,10 @@ for (const [name, protocol] of Object.entries(protocols)) {
   });
 }
 
+const ofBrave = (code: string) => ({ type: 'ErrorResponse', error: { code, detail: 'no' } });
 const ownFailures: [name: string, status: number, body: object, expected: number][] = [
-  [
-    'brave',
-    422,
-    { type: 'ErrorResponse', error: { code: 'SUBSCRIPTION_TOKEN_INVALID', detail: 'bad token' } },
-    401,
-  ],
-  [
-    'brave',
-    422,
-    { type: 'ErrorResponse', error: { code: 'VALIDATION', detail: 'too many words' } },
-    422,
-  ],
+  ['brave', 422, ofBrave('SUBSCRIPTION_TOKEN_INVALID'), 401],
+  ['brave', 422, ofBrave('VALIDATION'), 422],
   ['tavily', 432, { detail: { error: 'plan limit' } }, 402],
   ['tavily', 433, { detail: { error: 'pay-as-you-go limit' } }, 402],
   ['serper', 400, { message: 'Not enough credits', statusCode: 400 }, 402],
@@ -534,23 +497,12 @@ test('without a provider there is no live search, but the sandbox still works', 
 
 test('the sandbox returns a question unchanged, whatever it contains', async () => {
   const { test: sandbox } = connectOffline();
-  const [result] = resultsOf(
-    await sandbox.search(
-      { record: new RequestRecord('req_1'), query: '<b>cats</b> &amp; dogs', num: 1 },
-      signals,
-    ),
-  );
+  const ask = (query: string) =>
+    sandbox.search({ record: new RequestRecord('req_1'), query, num: 1 }, signals);
+  const [result] = resultsOf(await ask('<b>cats</b> &amp; dogs'));
   assert.deepEqual(
     [result!.title, result!.date, result!.source, result!.score],
     ['Result 1 for “<b>cats</b> &amp; dogs”', '2026-01-01', 'example.com', 1],
   );
-  assert.equal(
-    failureOf(
-      await sandbox.search(
-        { record: new RequestRecord('req_1'), query: 'sandbox: status=503', num: 1 },
-        signals,
-      ),
-    ).status,
-    503,
-  );
+  assert.equal(failureOf(await ask('sandbox: status=503')).status, 503);
 });
