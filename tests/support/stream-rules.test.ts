@@ -1,57 +1,35 @@
 // Tests of the stream rules: a correct stream passes, and each breach is named.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StreamEvent } from '../../src/canonical/event.ts';
 import { clientFormats } from '../../src/formats/registry.ts';
 import type { WireName } from './answers.ts';
+import { answerOf, pieceEvents } from './canonical/answers.ts';
+import { callPart, textPart, thinkingPart } from './canonical/parts.ts';
+import { answerContext } from './pipes.ts';
 import { checkStream } from './stream-rules.ts';
 
-const events: readonly StreamEvent[] = [
-  { type: 'start', usage: null },
-  { type: 'thinking-start', redacted: false },
-  { type: 'thinking-delta', text: 'Hm.' },
-  { type: 'thinking-end' },
-  { type: 'text-start' },
-  { type: 'text-delta', text: 'one ' },
-  { type: 'text-delta', text: 'two' },
-  { type: 'text-end' },
-  { type: 'tool-call-start', id: 'call_1', name: 'add', kind: 'function' },
-  { type: 'tool-call-delta', text: '{"a":' },
-  { type: 'tool-call-delta', text: '1}' },
-  { type: 'tool-call-end' },
-  { type: 'tool-call-start', id: 'call_2', name: 'add', kind: 'function' },
-  { type: 'tool-call-delta', text: '{}' },
-  { type: 'tool-call-end' },
-  { type: 'finish', stop: { reason: 'tool-calls', sequence: null }, usage: null },
-];
-
-const bodies: Readonly<Record<WireName, object>> = {
-  chat: { messages: [{ role: 'user', content: 'x' }], stream_options: { include_usage: true } },
-  messages: { max_tokens: 100, messages: [{ role: 'user', content: 'x' }] },
-  responses: { input: 'x' },
-};
+/** Texts and arguments come in two pieces. */
+const events = pieceEvents(
+  answerOf(
+    [
+      thinkingPart('Hm.'),
+      textPart('one two'),
+      callPart('call_1', 'add', '{"a":1}'),
+      callPart('call_2', 'add'),
+    ],
+    { usage: null },
+  ),
+  4,
+);
 
 /** A stream from our own writer, with a keep-alive and the cost. */
 function properStream(wire: WireName): string {
-  const format = clientFormats[wire];
-  const request = format.parseRequest(
-    { model: 'm', stream: true, ...bodies[wire] },
-    { chatMaxTokens: null },
-  );
-  const context = {
-    requestId: 'abc',
-    model: 'm',
-    createdAtSeconds: 1,
-    request,
-    estimatedInputTokens: 7,
-  };
-  const pipe = format.writeStream(context);
-  const frames = events.map((event) => pipe.push(event)).join('');
-  return `: keep-alive\n\n${frames}${pipe.close(0.000001)}`;
+  const pipe = clientFormats[wire].writeStream(answerContext(wire));
+  return `: keep-alive\n\n${events.map(pipe.push).join('')}${pipe.close(0.000001)}`;
 }
 
-/** A change to the correct stream, and the rule that it breaks. */
-type Breach = readonly [what: string, change: (stream: string) => string, rule: RegExp];
+/** Changes to the correct stream, each with the rule that it breaks. */
+type Breaches = Readonly<Record<string, readonly [change: (stream: string) => string, RegExp]>>;
 
 const drop = (pattern: RegExp) => (stream: string) => withoutFrame(stream, pattern, 0);
 const dropLast = (pattern: RegExp) => (stream: string) => withoutFrame(stream, pattern, -1);
@@ -70,98 +48,88 @@ const renumber = (change: (stream: string) => string) => (stream: string) => {
   return change(stream).replaceAll(/"sequence_number":\d+/g, () => `"sequence_number":${next++}`);
 };
 
-const everywhere: readonly Breach[] = [
-  ['a frame that is cut off', (stream) => stream.slice(0, -1), /cut off/],
-  ['a carriage return', replace('\n\n', '\r\n\r\n'), /line feed/],
-  ['two lines of data', replace('"model"', '\ndata: "model"'), /one line of data/],
-  [
-    'a comment that says something',
+const everywhere: Breaches = {
+  'a frame that is cut off': [(stream) => stream.slice(0, -1), /cut off/],
+  'a carriage return': [replace('\n\n', '\r\n\r\n'), /line feed/],
+  'two lines of data': [replace('"model"', '\ndata: "model"'), /one line of data/],
+  'a comment that says something': [
     (stream) => `: cost_micros=1\n\n${stream}`,
     /tell of silence alone/,
   ],
-  ['no cost', replace(/,"cost":[\d.]+/, ''), /tells its cost/],
-  ['a cost too many', replace(/"cost":/, '"cost_details":{},"cost":'), /no cost but/],
-];
+  'no cost': [replace(/,"cost":[\d.]+/, ''), /tells its cost/],
+  'a cost too many': [replace(/"cost":/, '"cost_details":{},"cost":'), /no cost but/],
+};
 
-const breaches: Readonly<Record<WireName, readonly Breach[]>> = {
-  chat: [
-    ['no end', drop(/\[DONE\]/), /the error has a code/],
-    ['an event line', replace('data:', 'event: chunk\ndata:'), /data lines only/],
-    ['no role', replace('"role":"assistant",', ''), /the role comes first/],
-    ['a role again', repeat(/"role"/), /the role comes first/],
-    ['another model', replace('"model":"m"', '"model":"n"'), /one model/],
-    ['no finish', drop(/tool_calls"\}/), /every choice has finished/],
-    ['text with the finish', replace('"delta":{},', '"delta":{"content":"x"},'), /its own chunk/],
-    [
-      'text after the finish',
+const breaches: Readonly<Record<WireName, Breaches>> = {
+  chat: {
+    'no end': [drop(/\[DONE\]/), /the error has a code/],
+    'an event line': [replace('data:', 'event: chunk\ndata:'), /data lines only/],
+    'no role': [replace('"role":"assistant",', ''), /the role comes first/],
+    'a role again': [repeat(/"role"/), /the role comes first/],
+    'another model': [replace('"model":"catalogue/model"', '"model":"n"'), /one model/],
+    'no finish': [drop(/tool_calls"\}/), /every choice has finished/],
+    'text with the finish': [replace('"delta":{},', '"delta":{"content":"x"},'), /its own chunk/],
+    'text after the finish': [
       repeat(/"finish_reason":"tool_calls"/),
       /nothing comes after the finish/,
     ],
-    ['no usage', drop(/prompt_tokens/), /the usage comes once/],
-    ['a call that is not named', drop(/call_1/), /a call has an id/],
-    [
-      'a call that is skipped',
+    'no usage': [drop(/prompt_tokens/), /the usage comes once/],
+    'a call that is not named': [drop(/call_1/), /a call has an id/],
+    'a call that is skipped': [
       replace('"tool_calls":[{"index":0', '"tool_calls":[{"index":1'),
       /without gaps/,
     ],
-    ['a call that is named again', repeat(/call_1/), /named once/],
-    [
-      'a plain stop with calls',
+    'a call that is named again': [repeat(/call_1/), /named once/],
+    'a plain stop with calls': [
       replace('"finish_reason":"tool_calls"', '"finish_reason":"stop"'),
       /calls, and the finish/,
     ],
-  ],
-  messages: [
-    ['no end', drop(/message_stop/), /message_stop comes last/],
-    ['no start', drop(/message_start/), /message_start comes first/],
-    ['an unknown input', replace('"input_tokens":7', '"input_tokens":0'), /context meters/],
-    ['a block that stays open', drop(/content_block_stop/), /do not overlap/],
-    ['the last block that stays open', dropLast(/content_block_stop/), /after the last block/],
-    ['a block that is skipped', replace('"index":0', '"index":1'), /without gaps/],
-    [
-      'a delta of another block',
+  },
+  messages: {
+    'no end': [drop(/message_stop/), /message_stop comes last/],
+    'no start': [drop(/message_start/), /message_start comes first/],
+    'an unknown input': [replace('"input_tokens":77', '"input_tokens":0'), /context meters/],
+    'a block that stays open': [drop(/content_block_stop/), /do not overlap/],
+    'the last block that stays open': [dropLast(/content_block_stop/), /after the last block/],
+    'a block that is skipped': [replace('"index":0', '"index":1'), /without gaps/],
+    'a delta of another block': [
       replace('"index":0,"delta"', '"index":1,"delta"'),
       /of the open block/,
     ],
-    [
-      'a delta of another kind',
+    'a delta of another kind': [
       replace('thinking_delta', 'text_delta'),
       /text_delta in a block of kind thinking/,
     ],
-    ['no stop reason', drop(/message_delta/), /tells the stop reason/],
-    [
-      'a name that is not the type',
+    'no stop reason': [drop(/message_delta/), /tells the stop reason/],
+    'a name that is not the type': [
       replace('event: message_start', 'event: message'),
       /names the type/,
     ],
-  ],
-  responses: [
-    ['no end', renumber(drop(/response\.completed/)), /the last event ends the response/],
-    ['a gap in the numbers', drop(/output_text\.delta/), /no gaps/],
-    [
-      'no in_progress',
+  },
+  responses: {
+    'no end': [renumber(drop(/response\.completed/)), /the last event ends the response/],
+    'a gap in the numbers': [drop(/output_text\.delta/), /no gaps/],
+    'no in_progress': [
       renumber(drop(/event: response\.in_progress/)),
       /begins with created and in_progress/,
     ],
-    ['a text that lost a piece', renumber(drop(/output_text\.delta/)), /holds the whole text/],
-    ['arguments that lost a piece', renumber(drop(/arguments\.delta/)), /holds the whole text/],
-    ['a part that is not announced', renumber(drop(/content_part\.added/)), /of the open part/],
-    ['a part that stays open', renumber(drop(/content_part\.done/)), /every part is done/],
-    ['an item that stays open', renumber(drop(/output_item\.done/)), /items do not overlap/],
-    [
-      'the last item that stays open',
+    'a text that lost a piece': [renumber(drop(/output_text\.delta/)), /holds the whole text/],
+    'arguments that lost a piece': [renumber(drop(/arguments\.delta/)), /holds the whole text/],
+    'a part that is not announced': [renumber(drop(/content_part\.added/)), /of the open part/],
+    'a part that stays open': [renumber(drop(/content_part\.done/)), /every part is done/],
+    'an item that stays open': [renumber(drop(/output_item\.done/)), /items do not overlap/],
+    'the last item that stays open': [
       renumber(dropLast(/output_item\.done/)),
       /every item is done/,
     ],
-    ['an item that is not announced', renumber(drop(/output_item\.added/)), /outside of an item/],
-    ['another id of an item', replace(/"item_id":"[^"]+"/, '"item_id":"x"'), /names the open item/],
-    [
-      'a final output that lost an item',
+    'an item that is not announced': [renumber(drop(/output_item\.added/)), /outside of an item/],
+    'another id of an item': [replace(/"item_id":"[^"]+"/, '"item_id":"x"'), /names the open item/],
+    'a final output that lost an item': [
       replace(/("status":"completed"[^\n]*"output":\[)\{.*?\},(?=\{)/, '$1'),
       /the final output is not/,
     ],
-    ['no usage', replace(/"usage":\{"input_tokens":\d+,/, '"usage":{'), /the usage is present/],
-  ],
+    'no usage': [replace(/"usage":\{"input_tokens":\d+,/, '"usage":{'), /the usage is present/],
+  },
 };
 
 function withoutFrame(stream: string, pattern: RegExp, at: 0 | -1): string {
@@ -177,7 +145,8 @@ for (const wire of ['chat', 'messages', 'responses'] as const) {
       text: 'one two',
     });
   });
-  for (const [what, change, rule] of [...everywhere, ...breaches[wire]]) {
+  const all = { ...everywhere, ...breaches[wire] };
+  for (const [what, [change, rule]] of Object.entries(all)) {
     test(`${wire}: ${what} is found`, () => {
       const stream = properStream(wire);
       const changed = change(stream);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textPart, thinkingPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
-import { collect, failureOf } from '../../../tests/support/canonical/answers.ts';
+import { checkEvents, collect, failureOf } from '../../../tests/support/canonical/answers.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
@@ -38,22 +38,11 @@ function readCalls(...deltas: object[]): string[] {
     chunk({}, 'tool_calls'),
     dataEvent('[DONE]'),
   ]);
-  assertNoOverlap(events);
+  checkEvents(events);
   const calls = collect(events)!.content.filter(
     (part): part is ToolCallPart => part.type === 'tool-call',
   );
   return calls.map((part) => `${part.id} ${part.name}(${part.arguments})`);
-}
-
-function assertNoOverlap(events: readonly StreamEvent[]): void {
-  let open: string | null = null;
-  for (const { type } of events) {
-    const [, block, kind] =
-      /^(text|refusal|thinking|tool-call)-(start|delta|signature|end)$/.exec(type) ?? [];
-    if (!block) continue;
-    assert.equal(open, kind === 'start' ? null : block);
-    open = kind === 'end' ? null : block;
-  }
 }
 
 const toolCallCases: Record<string, [deltas: object[], calls: string[]]> = {
@@ -384,7 +373,7 @@ test('sources that arrive after the calls are kept', () => {
     chunk({}, 'tool_calls'),
     dataEvent('[DONE]'),
   ]);
-  assertNoOverlap(events);
+  checkEvents(events);
   const urls = events.flatMap((event) =>
     event.type === 'citation' && event.citation.type === 'url' ? [event.citation.url] : [],
   );

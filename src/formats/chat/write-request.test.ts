@@ -14,6 +14,7 @@ import {
 import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import { record, typed } from '../../../tests/support/plain-record.ts';
 import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
 import { repairConversation } from '../adapting/repair-conversation.ts';
@@ -53,7 +54,10 @@ function write(changes: Partial<CanonicalRequest>, targetChanges: Partial<Upstre
   return writeRequest({ ...empty, ...changes }, { ...target, ...targetChanges });
 }
 
-const writeMessages = (...messages: Message[]) => write({ messages }).body.messages as JsonObject[];
+/** Returns the messages that are sent. */
+const sentMessages = (...args: Parameters<typeof write>) =>
+  write(...args).body.messages as JsonObject[];
+const writeMessages = (...messages: Message[]) => sentMessages({ messages });
 
 test('the smallest request has model, messages and limit', () => {
   assert.deepEqual(write({}), {
@@ -143,9 +147,7 @@ test('later instructions are text of the user for models that take them only ahe
   const messages: Message[] = [userTurn('Hi'), systemTurn('Be brief.')];
   const system = [textPart('You are kind.')];
   const sent = (model: string) =>
-    (write({ system, messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).slice(
-      -2,
-    );
+    sentMessages({ system, messages }, { model, isOpenAi: false }).slice(-2);
   const first = { role: 'user', content: 'Hi' };
   assert.deepEqual(sent('deepseek-v4'), [first, { role: 'system', content: 'Be brief.' }]);
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
@@ -159,9 +161,7 @@ test('an answer stands between results and the user’s next message for Mistral
     userTurn('Go on.'),
   ];
   const roles = (model: string) =>
-    (write({ messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).map(
-      ({ role }) => role,
-    );
+    sentMessages({ messages }, { model, isOpenAi: false }).map(({ role }) => role);
   assert.deepEqual(roles('devstral-2512'), ['assistant', 'tool', 'assistant', 'user', 'user']);
   assert.deepEqual(roles('qwen3.8'), ['assistant', 'tool', 'user', 'user']);
 });
@@ -327,7 +327,6 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
       maxOutputTokens: fc.integer({ min: 1, max: 99_999 }),
       temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true }).map(Math.abs)),
       topP: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map(Math.abs)),
-      topK: fc.constant(null),
       seed: fc.option(fc.integer()),
       frequencyPenalty: fc.option(fc.integer({ min: -2, max: 2 })),
       presencePenalty: fc.option(fc.integer({ min: -2, max: 2 })),
@@ -347,11 +346,9 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
         }),
       ),
       endUser: fc.option(fc.uuid()),
-      metadata: fc.constant(null),
-      promptCacheKey: fc.constant(null),
     }),
   )
-  .map(([tools, rest]) => ({ ...rest, ...tools }));
+  .map(([tools, rest]) => ({ ...emptyRequest, ...rest, ...tools }));
 
 test('every request that Chat can express is valid when written, and survives being read', () => {
   fc.assert(
@@ -374,13 +371,12 @@ const say = (text: string): Message => assistantTurn(text);
 const host = { isOpenAi: false } as const;
 
 test('every answer gets a reasoning field when one has it, and always for DeepSeek and Moonshot', () => {
-  const replayed = write({ messages: [think('hm'), say('b')] }, host).body.messages as JsonObject[];
+  const replayed = sentMessages({ messages: [think('hm'), say('b')] }, host);
   assert.deepEqual(
     replayed.map((message) => message.reasoning_content),
     ['hm', ''],
   );
-  const fresh = (model: string) =>
-    (write({ messages: [say('b')] }, { ...host, model }).body.messages as JsonObject[])[0]!;
+  const fresh = (model: string) => sentMessages({ messages: [say('b')] }, { ...host, model })[0]!;
   assert.equal(fresh('deepseek-v4-pro').reasoning_content, '');
   // Moonshot counts an empty text as missing.
   assert.equal(fresh('kimi-k3').reasoning_content, ' ');

@@ -137,11 +137,11 @@ test('an answer is relayed unchanged, under the catalogue’s id', () => {
     usage: { input_tokens: 3, output_tokens: 4, new_count: 5 },
     new_field: 1,
   };
-  const relayed = relay.relayAnswer(body, answerContext({ model: 'catalogue/id' }));
-  assert.deepEqual(relayed.body, { ...body, model: 'catalogue/id' });
-  assert.equal(relayed.usage?.inputTokens, 3);
-  assert.deepEqual(relayed.stop, { reason: 'tool-calls', sequence: null });
-  assert.equal(relayed.outputBytes, 2 + 3 + '{"c":1}'.length);
+  const answer = relay.relayAnswer(body, answerContext({ model: 'catalogue/id' }));
+  assert.deepEqual(answer.body, { ...body, model: 'catalogue/id' });
+  assert.equal(answer.usage?.inputTokens, 3);
+  assert.deepEqual(answer.stop, { reason: 'tool-calls', sequence: null });
+  assert.equal(answer.outputBytes, 2 + 3 + '{"c":1}'.length);
 });
 
 test('an answer without plausible usage shows our own count', () => {

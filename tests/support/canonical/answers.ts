@@ -75,3 +75,12 @@ export function failureOf(events: readonly StreamEvent[]): string {
   const { kind, status, message } = last.failure;
   return `${kind} ${status}: ${message}`;
 }
+
+/** Checks that a stream has one start and one end, and that its blocks do not overlap. */
+export function checkEvents(events: readonly StreamEvent[]): void {
+  const types = events.map(({ type }) => type).join(' ');
+  assert.match(
+    types.replaceAll(' citation', ''),
+    /^start(?: (text|refusal|thinking|tool-call)-start(?: \1-(?:delta|signature))* \1-end)*(?: finish|(?: \w+-start(?: \S+)*)? error)$/,
+  );
+}

@@ -2,8 +2,8 @@
 // answers.
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
+import { anyAnswerOf } from '../canonical/any-answers.ts';
 import { record, typed } from '../plain-record.ts';
-import type { Answer } from '../../../src/canonical/answer.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
 import type {
   AssistantPart,
@@ -118,38 +118,4 @@ export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
   ...toolCalls,
 ]);
 
-const anyUsage = fc
-  .record({
-    input: fc.integer({ min: 1, max: 9_999 }),
-    read: fc.nat(9_999),
-    write: fc.nat(9_999),
-    output: fc.integer({ min: 1, max: 9_999 }),
-    reasoning: fc.nat(9_999),
-  })
-  .map(({ input, read, write, output, reasoning }) => ({
-    inputTokens: input,
-    cacheReadTokens: read,
-    cacheWriteTokens: write,
-    cacheWrite1hTokens: 0,
-    outputTokens: output,
-    reasoningTokens: Math.min(output, reasoning),
-  }));
-
-export const anyAnswer: fc.Arbitrary<Answer> = fc
-  .tuple(
-    anyAssistantContent,
-    fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const),
-    anyUsage,
-  )
-  .map(([content, ending, usage]) => {
-    const natural = content.some((part) => part.type === 'tool-call')
-      ? 'tool-calls'
-      : content.some((part) => part.type === 'refusal')
-        ? 'refusal'
-        : 'end';
-    return {
-      content,
-      stop: { reason: ending === 'natural' ? natural : ending, sequence: null },
-      usage,
-    };
-  });
+export const anyAnswer = anyAnswerOf(anyAssistantContent);

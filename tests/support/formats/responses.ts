@@ -2,10 +2,12 @@
 // streams, and random requests and answers.
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
+import { anyAnswerOf } from '../canonical/any-answers.ts';
 import { pieceEvents } from '../canonical/answers.ts';
+import { emptyRequest } from '../canonical/empty-request.ts';
 import { record, typed } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
-import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
+import type { StreamEvent } from '../../../src/canonical/event.ts';
 import type {
   AssistantPart,
   CanonicalRequest,
@@ -14,7 +16,6 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../../../src/canonical/request.ts';
-import type { Usage } from '../../../src/canonical/usage.ts';
 import type { SseEvent } from '../../../src/lib/sse.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import type {
@@ -129,38 +130,13 @@ const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   anyCall,
 );
 
-const anyUsage: fc.Arbitrary<Usage> = record({
-  inputTokens: fc.integer({ min: 1, max: 9_999 }),
-  cacheReadTokens: fc.nat(9_999),
-  cacheWriteTokens: fc.nat(9_999),
-  cacheWrite1hTokens: fc.constant(0),
-  outputTokens: fc.integer({ min: 1, max: 9_999 }),
-  reasoningTokens: fc.nat(9_999),
-}).map((usage) => ({
-  ...usage,
-  reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens),
-}));
-
-/** Answers that a Responses upstream could send: the stop reason follows from the content. */
-export const anyAnswer: fc.Arbitrary<Answer> = fc
-  .tuple(
-    fc.uniqueArray(anyAssistantPart, {
-      maxLength: 6,
-      selector: (part) => (part.type === 'tool-call' ? part.id : part),
-    }),
-    fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const),
-    anyUsage,
-  )
-  .map(([content, ending, usage]) => ({
-    content,
-    stop: { reason: ending === 'natural' ? naturalStop(content) : ending, sequence: null },
-    usage,
-  }));
-
-function naturalStop(content: readonly AssistantPart[]): Stop['reason'] {
-  if (content.some((part) => part.type === 'tool-call')) return 'tool-calls';
-  return content.some((part) => part.type === 'refusal') ? 'refusal' : 'end';
-}
+/** Answers that a Responses upstream could send. */
+export const anyAnswer = anyAnswerOf(
+  fc.uniqueArray(anyAssistantPart, {
+    maxLength: 6,
+    selector: (part) => (part.type === 'tool-call' ? part.id : part),
+  }),
+);
 
 const anyMedia = fc.oneof(
   record({ kind: fc.constant('url' as const), url: anyUrl }),
@@ -233,7 +209,7 @@ const anyMessages = fc
 const anySchema = fc.constant({ type: 'object', properties: { city: { type: 'string' } } });
 
 /** Requests that a Responses body expresses without loss. */
-export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalRequest>({
+export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<Partial<CanonicalRequest>>({
   system: fc.array(typed('text', { text: anyText }), { maxLength: 3 }),
   messages: anyMessages,
   tools: fc.array(
@@ -275,13 +251,6 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   ),
   parallelToolCalls: fc.option(fc.boolean()),
   maxOutputTokens: fc.integer({ min: 16, max: 9_999 }),
-  temperature: fc.constant(null),
-  topP: fc.constant(null),
-  topK: fc.constant(null),
-  seed: fc.constant(null),
-  frequencyPenalty: fc.constant(null),
-  presencePenalty: fc.constant(null),
-  stopSequences: fc.constant([]),
   reasoning: fc.option(
     record({
       effort: fc.constantFrom('minimal' as const, 'low' as const, 'max' as const),
@@ -300,7 +269,9 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   endUser: fc.option(anyText),
   metadata: fc.option(fc.constant({ project: 'x' })),
   promptCacheKey: fc.option(anyText),
-}).map((request) => ({ ...request, toolChoice: possibleChoice(request) }));
+})
+  .map((fields) => ({ ...emptyRequest, ...fields }))
+  .map((request) => ({ ...request, toolChoice: possibleChoice(request) }));
 
 /** A tool choice that the request's tools allow. */
 function possibleChoice({ toolChoice, tools }: CanonicalRequest): CanonicalRequest['toolChoice'] {
