@@ -2,11 +2,21 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 
 /** A hold of the key `k` of the account `acc`. */
 export function holdOf(holdId: string) {
   return { holdId, ledgerId: 'acc:live', keyId: 'k' } as const;
+}
+
+/** The clock of a store, which follows a test's clock. */
+export function booksClockOf(clock: Pick<Clock, 'nowMs'>) {
+  return {
+    get nowMs() {
+      return clock.nowMs();
+    },
+  };
 }
 
 export function typesOf(replies: readonly { readonly type: string }[]): string[] {

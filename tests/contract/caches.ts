@@ -18,6 +18,7 @@ import {
 import { TestClock } from '../support/test-clock.ts';
 import { micros } from '../../src/lib/money.ts';
 import { sealForCache } from '../support/stored-answers.ts';
+import { booksClockOf } from './books.ts';
 import type { StoreKind } from './stores.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
@@ -44,12 +45,7 @@ export async function openCaches(
     for (const id of ['a', 'b']) await insertAccount(transaction, id, [`key-${id}`]);
   });
   const clock = new TestClock(startMs);
-  const booksClock = {
-    get nowMs() {
-      return clock.nowMs();
-    },
-  };
-  const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClock });
+  const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClockOf(clock) });
   await ledger.run([creditOf('a:live', 1_000_000), creditOf('b:live', 1_000_000)]);
   const errors: unknown[] = [];
   /** Opens a cache like another process, with its own memory. */

@@ -20,7 +20,7 @@ import {
 import { SleeplessClock } from '../support/test-clock.ts';
 import { noFiles, sealForKey } from '../support/stored-answers.ts';
 import { until } from '../support/until.ts';
-import { select } from './books.ts';
+import { booksClockOf, select, typesOf } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
@@ -59,11 +59,7 @@ async function open(t: TestContext, store: StoreKind) {
     .execute((transaction) => insertAccount(transaction, 'acc', ['k']));
   // Requests that wait for another process poll again immediately.
   const clock = new SleeplessClock(startMs);
-  const booksClock = {
-    get nowMs() {
-      return clock.nowMs();
-    },
-  };
+  const booksClock = booksClockOf(clock);
   const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClock });
   await ledger.run([creditOf('acc:live', 1_000)]);
   await setOwners(database, ['run_1', 'run_2']);
@@ -106,14 +102,18 @@ async function claimOf(idempotency: Idempotency, requestId: string, name = nameO
   return begun.kind === 'claimed' ? begun.claim : assert.fail();
 }
 
-onEachStore((store) => {
-  const asked = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
+async function settleWith(holdId: string, cost: number, claim: Claim, answer = response) {
+  return { ...settleOf(asked(holdId), cost), stored: await sealForKey(claim, answer) };
+}
 
+type Claim = Awaited<ReturnType<typeof claimOf>>;
+const asked = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
+
+onEachStore((store) => {
   test('an answer is stored with its charge, opened by any process, and gone a day later', async (t) => {
     const { clock, ledger, one, two, database } = await open(t, store);
     const claim = await claimOf(one, 'r1');
-    const stored = await sealForKey(claim, response);
-    const settle = { ...settleOf(asked('r1'), 30), stored };
+    const settle = await settleWith('r1', 30, claim);
     const [, first, again] = await ledger.run([reserveOf(asked('r1'), 40), settle, settle]);
     assert.deepEqual(first, again);
     assert.deepEqual(await ledger.run([settle]), [first]);
@@ -272,10 +272,7 @@ onEachStore((store) => {
     await until(() => clock.elapsedMs() > 2_000);
     gone.abort();
     assert.deepEqual(await abandoned, { kind: 'abandoned' });
-    await ledger.run([
-      reserveOf(asked('r1'), 40),
-      { ...settleOf(asked('r1'), 30), stored: await sealForKey(claim, response) },
-    ]);
+    await ledger.run([reserveOf(asked('r1'), 40), await settleWith('r1', 30, claim)]);
     claim.noteStored(response);
     await claim.end();
     for (const begun of waiting) assert.deepEqual(await begun, { kind: 'stored', response });
@@ -292,16 +289,10 @@ onEachStore((store) => {
       0,
       'it is free at once, not only when the rows of dead processes are removed',
     );
-    const late = {
-      ...settleOf(asked('r1'), 30),
-      stored: await sealForKey(lost, { ...response, body: Buffer.from('late') }),
-    };
-    assert.deepEqual(await ledger.run([late, late]), [
-      { type: 'superseded' },
-      { type: 'superseded' },
-    ]);
+    const late = await settleWith('r1', 30, lost, { ...response, body: Buffer.from('late') });
+    assert.deepEqual(typesOf(await ledger.run([late, late])), ['superseded', 'superseded']);
     await lost.end();
-    await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await sealForKey(claim, response) }]);
+    await ledger.run([await settleWith('r2', 30, claim)]);
     claim.noteStored(response);
     await claim.end();
     assert.deepEqual(await ask(two, 'r3'), {
@@ -340,15 +331,10 @@ onEachStore((store) => {
       if (taken === 'removed') await two.removeEnded();
       else if (taken) {
         const other = await claimOf(two, 'r2');
-        if (taken === 'stored')
-          await ledger.run([
-            { ...settleOf(asked('r2'), 20), stored: await sealForKey(other, response) },
-          ]);
+        if (taken === 'stored') await ledger.run([await settleWith('r2', 20, other)]);
         if (taken === 'failed') await other.end();
       }
-      const [late] = await ledger.run([
-        { ...settleOf(asked('r1'), 30), stored: await sealForKey(first, response) },
-      ]);
+      const [late] = await ledger.run([await settleWith('r1', 30, first)]);
       assert.equal(late!.type, lost === 0 ? 'charged' : 'superseded');
       await ledger.run([{ type: 'release', holdId: 'r2', lossMicros: micros(0) }]);
       const { postedMicros, heldMicros } = (await readBalance(database.read, 'acc:live'))!;
@@ -367,7 +353,7 @@ onEachStore((store) => {
       const holdId = `r${round}`;
       await setOwners(database, ['run_1', 'run_2']);
       const claim = await claimOf(one, holdId, name);
-      const settle = { ...settleOf(asked(holdId), 1), stored: await sealForKey(claim, response) };
+      const settle = await settleWith(holdId, 1, claim);
       await late.run([reserveOf(asked(holdId), 1)]);
       await setOwners(database, ['run_2']);
       const settleAfterTurns = async (turns: number) => {

@@ -163,39 +163,28 @@ onEachStore((store) => {
     const accountId = await makeAccount(database, 'A');
     const { id: keyId } = await make(database, accountId, { name: 'a' });
     const place = { keyId, accountId };
-    const updated = await alterKey(
-      database,
-      place,
-      update({ dailyCapMicros: micros(5), models: ['m'] }),
-      startMs,
-    );
+    const capped = update({ dailyCapMicros: micros(5), models: ['m'] });
+    const updated = await alterKey(database, place, capped, startMs);
     assert.ok(updated.kind === 'changed');
     assert.deepEqual(
       [updated.before.daily_cap_micros, updated.after.daily_cap_micros, updated.after.models],
       [null, 5, ['m']],
     );
-    for (const wrong of [{ keyId, accountId: 'acc_other' }, { keyId: 'key_none' }]) {
-      assert.deepEqual(await alterKey(database, wrong, update({ name: 'taken' }), startMs), {
-        kind: 'unknown',
-      });
-      assert.deepEqual(await alterKey(database, wrong, { action: 'revoke' }, startMs), {
-        kind: 'unknown',
-      });
-      assert.deepEqual(await alterKey(database, wrong, { action: 'disable' }, startMs), {
-        kind: 'unknown',
-      });
-    }
+    const changes = [
+      update({ name: 'taken' }),
+      { action: 'revoke' },
+      { action: 'disable' },
+    ] as const;
+    for (const wrong of [{ keyId, accountId: 'acc_other' }, { keyId: 'key_none' }])
+      for (const change of changes)
+        assert.deepEqual(await alterKey(database, wrong, change, startMs), { kind: 'unknown' });
     assert.ok((await alterKey(database, place, { action: 'disable' }, startMs)).kind === 'changed');
     const revoked = await alterKey(database, place, { action: 'revoke' }, startMs);
     assert.ok(revoked.kind === 'changed');
     const key = revoked.after;
     assert.ok(key.revoked_at !== null && key.disabled_at !== null && key.name === 'a');
-    assert.deepEqual(await alterKey(database, place, update({ name: 'b' }), startMs), {
-      kind: 'revoked',
-    });
-    assert.deepEqual(await alterKey(database, place, { action: 'enable' }, startMs), {
-      kind: 'revoked',
-    });
+    for (const change of [update({ name: 'b' }), { action: 'enable' }] as const)
+      assert.deepEqual(await alterKey(database, place, change, startMs), { kind: 'revoked' });
     assert.deepEqual(await alterKey(database, place, { action: 'revoke' }, startMs + 1), {
       kind: 'changed',
       before: key,

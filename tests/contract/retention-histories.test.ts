@@ -19,27 +19,16 @@ import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { type ChargeRow, chargesTable } from '../../src/domain/ledger/columns.ts';
 import { chargeLine } from '../../src/domain/ledger/seals/digests.ts';
 import { look } from '../../src/domain/ledger/seals/look.ts';
-import { micros } from '../../src/lib/money.ts';
-import {
-  addAccount,
-  creditOf,
-  extendOf,
-  reserveOf,
-  settleOf,
-} from '../support/ledger/test-ledger.ts';
+
+import { creditOf, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
+import { anyAmount, anyCommand, anyHold, holds, openTwoAccounts } from './any-commands.ts';
 import { onEachStore, run, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
 /** After the partition in which PostgreSQL keeps the charges so far. */
 const startMs = (Math.floor(Date.now() / dayMs) + 30) * dayMs + dayMs / 2;
-const holds = [
-  { holdId: 'h0', ledgerId: 'a0:live', keyId: 'k0' },
-  { holdId: 'h1', ledgerId: 'a0:live', keyId: 'k1' },
-  { holdId: 'h2', ledgerId: 'a1:live', keyId: 'k2' },
-] as const;
-
 type Step =
   | { readonly kind: 'run'; readonly commands: readonly Command[] }
   | { readonly kind: 'wait'; readonly ms: number }
@@ -51,35 +40,11 @@ type Step =
       readonly hasFolder: boolean;
     };
 
-const hold = fc
-  .tuple(fc.nat({ max: 2 }), fc.nat({ max: 40 }))
-  .map(([of, number]) => ({ ...holds[of]!, holdId: `h${of}-${number}` }));
-const amount = fc.integer({ min: 1, max: 60 });
-const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(hold, amount).map(([of, held]) => reserveOf(of, held)) },
-  { weight: 5, arbitrary: fc.tuple(hold, amount).map(([of, cost]) => settleOf(of, cost)) },
-  { weight: 1, arbitrary: fc.tuple(hold, amount).map(([of, more]) => extendOf(of, 1, more)) },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(hold, amount).map(([{ holdId }, loss]) => ({
-      type: 'release' as const,
-      holdId,
-      lossMicros: micros(loss),
-      isCausedByAccount: true,
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(fc.constantFrom('a0:live', 'a1:live'), fc.nat({ max: 900 }))
-      .map(([ledgerId, credit]) => creditOf(ledgerId as 'a0:live', credit)),
-  },
-);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: command.map((one): Step => ({ kind: 'run', commands: [one] })) },
+  { weight: 6, arbitrary: anyCommand(40).map((one): Step => ({ kind: 'run', commands: [one] })) },
   {
     weight: 6,
-    arbitrary: fc.tuple(hold, amount).map(([of, cost]): Step => ({
+    arbitrary: fc.tuple(anyHold(40), anyAmount).map(([of, cost]): Step => ({
       kind: 'run',
       commands: [reserveOf(of, cost), settleOf(of, cost)],
     })),
@@ -135,13 +100,9 @@ function killedBefore(database: Database, killAt: number | null): Database {
 async function openBooks(t: TestContext, store: StoreKind) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-export-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const database = await store.openDatabase(t);
-  await addAccount(database, 'a0', ['k0', 'k1']);
-  await addAccount(database, 'a1', ['k2']);
-  const clock = { nowMs: startMs };
-  const books = store.openStore(t, database, { clock });
-  await books.run([creditOf('a0:live', 1_000), creditOf('a1:live', 1_000)]);
-  return { database, clock, books, folder };
+  const opened = await openTwoAccounts(t, store, startMs);
+  await opened.books.run([creditOf('a0:live', 1_000), creditOf('a1:live', 1_000)]);
+  return { ...opened, folder };
 }
 
 type Booked = Map<string, ChargeRow>;

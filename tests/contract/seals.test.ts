@@ -9,68 +9,23 @@ import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { sealNextDay, type Sealing } from '../../src/domain/ledger/seals/seal-day.ts';
 import { createLedgers } from '../../src/domain/ledger/create-ledgers.ts';
 import { micros } from '../../src/lib/money.ts';
-import {
-  addAccount,
-  creditOf,
-  extendOf,
-  reserveOf,
-  settleOf,
-  startMs,
-} from '../support/ledger/test-ledger.ts';
+import { creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { dropSealGuard, forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
 import { assertVerifies, kindsOf, select } from './books.ts';
+import { anyCommand, holds, openTwoAccounts, withTags } from './any-commands.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
-const holds = [
-  { holdId: 'h0', ledgerId: 'a0:live', keyId: 'k0' },
-  { holdId: 'h1', ledgerId: 'a0:live', keyId: 'k1' },
-  { holdId: 'h2', ledgerId: 'a1:live', keyId: 'k2' },
-] as const;
-
 type Step =
   | { readonly kind: 'run'; readonly command: Command }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'seal' };
 
-const hold = fc
-  .tuple(fc.nat({ max: 2 }), fc.nat({ max: 12 }))
-  .map(([of, number]) => ({ ...holds[of]!, holdId: `h${of}-${number}` }));
-const amount = fc.integer({ min: 1, max: 60 });
 const tags = fc.subarray(['nightly', 'project=alpha', 'project=beta']);
 const step = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc
-      .oneof(
-        { weight: 5, arbitrary: fc.tuple(hold, amount).map(([of, held]) => reserveOf(of, held)) },
-        {
-          weight: 5,
-          arbitrary: fc
-            .tuple(hold, amount, tags)
-            .map(([of, cost, named]) => withTags(settleOf(of, cost), named)),
-        },
-        { weight: 1, arbitrary: fc.tuple(hold, amount).map(([of, more]) => extendOf(of, 1, more)) },
-        {
-          weight: 1,
-          arbitrary: fc.tuple(hold, amount).map(([{ holdId }, loss]) => ({
-            type: 'release' as const,
-            holdId,
-            lossMicros: micros(loss),
-            isCausedByAccount: true,
-          })),
-        },
-        {
-          weight: 1,
-          arbitrary: fc
-            .tuple(fc.constantFrom('a0:live', 'a1:live'), fc.nat({ max: 900 }))
-            .map(([ledgerId, credit]) => creditOf(ledgerId as 'a0:live', credit)),
-        },
-      )
-      .map((command): Step => ({ kind: 'run', command })),
-  },
+  { weight: 8, arbitrary: anyCommand(12, tags).map((command): Step => ({ kind: 'run', command })) },
   {
     weight: 4,
     arbitrary: fc
@@ -84,10 +39,6 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ kind: 'seal' }) },
 );
 
-function withTags(settle: Command, named: readonly string[]): Command {
-  return named.length === 0 ? settle : ({ ...settle, tags: named } as Command);
-}
-
 /** Seals every day that ended before, and returns the results. */
 async function sealAll(database: Database, closedMs: number): Promise<readonly Sealing[]> {
   const results: Sealing[] = [];
@@ -98,13 +49,7 @@ async function sealAll(database: Database, closedMs: number): Promise<readonly S
   }
 }
 
-async function openBooks(t: TestContext, store: StoreKind) {
-  const database = await store.openDatabase(t);
-  await addAccount(database, 'a0', ['k0', 'k1']);
-  await addAccount(database, 'a1', ['k2']);
-  const clock = { nowMs: startMs };
-  return { database, clock, books: store.openStore(t, database, { clock }) };
-}
+const openBooks = (t: TestContext, store: StoreKind) => openTwoAccounts(t, store, startMs);
 
 /** Three days with charges of which some have tags, an open hold and a loss; two of them sealed. */
 async function openSealed(t: TestContext, store: StoreKind) {

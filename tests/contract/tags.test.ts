@@ -17,14 +17,10 @@ import {
 } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { scaled } from '../support/volume.ts';
+import { holds, openTwoAccounts } from './any-commands.ts';
 import { assertVerifies } from './books.ts';
 import { onEachStore, run } from './stores.ts';
 
-const keys = [
-  { keyId: 'k0', ledgerId: 'a0:live' },
-  { keyId: 'k1', ledgerId: 'a0:live' },
-  { keyId: 'k2', ledgerId: 'a1:live' },
-] as const;
 const tagNames = ['project=alpha', 'project=beta', 'env=prod', 'nightly'];
 
 type Request = {
@@ -51,7 +47,7 @@ const sameTag: readonly Request[][] = [
 ];
 
 function commandsOf(id: string, { key, cost, tags }: Request): readonly Command[] {
-  const asked = { holdId: id, ...keys[key]! };
+  const asked = { ...holds[key]!, holdId: id };
   return [reserveOf(asked, 50), { ...settleOf(asked, cost), ...(tags.length > 0 && { tags }) }];
 }
 
@@ -74,11 +70,7 @@ onEachStore((store) => {
   test('after a random history, each tag has the sums of its charges', async (t) => {
     await fc.assert(
       fc.asyncProperty(batches, async (history) => {
-        const database = await store.openDatabase(t);
-        await addAccount(database, 'a0', ['k0', 'k1']);
-        await addAccount(database, 'a1', ['k2']);
-        const clock = { nowMs: startMs };
-        const books = store.openStore(t, database, { clock });
+        const { database, clock, books } = await openTwoAccounts(t, store, startMs);
         await books.run([creditOf('a0:live', 300), creditOf('a1:live', 100)]);
         const expected = new Map<string, [number, number]>();
         for (const [number, batch] of history.entries()) {
@@ -91,7 +83,7 @@ onEachStore((store) => {
             const reply = replies[2 * index + 1]!;
             if (reply.type !== 'charged') continue;
             for (const tag of tags) {
-              const name = `${keys[key]!.ledgerId} ${tag}`;
+              const name = `${holds[key]!.ledgerId} ${tag}`;
               const [requests, cost] = expected.get(name) ?? [0, 0];
               expected.set(name, [requests + 1, cost + Number(reply.chargedMicros)]);
             }
@@ -106,7 +98,8 @@ onEachStore((store) => {
   });
 
   test('a batch that fails at its tags charges nothing, and is charged once when sent again', async (t) => {
-    const { database, books } = await open();
+    const { database, books } = await openTwoAccounts(t, store, startMs);
+    await books.run([creditOf('a0:live', 300)]);
     const commands = commandsOf('h', { key: 0, cost: 20, tags: ['nightly'], waitMs: 0 });
     for (const table of ['charge_tags', 'tag_days']) {
       await store.execute(database, `alter table ${table} rename to hidden`);
@@ -126,15 +119,6 @@ onEachStore((store) => {
       assert.ok(answers.every(({ type }) => type !== 'charged'));
       assert.equal((await database.read.selectFrom('charges').select('id').execute()).length, 0);
     }
-
-    async function open() {
-      const opened = await store.openDatabase(t);
-      await addAccount(opened, 'a0', ['k0', 'k1']);
-      await addAccount(opened, 'a1', ['k2']);
-      const ledger = store.openStore(t, opened);
-      await ledger.run([creditOf('a0:live', 300)]);
-      return { database: opened, books: ledger };
-    }
   });
 
   test('verify finds a sum that differs, a lost tag and a tag without a charge', async (t) => {
@@ -148,9 +132,7 @@ onEachStore((store) => {
         `delete from charge_tags where tag = 'forged'`,
       ],
     };
-    const database = await store.openDatabase(t);
-    await addAccount(database, 'a0', ['k0', 'k1']);
-    const books = store.openStore(t, database);
+    const { database, books } = await openTwoAccounts(t, store, startMs);
     await books.run([creditOf('a0:live', 300)]);
     await books.run(commandsOf('h', { key: 0, cost: 20, tags: ['nightly'], waitMs: 0 }));
     await assertVerifies(database);
@@ -199,10 +181,7 @@ onEachStore((store) => {
   });
 
   test('charges are listed by tag, page by page, newest first', async (t) => {
-    const database = await store.openDatabase(t);
-    await addAccount(database, 'a0', ['k0', 'k1']);
-    const clock = { nowMs: startMs };
-    const books = store.openStore(t, database, { clock });
+    const { database, clock, books } = await openTwoAccounts(t, store, startMs);
     await books.run([creditOf('a0:live', 10_000)]);
     for (let number = 0; number < 12; number++) {
       const tags = number % 3 === 0 ? ['nightly', 'env=prod'] : ['env=prod'];
