@@ -82,13 +82,8 @@ test('the client’s own body is not changed', () => {
 });
 
 test('a model that does not think gets no thinking fields', () => {
-  const { body, ignored } = relayRequest(
-    requestFor({ ...effort, include: ['reasoning.encrypted_content'] }),
-    {
-      ...target,
-      thinking: false,
-    },
-  );
+  const asked = requestFor({ ...effort, include: ['reasoning.encrypted_content'] });
+  const { body, ignored } = relayRequest(asked, { ...target, thinking: false });
   assert.deepEqual([body.reasoning, body.include, ignored], [undefined, [], ['reasoning']]);
 });
 
@@ -115,24 +110,15 @@ test('ids that the provider did not create are left out, and its own are kept', 
 });
 
 test('reasoning without content to replay is dropped and listed', () => {
-  const { body, ignored } = relayRequest(
-    requestFor({
-      input: [
-        'reasoning',
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] },
-        {
-          type: 'reasoning',
-          id: 'rs_2',
-          summary: [],
-          encrypted_content: 'tg1.anthropic.{"value":"x"}',
-        },
-        { type: 'reasoning', id: 'rs_3', summary: [], encrypted_content: 'tg1.damaged' },
-        inserted,
-        { role: 'user', content: 'Hi' },
-      ].filter((item) => typeof item !== 'string'),
-    }),
-    target,
-  );
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] };
+  const input = [
+    { ...reasoning, summary: [{ type: 'summary_text', text: 'x' }] },
+    { ...reasoning, encrypted_content: 'tg1.anthropic.{"value":"x"}' },
+    { ...reasoning, encrypted_content: 'tg1.damaged' },
+    inserted,
+    { role: 'user', content: 'Hi' },
+  ];
+  const { body, ignored } = relayRequest(requestFor({ input }), target);
   assert.deepEqual(ignored, ['input[0]', 'input[1]', 'input[2]', 'input[3]']);
   assert.deepEqual(body.input, [{ role: 'user', content: 'Hi' }]);
 });
@@ -176,8 +162,12 @@ test('a failed answer is not relayed', () => {
   );
 });
 
+const atCall = { item_id: 'fc_1', output_index: 0 };
+const atText = { item_id: 'msg_1', output_index: 1, content_index: 0 };
+
 /** A stream of a call and a message, numbered like OpenAI's. */
 function callStream() {
+  const emptyText = { type: 'output_text', text: '', annotations: [] };
   const events: readonly (readonly [string, JsonObject])[] = [
     ['response.created', { response }],
     ['response.in_progress', { response }],
@@ -185,30 +175,13 @@ function callStream() {
       'response.output_item.added',
       { output_index: 0, item: { ...call, arguments: '', status: 'in_progress' } },
     ],
-    ['response.function_call_arguments.delta', { item_id: 'fc_1', output_index: 0, delta: '{}' }],
-    [
-      'response.function_call_arguments.done',
-      { item_id: 'fc_1', output_index: 0, arguments: '{}' },
-    ],
+    ['response.function_call_arguments.delta', { ...atCall, delta: '{}' }],
+    ['response.function_call_arguments.done', { ...atCall, arguments: '{}' }],
     ['response.output_item.done', { output_index: 0, item: call }],
     ['response.output_item.added', { output_index: 1, item: { ...message, content: [] } }],
-    [
-      'response.content_part.added',
-      {
-        item_id: 'msg_1',
-        output_index: 1,
-        content_index: 0,
-        part: { type: 'output_text', text: '', annotations: [] },
-      },
-    ],
-    [
-      'response.output_text.delta',
-      { item_id: 'msg_1', output_index: 1, content_index: 0, delta: 'Hi', obfuscation: 'x' },
-    ],
-    [
-      'response.content_part.done',
-      { item_id: 'msg_1', output_index: 1, content_index: 0, part: message.content[0] },
-    ],
+    ['response.content_part.added', { ...atText, part: emptyText }],
+    ['response.output_text.delta', { ...atText, delta: 'Hi', obfuscation: 'x' }],
+    ['response.content_part.done', { ...atText, part: message.content[0] }],
     ['response.output_item.done', { output_index: 1, item: message }],
     [
       'response.completed',
@@ -296,11 +269,8 @@ test('with an effort and no reasoning first, an item is inserted and all later i
 });
 
 test('with an effort and no items, the inserted one comes before the end', () => {
-  const events = callStream();
-  const empty = [
-    events[0]!,
-    sseEvent('response.completed', { response: { ...response, status: 'completed', usage } }),
-  ];
+  const completed = { ...response, status: 'completed', usage };
+  const empty = [callStream()[0]!, sseEvent('response.completed', { response: completed })];
   const payloads = payloadsOf(runPipe(relayStream(contextFor(effort)), empty));
   assert.deepEqual(
     payloads.map(({ type }) => type),
@@ -345,16 +315,11 @@ test('a last event with only the usage becomes a whole response', () => {
 });
 
 test('a stream’s failure is never relayed, and ends with the format’s own events', async (t) => {
+  const limited = { code: 'rate_limit_exceeded', message: 'slow' };
   const failures: Readonly<Record<string, readonly [string, object, number | null]>> = {
     failed: [
       'response.failed',
-      {
-        response: {
-          ...response,
-          status: 'failed',
-          error: { code: 'rate_limit_exceeded', message: 'slow' },
-        },
-      },
+      { response: { ...response, status: 'failed', error: limited } },
       429,
     ],
     nested: ['error', { error: { type: 'server_error', code: null, message: 'slow' } }, 500],
@@ -376,36 +341,24 @@ test('a stream’s failure is never relayed, and ends with the format’s own ev
       const events = payloadsOf(
         begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), errorContext),
       );
-      const [error, failed] = events.slice(-2) as [JsonObject, JsonObject];
-      assert.deepEqual(
-        [
-          error.type,
-          error.sequence_number,
-          error.message,
-          (error.error as JsonObject).code,
-          (error.error as JsonObject).request_id,
-          (error.error as JsonObject).documentation_url,
-        ],
-        [
-          'error',
-          6,
-          'It broke.',
-          'upstream_error',
-          'req_1',
-          'https://llm.example.com/docs/errors#upstream_error',
-        ],
-      );
-      const last = failed.response as JsonObject;
-      assert.deepEqual(
-        [failed.type, failed.sequence_number, last.id, last.status, last.error],
-        [
-          'response.failed',
-          7,
-          'resp_up',
-          'failed',
-          { code: 'upstream_error', message: 'It broke.' },
-        ],
-      );
+      const [error, failed] = events.slice(-2);
+      assert.partialDeepStrictEqual(error, {
+        type: 'error',
+        sequence_number: 6,
+        message: 'It broke.',
+        error: {
+          code: 'upstream_error',
+          request_id: 'req_1',
+          documentation_url: 'https://llm.example.com/docs/errors#upstream_error',
+        },
+      });
+      assert.partialDeepStrictEqual(failed, {
+        type: 'response.failed',
+        sequence_number: 7,
+        response: { id: 'resp_up', status: 'failed' },
+      });
+      const last = failed!.response as JsonObject;
+      assert.deepEqual(last.error, { code: 'upstream_error', message: 'It broke.' });
       assert.deepEqual(last.output, [{ ...call, id: 'call_1' }]);
     });
   }
@@ -471,16 +424,12 @@ test('an item that is nested too deep fails the stream, and the failure can be w
 
 test('a client that disconnects is charged for the reasoning that OpenAI hides', () => {
   const pipe = relayStream(contextFor());
-  pipe.push(
-    sseEvent('response.output_item.added', {
-      output_index: 0,
-      item: { type: 'reasoning', id: 'rs_1' },
-    }),
-  );
+  const item = { type: 'reasoning', id: 'rs_1' };
+  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item }));
   pipe.push(sseEvent('response.reasoning_summary_text.delta', { output_index: 0, delta: 'short' }));
   assert.equal(pipe.progress.output.bytes, 5);
-  const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'A'.repeat(4_000) };
-  pipe.push(sseEvent('response.output_item.done', { output_index: 0, item }));
+  const done = { ...item, summary: [], encrypted_content: 'A'.repeat(4_000) };
+  pipe.push(sseEvent('response.output_item.done', { output_index: 0, item: done }));
   assert.equal(pipe.progress.output.bytes, 3_000);
 });
 
@@ -497,12 +446,8 @@ test('an unknown effort becomes the nearest one that the model accepts', () => {
 test('reasoning that streams without a part ends without one at the limit', () => {
   const pipe = relayStream(contextFor());
   pipe.push(sseEvent('response.created', { response: { id: 'r', status: 'in_progress' } }));
-  pipe.push(
-    sseEvent('response.output_item.added', {
-      output_index: 0,
-      item: { id: 'i', type: 'reasoning', summary: [] },
-    }),
-  );
+  const item = { id: 'i', type: 'reasoning', summary: [] };
+  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item }));
   const place = { item_id: 'i', output_index: 0, content_index: 0 };
   pipe.push(sseEvent('response.reasoning_text.delta', { ...place, delta: 'so' }));
   const types = payloadsOf(pipe.limit()).map(({ type }) => type);
