@@ -42,6 +42,9 @@ const search = {
   parameters: { type: 'object' },
 };
 const fields = { tools: [{ type: 'function', name: 'list' }, crm, search] };
+const listCall = { type: 'function_call', call_id: 'c1', name: 'list', arguments: '{}' };
+const searchCall = { type: 'tool_search_call', execution: 'client', arguments: { query: 'mail' } };
+const searchOutput = { type: 'tool_search_output', execution: 'client' };
 
 function namesFor(request: JsonObject) {
   return toolNamesOf(requestFor(request).body);
@@ -76,16 +79,8 @@ test('calls return under the client’s tool names, streamed and whole', () => {
   const context = contextFor(fields);
   const status = 'completed';
   const output = [
-    { id: 'c1', type: 'function_call', call_id: 'c1', name: 'list', arguments: '{}', status },
-    {
-      id: 'c2',
-      type: 'function_call',
-      call_id: 'c2',
-      name: 'list',
-      namespace: 'crm',
-      arguments: '{"a":1}',
-      status,
-    },
+    { ...listCall, id: 'c1', status },
+    { ...listCall, id: 'c2', call_id: 'c2', namespace: 'crm', arguments: '{"a":1}', status },
     {
       id: 'ctc_01kahw_2',
       type: 'custom_tool_call',
@@ -95,15 +90,8 @@ test('calls return under the client’s tool names, streamed and whole', () => {
       input: '*** x',
       status,
     },
-    {
-      id: 'tsc_01kahw_3',
-      type: 'tool_search_call',
-      call_id: 'c4',
-      execution: 'client',
-      arguments: { query: 'mail' },
-      status,
-    },
-    { id: 'c5', type: 'function_call', call_id: 'c5', name: 'made_up', arguments: '', status },
+    { ...searchCall, id: 'tsc_01kahw_3', call_id: 'c4', status },
+    { ...listCall, id: 'c5', call_id: 'c5', name: 'made_up', arguments: '', status },
   ];
   assert.deepEqual(writeAnswer(answer, context).output, output);
   const events = payloadsOf(streamAnswer(answer, context));
@@ -137,30 +125,12 @@ test('tools found by a tool search can be called, and its result names them', ()
       ...fields,
       input: [
         { role: 'user', content: 'Hi' },
-        {
-          type: 'tool_search_call',
-          id: 'tsc_1',
-          call_id: 'c1',
-          execution: 'client',
-          arguments: { query: 'mail' },
-          status: 'completed',
-        },
-        {
-          type: 'tool_search_output',
-          call_id: 'c1',
-          execution: 'client',
-          tools: [mail, list],
-          status: 'completed',
-        },
-        { type: 'function_call', call_id: 'c2', namespace: 'mail', name: 'send', arguments: '{}' },
+        { ...searchCall, id: 'tsc_1', call_id: 'c1', status: 'completed' },
+        { ...searchOutput, call_id: 'c1', tools: [mail, list], status: 'completed' },
+        { ...listCall, call_id: 'c2', namespace: 'mail', name: 'send' },
         { type: 'function_call_output', call_id: 'c2', output: 'sent' },
-        {
-          type: 'tool_search_call',
-          call_id: 'c3',
-          execution: 'client',
-          arguments: { query: 'none' },
-        },
-        { type: 'tool_search_output', call_id: 'c3', execution: 'client', tools: [mail] },
+        { ...searchCall, call_id: 'c3', arguments: { query: 'none' } },
+        { ...searchOutput, call_id: 'c3', tools: [mail] },
       ],
     }),
   );
@@ -215,9 +185,8 @@ test('a second result of a call joins the first, or is sent later as more output
 });
 
 test('a call with the id of an earlier one gets its own result', () => {
-  const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' };
   const result = { type: 'function_call_output', call_id: 'c1', output: 'r' };
-  const { messages } = readRequest(requestFor({ input: [call, result, call, result] }));
+  const { messages } = readRequest(requestFor({ input: [listCall, result, listCall, result] }));
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['assistant', 'tool', 'assistant', 'tool'],
@@ -227,18 +196,12 @@ test('a call with the id of an earlier one gets its own result', () => {
 test('a choice may name a tool of a namespace, or some of the tools', () => {
   const choose = (choice: JsonObject) =>
     readRequest(requestFor({ ...fields, tool_choice: choice }));
-  assert.deepEqual(choose({ type: 'function', name: 'list' }).toolChoice, {
-    type: 'tool',
-    name: 'list',
-  });
-  assert.deepEqual(choose({ type: 'function', name: 'list', namespace: 'crm' }).toolChoice, {
-    type: 'tool',
-    name: 'crm__list',
-  });
-  assert.deepEqual(choose({ type: 'custom', name: 'patch' }).toolChoice, {
-    type: 'tool',
-    name: 'crm__patch',
-  });
+  const chosen = (choice: JsonObject) => choose(choice).toolChoice;
+  const tool = (name: string) => ({ type: 'tool', name });
+  assert.deepEqual(chosen({ type: 'function', name: 'list' }), tool('list'));
+  const ofCrm = { type: 'function', name: 'list', namespace: 'crm' };
+  assert.deepEqual(chosen(ofCrm), tool('crm__list'));
+  assert.deepEqual(chosen({ type: 'custom', name: 'patch' }), tool('crm__patch'));
   const some = choose({
     type: 'allowed_tools',
     mode: 'required',
@@ -246,7 +209,7 @@ test('a choice may name a tool of a namespace, or some of the tools', () => {
   });
   assert.deepEqual(some.toolChoice, { type: 'required' });
   assert.deepEqual(
-    some.tools.map((tool) => tool.name),
+    some.tools.map(({ name }) => name),
     ['crm__patch', 'tool_search'],
   );
 });
@@ -358,17 +321,10 @@ test('the straight path keeps every kind of tool and tool item unchanged', () =>
   const input = [
     { role: 'user', content: 'Hi' },
     { type: 'additional_tools', role: 'developer', tools: [crm] },
-    {
-      type: 'function_call',
-      id: 'fc_1',
-      call_id: 'c1',
-      namespace: 'crm',
-      name: 'list',
-      arguments: '{}',
-    },
+    { ...listCall, id: 'fc_1', namespace: 'crm' },
     { type: 'function_call_output', call_id: 'c1', output: '' },
-    { type: 'tool_search_call', id: 'tsc_1', call_id: 'c2', execution: 'client', arguments: {} },
-    { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [crm] },
+    { ...searchCall, id: 'tsc_1', call_id: 'c2' },
+    { ...searchOutput, call_id: 'c2', tools: [crm] },
     {
       type: 'local_shell_call',
       id: 'lsh_1',
