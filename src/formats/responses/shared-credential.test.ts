@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ApiError } from '../../canonical/errors.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { relayRequest } from './relay-request.ts';
@@ -24,6 +24,10 @@ test('the table knows where every tool of the official SDK runs', () => {
 
 test('a refusal names the field and the reason', async (t) => {
   const file = { type: 'input_file', file_id: 'file-1' };
+  const item = (fields: object) => ({ input: [fields] });
+  const part = (fields: object) => item({ role: 'user', content: [fields] });
+  const breakpoint = { mode: 'explicit', ttl: '12h' };
+  const screenshot = { type: 'computer_screenshot', file_id: 'file-1' };
   const refused: readonly (readonly [object, string, RegExp])[] = [
     [{ background: true }, 'background', /keeps the response at the provider/],
     [{ conversation: 'conv_1' }, 'conversation', /send the whole conversation/],
@@ -39,85 +43,60 @@ test('a refusal names the field and the reason', async (t) => {
       'prompt_cache_options.comparison_response_id',
       /kept at the provider/,
     ],
-    [{ input: [{ role: 'user', content: [file] }] }, 'input[0].content[0].file_id', /file_data/],
+    [part(file), 'input[0].content[0].file_id', /file_data/],
     [
-      { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
+      part({ type: 'input_image', file_id: 'file-1' }),
       'input[0].content[0].file_id',
       /kept at the provider/,
     ],
     [
-      {
-        input: [
-          {
-            role: 'user',
-            content: [
-              {
-                type: 'input_text',
-                text: 'x',
-                prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' },
-              },
-            ],
-          },
-        ],
-      },
+      part({ type: 'input_text', text: 'x', prompt_cache_breakpoint: breakpoint }),
       'input[0].content[0].prompt_cache_breakpoint.ttl',
       /not priced/,
     ],
     [
-      { input: [{ type: 'function_call_output', call_id: 'c', output: [file] }] },
+      item({ type: 'function_call_output', call_id: 'c', output: [file] }),
       'input[0].output[0].file_id',
       /kept at/,
     ],
     [
-      { input: [{ type: 'configuration_update', reasoning: { mode: 'pro' } }] },
+      item({ type: 'configuration_update', reasoning: { mode: 'pro' } }),
       'input[0].reasoning.mode',
       /not priced/,
     ],
     [
-      { input: [{ type: 'image_generation_call', id: 'ig_1' }] },
+      item({ type: 'image_generation_call', id: 'ig_1' }),
       'input[0].result',
       /kept at the provider/,
     ],
     [
-      { input: [{ type: 'compaction', id: 'cmp_1' }] },
+      item({ type: 'compaction', id: 'cmp_1' }),
       'input[0].encrypted_content',
       /kept at the provider/,
     ],
     [
-      { input: [{ type: 'file_search_call', id: 'fs_1', queries: [] }] },
+      item({ type: 'file_search_call', id: 'fs_1', queries: [] }),
       'input[0].type',
       /file search at the provider/,
     ],
-    [
-      { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] },
-      'input[0].content[0].type',
-      /price/,
-    ],
+    [part({ type: 'input_audio' }), 'input[0].content[0].type', /price/],
     [
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] },
       'tools[0].tools[0].type',
       /runs at the provider/,
     ],
     [
-      { input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] },
+      item({ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }),
       'input[0].container_id',
       /a container/,
     ],
     [
-      {
-        input: [
-          {
-            type: 'computer_call_output',
-            call_id: 'c',
-            output: { type: 'computer_screenshot', file_id: 'file-1' },
-          },
-        ],
-      },
+      item({ type: 'computer_call_output', call_id: 'c', output: screenshot }),
       'input[0].output.file_id',
       /a file/,
     ],
     [
-      { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }] },
+      item({ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }),
       'input[0].tools[0].type',
       /not priced/,
     ],
@@ -145,16 +124,7 @@ test('a refusal names the field and the reason', async (t) => {
   ];
   for (const [fields, param, message] of refused) {
     await t.test(JSON.stringify(fields).slice(0, 100), () => {
-      assert.throws(
-        () => relayRequest(requestFor({ ...fields }), target),
-        (error) => {
-          assert.ok(error instanceof ApiError);
-          assert.deepEqual([error.code, error.param], ['invalid_request', param]);
-          assert.match(error.message, message);
-          assert.ok(error.message.includes(param));
-          return true;
-        },
-      );
+      assertRefused(() => relayRequest(requestFor({ ...fields }), target), param, message);
     });
   }
 });
