@@ -69,7 +69,6 @@ test('a harmless field that names an earlier request is left out and listed', ()
 
 test('a thinking budget stays below the output limit, or is left out', () => {
   const thinking = { type: 'enabled', budget_tokens: 3000, display: 'summarized' };
-  assert.deepEqual(up({ thinking }), up({ thinking }));
   assert.equal(up({ thinking }).body.thinking, thinking);
   const bounded = up({ thinking }, { maxOutputTokens: 2500 });
   assert.deepEqual(bounded.body.thinking, { ...thinking, budget_tokens: 1476 });

@@ -9,6 +9,8 @@ import { messages } from './index.ts';
 const user = (...content: unknown[]) => ({ messages: [{ role: 'user', content }] });
 const image = { type: 'image', source: { type: 'file', file_id: 'file_1' } };
 const webSearch = { type: 'web_search_20260318', name: 'web_search' };
+const definition = { type: 'tool_definition', definition: webSearch };
+const addition = { type: 'tool_addition', tool: definition };
 
 const refused: [fields: Record<string, unknown>, param: string][] = [
   [{ container: 'container_1' }, 'container'],
@@ -61,29 +63,15 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
     'messages[0].content[0].source.content[0].source.file_id',
   ],
   [
-    {
-      messages: [
-        {
-          role: 'system',
-          content: [
-            { type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } },
-          ],
-        },
-      ],
-    },
+    { messages: [{ role: 'system', content: [addition] }] },
     'messages[0].content[0].tool.definition.type',
   ],
   [
-    user({ type: 'tool_addition', tool: { type: 'tool_definition ', definition: webSearch } }),
+    user({ ...addition, tool: { ...definition, type: 'tool_definition ' } }),
     'messages[0].content[0].tool.definition.type',
   ],
   [
-    user({
-      type: 'compaction',
-      tool_changes: [
-        { type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } },
-      ],
-    }),
+    user({ type: 'compaction', tool_changes: [addition] }),
     'messages[0].content[0].tool_changes[0].tool.definition.type',
   ],
 ];

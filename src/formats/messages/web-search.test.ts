@@ -50,20 +50,10 @@ test('every web search of the official types is known, and later versions too', 
 
 test('a search is found, with its limit', () => {
   assert.equal(readSearchTool(clientRequest({ tools: [{ name: 'f', input_schema: {} }] })), null);
+  const limited = { ...search, max_uses: 2 };
   assert.deepEqual(
-    readSearchTool(
-      clientRequest({
-        tools: [
-          { name: 'f', input_schema: {} },
-          { ...search, max_uses: 2 },
-        ],
-      }),
-    ),
-    {
-      name: 'web_search',
-      searchesMax: 2,
-      limitField: 'tools[1].max_uses',
-    },
+    readSearchTool(clientRequest({ tools: [{ name: 'f', input_schema: {} }, limited] })),
+    { name: 'web_search', searchesMax: 2, limitField: 'tools[1].max_uses' },
   );
 });
 
@@ -154,35 +144,30 @@ const use = {
   input: { query: 'x' },
 };
 
+const answerOf = (...content: object[]) => ({
+  type: 'message',
+  role: 'assistant',
+  content,
+  usage: { input_tokens: 9, output_tokens: 1 },
+});
+
 test('blocks of a search pass byte for byte in history and answer', () => {
   const history = [
     { role: 'user', content: 'Search' },
     { role: 'assistant', content: [use, found, textPart('Hi')] },
+    { role: 'user', content: 'More' },
   ];
-  assert.deepEqual(
-    write({ messages: [...history, { role: 'user', content: 'More' }] }).body.messages,
-    [...history, { role: 'user', content: 'More' }],
-  );
-  const answer = {
-    type: 'message',
-    role: 'assistant',
-    content: [use, found],
-    usage: { input_tokens: 9, output_tokens: 1 },
-  };
-  assert.deepEqual(messages.relay.relayAnswer(answer, answerContext()).body.content, [use, found]);
+  assert.deepEqual(write({ messages: history }).body.messages, history);
+  const relayed = messages.relay.relayAnswer(answerOf(use, found), answerContext());
+  assert.deepEqual(relayed.body.content, [use, found]);
 });
 
 test('the provider’s own count is used; without one, results count and errors do not', () => {
-  const searchesOf = (usage: object) =>
-    messages.relay.relayAnswer(
-      {
-        type: 'message',
-        role: 'assistant',
-        content: [use, found, use, failed],
-        usage: { input_tokens: 9, output_tokens: 1, ...usage },
-      },
-      answerContext(),
-    ).searches;
+  const answer = answerOf(use, found, use, failed);
+  const searchesOf = (more: object) => {
+    const counted = { ...answer, usage: { ...answer.usage, ...more } };
+    return messages.relay.relayAnswer(counted, answerContext()).searches;
+  };
   assert.equal(searchesOf({}), 1);
   assert.equal(searchesOf({ server_tool_use: { web_search_requests: 3 } }), 3);
   assert.equal(searchesOf({ server_tool_use: { web_search_requests: 0 } }), 0);
@@ -194,11 +179,9 @@ test('the provider’s own count is used; without one, results count and errors 
 test('a stream counts each search when its results arrive, and at its end by the provider’s count', () => {
   const pipe = messages.relay.relayStream(answerContext());
   const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
-  const usage = { input_tokens: 9, output_tokens: 1, server_tool_use: { web_search_requests: 0 } };
-  push({
-    type: 'message_start',
-    message: { type: 'message', role: 'assistant', content: [], usage },
-  });
+  const message = answerOf();
+  const usage = { ...message.usage, server_tool_use: { web_search_requests: 0 } };
+  push({ type: 'message_start', message: { ...message, usage } });
   for (const [index, block] of [use, found, use, failed].entries()) {
     const frame = push(blockStart(block, index));
     assert.ok(frame.includes(JSON.stringify(block)), 'as it came');

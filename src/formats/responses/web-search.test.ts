@@ -49,13 +49,8 @@ test('a search is found in the request’s tools and items, with the limit of al
     ...found,
     searchesMax: 3,
   });
-  const input = [
-    {
-      type: 'additional_tools',
-      role: 'developer',
-      tools: [{ type: 'web_search_preview_2025_03_11' }],
-    },
-  ];
+  const tools = [{ type: 'web_search_preview_2025_03_11' }];
+  const input = [{ type: 'additional_tools', role: 'developer', tools }];
   assert.deepEqual(readSearchTool(requestFor({ input })), { ...found, name: 'web_search_preview' });
 });
 
@@ -121,67 +116,32 @@ test('the provider’s own count is used; without one, completed searches count 
     message,
   ];
   assert.equal(countSearches({}, output), 1);
-  assert.equal(
-    countSearches({}, [
-      call(undefined, 'completed'),
-      call({ type: 'search' }, 'failed'),
-      call({ type: 'search' }, 'searching'),
-    ]),
-    1,
-  );
-  assert.equal(countSearches({ tool_usage: { web_search: { num_requests: 3 } } }, output), 3);
-  assert.equal(countSearches({ tool_usage: { web_search: { num_requests: 0 } } }, output), 0);
-  for (const lie of [-1, 1.5, '4', 1e12, null]) {
-    assert.equal(
-      countSearches({ tool_usage: { web_search: { num_requests: lie } } }, output),
-      1,
-      String(lie),
-    );
-  }
+  const unfinished = ['failed', 'searching'].map((status) => call({ type: 'search' }, status));
+  assert.equal(countSearches({}, [call(undefined, 'completed'), ...unfinished]), 1);
+  const counted = (requests: unknown) =>
+    countSearches({ tool_usage: { web_search: { num_requests: requests } } }, output);
+  assert.deepEqual([counted(3), counted(0)], [3, 0]);
+  for (const lie of [-1, 1.5, '4', 1e12, null]) assert.equal(counted(lie), 1, String(lie));
 });
 
 test('a stream counts each search when it ends, and its items and annotations pass unchanged', () => {
   const pipe = responses.relay.relayStream(contextFor());
-  const annotation = {
-    type: 'url_citation',
-    url: 'https://a.b',
-    title: 'A',
-    start_index: 0,
-    end_index: 2,
-  };
-  const events = [
-    sseEvent('response.created', { sequence_number: 0, response: { id: 'resp_1', output: [] } }),
-    sseEvent('response.output_item.added', {
-      sequence_number: 1,
-      output_index: 0,
-      item: call(undefined, 'in_progress'),
-    }),
-    sseEvent('response.web_search_call.searching', {
-      sequence_number: 2,
-      output_index: 0,
-      item_id: 'ws_1',
-    }),
-    sseEvent('response.output_item.done', { sequence_number: 3, output_index: 0, item: done }),
-    sseEvent('response.output_text.annotation.added', {
-      sequence_number: 4,
-      output_index: 1,
-      annotation,
-    }),
+  const page = { type: 'url_citation', url: 'https://a.b', title: 'A' };
+  const annotation = { ...page, start_index: 0, end_index: 2 };
+  const begun = call(undefined, 'in_progress');
+  const created = { sequence_number: 0, response: { id: 'resp_1', output: [] } };
+  pipe.push(sseEvent('response.created', created));
+  const events: [type: string, fields: object, searches: number][] = [
+    ['response.output_item.added', { output_index: 0, item: begun }, 0],
+    ['response.web_search_call.searching', { output_index: 0, item_id: 'ws_1' }, 0],
+    ['response.output_item.done', { output_index: 0, item: done }, 1],
+    ['response.output_text.annotation.added', { output_index: 1, annotation }, 1],
   ];
-  const seen = events.map((event) => {
-    const frame = pipe.push(event);
-    return [
-      frame.includes(event.data) || event.data.includes('response.created'),
-      pipe.progress.searches ?? 0,
-    ];
-  });
-  assert.deepEqual(seen, [
-    [true, 0],
-    [true, 0],
-    [true, 0],
-    [true, 1],
-    [true, 1],
-  ]);
+  for (const [index, [type, fields, searches]] of events.entries()) {
+    const event = sseEvent(type, { sequence_number: index + 1, ...fields });
+    assert.ok(pipe.push(event).includes(event.data), type);
+    assert.equal(pipe.progress.searches ?? 0, searches, type);
+  }
   const response = {
     id: 'resp_1',
     output: [done, done, message],
