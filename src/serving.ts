@@ -174,10 +174,10 @@ function createGateway(
     log,
     clock,
   });
-  const { cache, overload, idempotency } = config;
+  const { cache, overload, tuning } = config;
   const upstreams = createUpstreams({
     clock,
-    largeAnswerBytesMax: memoryShareBytes(overload.answer_bytes, {
+    largeAnswerBytesMax: memoryShareBytes(tuning.answerBytes, {
       memoryBytes: overload.memory_bytes,
       threads: threads.count,
     }),
@@ -198,9 +198,9 @@ function createGateway(
     onError: report('images or long answers cannot be stored, read or removed'),
   });
   const files = answerFilesIn(images.store);
-  const bodyBytesMax = idempotency.body_limit_bytes;
+  const bodyBytesMax = tuning.storedAnswerBytes;
   const isUnpaid = (key: ApiKey) => trust.isUnpaid(key);
-  const bodies = new KeptBodies({ ...answers, settings: config.bodies, threads });
+  const bodies = new KeptBodies({ ...answers, config, threads });
   const observe = { activity, meter, bodies };
   const hosts = { catalog, providers: connectProviders(config, secrets[0]), upstreams, routing };
   return {
@@ -218,9 +218,9 @@ function createGateway(
       idempotency: new Idempotency({ ...answers, owner, bodyBytesMax, files }),
       cache: new ResponseCache({
         ...answers,
-        memoryBytes: Math.floor(cache.memory_bytes / threads.count),
+        threads: threads.count,
         diskBytes: cache.disk_bytes,
-        bodyBytesMax: cache.body_limit_bytes,
+        bodyBytesMax,
         locks: shared.nameLocks,
       }),
       ...openDailyBytes(config, { threads: threads.count, clock }),
@@ -234,7 +234,7 @@ function createGateway(
     images,
     headers: headerNamesOf(config.service.name),
     runs,
-    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
+    keepAlives: new KeepAlives(clock),
     log,
     clock,
   };

@@ -43,13 +43,9 @@ describe('sources', () => {
       account_concurrent_requests: null,
       unpaid_concurrent_requests: 4,
       loss_budget_usd: 1,
-      loss_budget_share: 0.05,
       free_bytes_per_day: 268_435_456,
       failed_keys_per_minute: 20,
-      stream_keep_alive_ms: 10_000,
-      stream_stall_ms: 60_000,
       default_max_output_tokens: 32_768,
-      default_max_searches: 5,
       hold_slice_tokens: 4_096,
     });
     assert.equal(config.service.name, 'Service');
@@ -552,9 +548,19 @@ describe('faults', () => {
       /^retries\.max_attempts must be a whole number from 1 to 20; got 0/,
     ],
     [
-      'health: { failures: many }\n',
-      '1:21',
-      /^health\.failures must be a whole number from 1 to 1000; got "many"/,
+      'health: { failures: 9 }\n',
+      '1:1',
+      /^health is no longer a setting\. Remove it: five failures in a row/,
+    ],
+    [
+      'retries: { max_attempts: 2, budget_floor: 9 }\n',
+      '1:29',
+      /^retries\.budget_floor is no longer a setting\. Remove it: it is 3\.$/,
+    ],
+    [
+      'telemetry: { sampler: always_off }\n',
+      '1:14',
+      /^telemetry\.sampler is no longer a setting\. Remove it: OTEL_TRACES_SAMPLER in the environment sets it\.$/,
     ],
     [
       'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n',

@@ -18,6 +18,7 @@ import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 import { resolveTelemetry } from './telemetry.ts';
+import { type Tuning, usualTuning } from './tuning.ts';
 import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
@@ -25,6 +26,8 @@ type ConfigSource = {
   readonly env: Environment;
   /** The base of relative paths. */
   readonly cwd: string;
+  /** For tests. */
+  readonly tuning?: Partial<Tuning> | undefined;
 };
 
 type Resolving = ConfigSource & { readonly dataDir?: string };
@@ -47,7 +50,7 @@ export function defaultConfig(dataDir: string): Config {
 
 function resolveConfig(
   file: ConfigFileText | null,
-  { env, cwd, dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data') }: Resolving,
+  { env, cwd, tuning, dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data') }: Resolving,
 ): Config {
   const values = readFieldValues(file, env);
   const { fields, faultAt } = values;
@@ -82,6 +85,7 @@ function resolveConfig(
     },
     smtp: resolveSmtp(values, env),
     oidc: resolveOidc(values, env),
+    tuning: { ...usualTuning, ...tuning },
     dataDir,
     warnings: [
       ...emptyFileWarnings(file),

@@ -2,7 +2,6 @@
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static } from 'typebox';
 import { providerKindNames, type ProviderKindName } from '../terms/provider-kind.ts';
-import { searchesPerRequestMax } from '../terms/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type ToolPricesEntry,
 } from './model-schema.ts';
 import { ProviderTimeouts } from './timeouts.ts';
+import type { Tuning } from './tuning.ts';
 
 const closed = { additionalProperties: false } as const;
 /** A section may be left out: its fields have defaults. */
@@ -72,16 +72,6 @@ const Provider = Type.Object(
   },
   closed,
 );
-
-/** OpenTelemetry's standard samplers. */
-export const telemetrySamplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
 
 /** A host, or a host and its port. */
 const host = {
@@ -185,16 +175,6 @@ export const ConfigFile = Type.Object(
           description:
             'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of the memory of the machine or container. They are always refused at 85 % of the heap limit of Node.',
         }),
-        arriving_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
-          default: null,
-          description:
-            'The most that arriving request bodies may take together. Beyond it, the largest and slowest body of the key, account and address that hold most is refused with a 503. `null`: an eighth of the memory limit.',
-        }),
-        answer_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
-          default: null,
-          description:
-            "The most that providers' whole answers over 256 KB may take together while they are read. Others wait, unread; one at a time is always read. `null`: an eighth of the memory limit.",
-        }),
       },
       section,
     ),
@@ -266,35 +246,6 @@ export const ConfigFile = Type.Object(
             description: "Headers of each export, for the receiver's key.",
           },
         ),
-        traces: Type.Boolean({ default: true, description: 'Exports the spans of requests.' }),
-        metrics: Type.Boolean({ default: true, description: 'Exports metrics.' }),
-        service_name: Type.String({
-          minLength: 1,
-          maxLength: 200,
-          default: 'tollgate',
-          description: 'The name of the service in telemetry.',
-        }),
-        resource_attributes: Type.Record(
-          Type.String({ pattern: '^[A-Za-z0-9_.-]{1,200}$' }),
-          Type.String({ maxLength: 1_000, description: 'The value of the attribute.' }),
-          {
-            ...section,
-            names: 'letters, digits, dots, hyphens and underscores, at most 200',
-            description: 'Further attributes of the service.',
-          },
-        ),
-        sampler: Type.Enum([...telemetrySamplers], {
-          default: 'parentbased_always_on',
-          description:
-            "Which requests' spans are exported. With `parentbased_`, the client decides if it sends a `traceparent`.",
-        }),
-        sampler_ratio: Type.Number({
-          minimum: 0,
-          maximum: 1,
-          default: 1,
-          description: 'The share of requests that the ratio samplers take.',
-        }),
-        metric_interval_ms: milliseconds(60_000, 'How often metrics are exported.'),
         allowed_hosts: Type.Array(
           Type.String({
             ...host,
@@ -426,16 +377,9 @@ export const ConfigFile = Type.Object(
           {
             default: 1,
             description:
-              'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD. Beyond it, its new live requests are refused. `null`: no limit.',
+              'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
           },
         ),
-        loss_budget_share: Type.Number({
-          minimum: 0,
-          maximum: 1,
-          default: 0.05,
-          description:
-            'The loss budget as a share of what the account was charged in the same 30 days, if that is more than `loss_budget_usd`.',
-        }),
         free_bytes_per_day: Type.Integer({
           minimum: 0,
           maximum: 1_099_511_627_776,
@@ -451,14 +395,6 @@ export const ConfigFile = Type.Object(
               'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
           },
         ),
-        stream_keep_alive_ms: milliseconds(
-          10_000,
-          'How long a stream may be silent, while a model thinks, before the client gets a keep-alive: `ping` in a Messages stream that has begun, otherwise a comment.',
-        ),
-        stream_stall_ms: milliseconds(
-          60_000,
-          'How long a client may read nothing of its response before it counts as gone.',
-        ),
         hold_slice_tokens: Type.Integer({
           minimum: 256,
           maximum: 100_000_000,
@@ -473,25 +409,11 @@ export const ConfigFile = Type.Object(
           description:
             "The output limit of a request without one, if the model allows as much. It bounds the request's hold.",
         }),
-        default_max_searches: Type.Integer({
-          minimum: 1,
-          maximum: searchesPerRequestMax,
-          default: 5,
-          description:
-            "The most web searches that the provider may run for a request without its own limit (`max_tool_calls` in Responses, `max_uses` in Messages). It bounds the request's hold.",
-        }),
       },
       section,
     ),
     idempotency: Type.Object(
       {
-        body_limit_bytes: Type.Integer({
-          minimum: 0,
-          maximum: 67_108_864,
-          default: 8_388_608,
-          description:
-            'The longest response, after compression, that the database stores for a retry with the same `Idempotency-Key`. Longer ones are stored as encrypted files beside the images. 0: only the outcome is stored; a retry does not run the request again and gets a 409.',
-        }),
         file_bytes_per_day: Type.Integer({
           minimum: 0,
           maximum: 1_099_511_627_776,
@@ -509,25 +431,12 @@ export const ConfigFile = Type.Object(
           description:
             'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
         }),
-        memory_bytes: Type.Integer({
-          minimum: 65_536,
-          maximum: 17_179_869_184,
-          default: 67_108_864,
-          description:
-            "The size of each gateway's cache in memory, which holds the most recently used responses.",
-        }),
         disk_bytes: Type.Integer({
           minimum: 65_536,
           maximum: 1_099_511_627_776,
           default: 1_073_741_824,
           description:
             'The size of the cache in the database; beyond it, the oldest responses are deleted first.',
-        }),
-        body_limit_bytes: Type.Integer({
-          minimum: 0,
-          maximum: 67_108_864,
-          default: 8_388_608,
-          description: 'The longest answer, after compression, that is cached.',
         }),
       },
       section,
@@ -556,12 +465,6 @@ export const ConfigFile = Type.Object(
           default: 7,
           description: 'The most days that a key may keep them.',
         }),
-        body_limit_bytes: Type.Integer({
-          minimum: 1_024,
-          maximum: 8_388_608,
-          default: 262_144,
-          description: 'How much of each body is kept; the rest is cut off.',
-        }),
         disk_bytes: Type.Integer({
           minimum: 65_536,
           maximum: 1_099_511_627_776,
@@ -589,50 +492,6 @@ export const ConfigFile = Type.Object(
           1,
           20,
           'The most upstream calls of a request with its retries, over all routes of its model. 1: no retries. Each route is asked once in any case.',
-        ),
-        attempts_per_route: count(2, 1, 20, 'The most calls of a request to one route.'),
-        budget_percent: count(
-          20,
-          0,
-          100,
-          'The most retries at a time, in percent of the running requests, so that a failing provider does not get many times the load.',
-        ),
-        budget_floor: count(
-          3,
-          0,
-          1_000,
-          'The number of retries that is always allowed, however few requests run.',
-        ),
-        deadline_ms: milliseconds(
-          300_000,
-          'How long after the first attempt another attempt may start. A running attempt continues.',
-        ),
-        backoff_base_ms: milliseconds(
-          250,
-          'The wait before the first retry on a route; it doubles with each retry. Half of each wait is random.',
-        ),
-        backoff_cap_ms: milliseconds(
-          5_000,
-          "The longest wait. If a provider's `Retry-After` is longer, the next route is tried instead.",
-        ),
-      },
-      section,
-    ),
-    health: Type.Object(
-      {
-        failures: count(
-          5,
-          1,
-          1_000,
-          'How many failures in a row eject a route (a provider and its model) for a while.',
-        ),
-        ejection_ms: milliseconds(
-          10_000,
-          'How long the first ejection lasts; each further one lasts twice as long. Then one request at a time tries the route.',
-        ),
-        ejection_cap_ms: milliseconds(
-          300_000,
-          'The longest ejection, also used when a credential is refused.',
         ),
       },
       section,
@@ -742,13 +601,6 @@ export const ConfigFile = Type.Object(
               'Hosts outside the public internet whose images may be fetched. Anyone with a key can then make the gateway send them a GET for any path: list only hosts where that is harmless.',
           },
         ),
-        memory_bytes: Type.Integer({
-          minimum: 1_048_576,
-          maximum: 17_179_869_184,
-          default: 100_663_296,
-          description:
-            'The most that large bodies (256 KB and more) of image requests may take together, from before they are read until the requests end. Others wait, unread; those of clients that hold least are next. The process needs a few times as much memory. At most `overload.arriving_bytes` counts.',
-        }),
       },
       section,
     ),
@@ -802,13 +654,6 @@ export const ConfigFile = Type.Object(
             writeOnly: true,
             description:
               'The signing secret (`whsec_…`) of the webhook endpoint `<public_url>/webhooks/stripe`. Required with `secret_key`.',
-          }),
-        ),
-        api_url: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description:
-              "The address of another server with Stripe's API, for tests: `http://127.0.0.1:12111`.",
           }),
         ),
         fee_percent: Type.Number({
@@ -866,10 +711,6 @@ export const ConfigFile = Type.Object(
             description:
               'USD for each web search, with any provider and number of results, without `pricing.markup`. Six decimals. `null`: searches are not sold. Default: the price of the provider that answers, with the markup (docs/search.md).',
           }),
-        ),
-        timeout_ms: milliseconds(
-          20_000,
-          'How long a web search may take, including all providers that are tried.',
         ),
       },
       section,
@@ -945,8 +786,6 @@ export type StorageConfig =
 export type StripeConfig = {
   secret_key: string;
   webhook_secret: string;
-  /** null: Stripe's own address. Without a path. */
-  api_url: string | null;
   /** Whole cents. `choices` are ascending and from `min` to `max`. */
   fee_percent: number;
   fee_fixed_cents: number;
@@ -962,14 +801,28 @@ export type OtlpTarget = {
   headers: Record<string, string>;
 };
 
-export type TelemetryConfig = Pick<
-  ConfigFile['telemetry'],
-  'service_name' | 'resource_attributes' | 'sampler' | 'sampler_ratio' | 'metric_interval_ms'
-> & {
+/** OpenTelemetry's standard samplers. */
+export const telemetrySamplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+export type TelemetryConfig = {
   /** null: spans are not exported. */
   traces: OtlpTarget | null;
   /** null: metrics are not exported. */
   metrics: OtlpTarget | null;
+  service_name: string;
+  resource_attributes: Record<string, string>;
+  /** With `parentbased_`, the client decides if it sends a `traceparent`. */
+  sampler: (typeof telemetrySamplers)[number];
+  /** The share of requests that the ratio samplers take. */
+  sampler_ratio: number;
+  metric_interval_ms: number;
 };
 
 export type SmtpConfig = { url: string; from: string };
@@ -1012,6 +865,7 @@ export type Config = DeepReadonly<
     providers: Record<string, ProviderConfig>;
     /** `providers`: the enabled search providers, in the order of calls. */
     search: Omit<ConfigFile['search'], 'providers'> & { providers: string[] };
+    tuning: Tuning;
     /** An absolute path. */
     dataDir: string;
     /** Problems that do not prevent a start. */

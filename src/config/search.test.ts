@@ -18,7 +18,7 @@ function load(yaml: string, env: Readonly<Record<string, string>> = {}): Config 
 }
 
 test('by default there is a timeout and no provider', () => {
-  assert.deepEqual(load('').search, { providers: [], timeout_ms: 20_000 });
+  assert.deepEqual(load('').search, { providers: [] });
 });
 
 test('a key variable or SEARXNG_URL enables a provider', () => {
@@ -117,7 +117,6 @@ const faults: [yaml: string, message: RegExp, env?: Readonly<Record<string, stri
     /search\.price_usd must have at most six decimals; got 1e-7\. .* \$5 per 1 000 is 0\.005/,
   ],
   ['search: { price_usd: -1 }', /search\.price_usd must be/],
-  ['search: { timeout_ms: 0 }', /search\.timeout_ms must be/],
   ['providers: { searxng: {} }', /providers\.searxng\.base_url is required/],
   [
     'providers: { mine: { kind: searxng, api_key: none } }',

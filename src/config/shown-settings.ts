@@ -41,15 +41,8 @@ function asWritten({ telemetry: { operator, allowed_hosts }, ...config }: Config
   if (operator === null) return { ...config, telemetry: { allowed_hosts } };
   const { traces, metrics } = operator;
   const { url = '', headers } = traces ?? metrics ?? {};
-  const telemetry = {
-    ...operator,
-    allowed_hosts,
-    endpoint: url.replace(/\/v1\/(?:traces|metrics)$/, ''),
-    headers,
-    traces: traces !== null,
-    metrics: metrics !== null,
-  };
-  return { ...config, telemetry };
+  const endpoint = url.replace(/\/v1\/(?:traces|metrics)$/, '');
+  return { ...config, telemetry: { allowed_hosts, endpoint, headers } };
 }
 
 /** A setting's value, and the one without a file and variables: some do not come from the schema. */

@@ -39,7 +39,6 @@ test('amounts have defaults, choices are sorted without duplicates, and the addr
   assert.deepEqual(stripe, {
     secret_key: 'sk_live_000111222333',
     webhook_secret: 'whsec_444555666',
-    api_url: null,
     fee_percent: 0,
     fee_fixed_cents: 0,
     top_up_usd: { min: 5, max: 1_000, choices: [20, 50] },
@@ -91,15 +90,4 @@ test('a test mode key causes a warning', () => {
     'stripe: { secret_key: sk_test_000111222333, webhook_secret: whsec_1 }',
   );
   assert.match(warnings.join(), /without anybody paying/);
-});
-
-test('another Stripe server is an address without a path', () => {
-  assert.equal(
-    load(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/" }`).stripe!.api_url,
-    'http://127.0.0.1:12111',
-  );
-  assert.equal(
-    fault(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/v1" }`).fault.field,
-    'stripe.api_url',
-  );
 });

@@ -1,7 +1,6 @@
 // Resolves card payments: both secrets or neither, and amounts that Stripe can charge.
 import type { FieldValues } from './field-values.ts';
 import type { ConfigFile, StripeConfig } from './schema.ts';
-import { webAddressProblem } from './web-address.ts';
 
 type StripeEntry = ConfigFile['stripe'];
 
@@ -10,25 +9,16 @@ type StripeEntry = ConfigFile['stripe'];
  * and for inconsistent amounts.
  */
 export function resolveStripe(values: FieldValues): StripeConfig | null {
-  const { secret_key, webhook_secret, api_url, fee_percent, fee_fixed_cents, top_up_usd } =
-    values.fields.stripe;
+  const { secret_key, webhook_secret, top_up_usd, ...fees } = values.fields.stripe;
   checkAmounts(values, top_up_usd);
-  checkPercent(values, fee_percent);
-  const address = addressOf(values, api_url);
+  checkPercent(values, fees.fee_percent);
   if (secret_key === undefined && webhook_secret === undefined) return null;
   if (secret_key === undefined)
     throw missing(values, 'secret_key', 'the key that checkouts are made with');
   if (webhook_secret === undefined)
     throw missing(values, 'webhook_secret', 'payments are credited by signed events only');
   const choices = [...new Set(top_up_usd.choices)].toSorted((one, other) => one - other);
-  return {
-    secret_key,
-    webhook_secret,
-    api_url: address,
-    fee_percent,
-    fee_fixed_cents,
-    top_up_usd: { ...top_up_usd, choices },
-  };
+  return { secret_key, webhook_secret, ...fees, top_up_usd: { ...top_up_usd, choices } };
 }
 
 /** Payments with a test key are not real money but would become live balance. */
@@ -69,18 +59,6 @@ function checkPercent({ faultAt }: FieldValues, percent: number): void {
   throw faultAt(['stripe', 'fee_percent'], {
     problem: `must have at most four decimals; got ${percent}`,
     remedy: 'It is in percent: 2.9 is 29 thousandths of the credit.',
-  });
-}
-
-function addressOf({ faultAt }: FieldValues, url: string | undefined): string | null {
-  if (url === undefined) return null;
-  const problem =
-    webAddressProblem(url) ??
-    (new URL(url).pathname === '/' ? null : 'must have no path; got one with a path');
-  if (problem === null) return new URL(url).origin;
-  throw faultAt(['stripe', 'api_url'], {
-    problem,
-    remedy: 'Write the address alone, such as `http://127.0.0.1:12111`.',
   });
 }
 

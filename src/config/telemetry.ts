@@ -1,5 +1,5 @@
-// Settings of telemetry: the section `telemetry`, completed and overridden by OpenTelemetry's own
-// variables. https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+// Settings of telemetry: OpenTelemetry's own variables, and the section `telemetry` where they are
+// unset. https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 import { ConfigError } from './config-error.ts';
 import type { Environment, FaultAt, FieldValues } from './field-values.ts';
 import {
@@ -24,17 +24,13 @@ export function resolveTelemetry(
   const metrics = targetOf('metrics', fields.telemetry, { env, faultAt });
   if (traces === null && metrics === null) return null;
   checkProtocol(env);
-  const { service_name, resource_attributes, metric_interval_ms } = fields.telemetry;
   return {
     traces,
     metrics,
-    service_name: env['OTEL_SERVICE_NAME'] || service_name,
-    resource_attributes: {
-      ...resource_attributes,
-      ...pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES', decode),
-    },
-    ...samplerOf(fields.telemetry, env),
-    metric_interval_ms: numberOf(env, 'OTEL_METRIC_EXPORT_INTERVAL', metric_interval_ms, {
+    service_name: env['OTEL_SERVICE_NAME'] || 'tollgate',
+    resource_attributes: pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES', decode),
+    ...samplerOf(env),
+    metric_interval_ms: numberOf(env, 'OTEL_METRIC_EXPORT_INTERVAL', 60_000, {
       min: 1,
       max: 86_400_000,
     }),
@@ -46,8 +42,7 @@ type SettingSources = { readonly env: Environment; readonly faultAt: FaultAt };
 function targetOf(signal: Signal, entry: Entry, sources: SettingSources): OtlpTarget | null {
   const { env } = sources;
   const name = signal.toUpperCase();
-  const exporter = env[`OTEL_${name}_EXPORTER`];
-  if (exporter === 'none' || (!exporter && !entry[signal])) return null;
+  if (env[`OTEL_${name}_EXPORTER`] === 'none') return null;
   const own = `OTEL_EXPORTER_OTLP_${name}_ENDPOINT`;
   const url = env[own]
     ? checked(sources, own, env[own])
@@ -106,27 +101,27 @@ function checkProtocol(env: Environment): void {
   });
 }
 
-function samplerOf(entry: Entry, env: Environment): Pick<Entry, 'sampler' | 'sampler_ratio'> {
+function samplerOf(env: Environment): Pick<TelemetryConfig, 'sampler' | 'sampler_ratio'> {
   const named = env['OTEL_TRACES_SAMPLER'];
-  const sampler = named ? telemetrySamplers.find((each) => each === named) : entry.sampler;
+  const sampler = telemetrySamplers.find((each) => each === (named || 'parentbased_always_on'));
   if (!sampler) {
     throw faultOf('OTEL_TRACES_SAMPLER', {
       problem: `must be one of ${telemetrySamplers.join(', ')}; got ${JSON.stringify(named)}`,
       remedy: 'Use one of these, or unset it for `parentbased_always_on`.',
     });
   }
-  const ratio = numberOf(env, 'OTEL_TRACES_SAMPLER_ARG', entry.sampler_ratio, { min: 0, max: 1 });
+  const ratio = numberOf(env, 'OTEL_TRACES_SAMPLER_ARG', 1, { min: 0, max: 1 });
   return { sampler, sampler_ratio: ratio };
 }
 
 function numberOf(
   env: Environment,
   name: string,
-  written: number,
+  usual: number,
   { min, max }: { readonly min: number; readonly max: number },
 ): number {
   const text = env[name];
-  if (!text) return written;
+  if (!text) return usual;
   const value = Number(text);
   if (value >= min && value <= max) return value;
   throw faultOf(name, {

@@ -2,8 +2,9 @@
 // otherwise be reported as a missing one.
 import { isObject } from '../lib/json.ts';
 import { nearestOf } from '../lib/nearest.ts';
-import type { FieldPath } from './config-error.ts';
+import { formatPath, type FieldPath } from './config-error.ts';
 import { childSchemaOf, fieldNamesOf, namesOf, type FieldSchema } from './field-schema.ts';
+import { removalOf } from './removed-settings.ts';
 
 type UnknownField = {
   readonly path: FieldPath;
@@ -51,6 +52,9 @@ function unknownField(
   const known = fieldNamesOf(schema);
   // The schema check reports a value where no fields are expected.
   if (known.length === 0) return null;
+  const removal = removalOf(formatPath([...path, name]));
+  if (removal !== null)
+    return { path: [...path, name], problem: 'is no longer a setting', remedy: removal };
   const meant = nearestOf(String(name), known);
   return {
     path: [...path, name],

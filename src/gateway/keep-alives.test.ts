@@ -17,7 +17,7 @@ function silentStream(clock: TestClock): KeptStream & { lastWriteMs: number; kee
 
 test('a stream gets one keep-alive for each silence, and none while it is written to', async () => {
   const clock = new TestClock();
-  const keepAlives = new KeepAlives(10_000, clock);
+  const keepAlives = new KeepAlives(clock);
   const silent = silentStream(clock);
   const busy = silentStream(clock);
   keepAlives.add(silent);
@@ -33,7 +33,7 @@ test('a stream gets one keep-alive for each silence, and none while it is writte
 
 test('a stream that has ended gets no keep-alives, nor does any once the gateway closes', async () => {
   const clock = new TestClock();
-  const keepAlives = new KeepAlives(10_000, clock);
+  const keepAlives = new KeepAlives(clock);
   const [ended, open] = [silentStream(clock), silentStream(clock)];
   const end = keepAlives.add(ended);
   keepAlives.add(open);

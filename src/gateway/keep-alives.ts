@@ -17,23 +17,19 @@ export type KeptStream = {
   readonly keepAlive: () => void;
 };
 
-/** A silence is noticed at most this fraction of its length late. */
-const sweepsPerSilence = 8;
-const sweepMsMin = 10;
+/** How long a stream may be silent before a keep-alive. */
+export const keepAliveMs = 10_000;
+/** A silence is noticed at most so late. */
+const sweepMs = keepAliveMs / 8;
 
 export class KeepAlives {
-  readonly #silenceMs: number;
   readonly #clock: Clock;
   readonly #streams = new ActiveSet<KeptStream>();
   readonly #stopSweeping: CancelTimer;
 
-  /** `silenceMs`: how long a stream may be silent before a keep-alive. */
-  constructor(silenceMs: number, clock: Clock) {
-    this.#silenceMs = silenceMs;
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#stopSweeping = clock.every(Math.max(silenceMs / sweepsPerSilence, sweepMsMin), () =>
-      this.sweep(),
-    );
+    this.#stopSweeping = clock.every(sweepMs, () => this.sweep());
   }
 
   nowMs(): number {
@@ -47,7 +43,7 @@ export class KeepAlives {
 
   /** Sends a keep-alive on every stream that has been silent for `silenceMs`. */
   sweep(): void {
-    const dueMs = this.nowMs() - this.#silenceMs;
+    const dueMs = this.nowMs() - keepAliveMs;
     for (const stream of this.#streams.members())
       if (stream.lastWriteMs <= dueMs) stream.keepAlive();
   }

@@ -28,7 +28,7 @@ export function chargedHandler(
     // refused because its body came too late.
     if (!request.raw.socket.writable) return reply.hijack();
     const client = httpClient(reply, {
-      stallMs: gateway.config.limits.stream_stall_ms,
+      stallMs: gateway.config.tuning.stallMs,
       clock: gateway.clock,
     });
     const path = publicUrlOf(request);

@@ -34,6 +34,12 @@ const lateCheckMs = 2_000;
  */
 const keepAliveTimeoutMs = 75_000;
 
+/**
+ * The most that large bodies of image requests may take together until the requests end. The process
+ * needs a few times as much memory.
+ */
+const imageBodyBytes = 96 * 1024 * 1024;
+
 /** Adds the routes of another part of the program, such as the dashboard's API. */
 type AddRoutes = (app: FastifyInstance, memoryWait: MemoryWait) => void;
 
@@ -47,7 +53,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   };
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
-  const roomBytes = Math.min(config.images.memory_bytes / threads, bodiesMax);
+  const roomBytes = Math.min(imageBodyBytes / threads, bodiesMax);
   const room = new BodyRoom(roomBytes, clock);
   addGauges(context, { room, arriving: limits.arriving });
   const memoryWait = waitForMemory(context, room);
@@ -102,9 +108,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
-  app.server.on('request', (_request, response) =>
-    dropUnread(response, config.limits.stream_stall_ms),
-  );
+  app.server.on('request', (_request, response) => dropUnread(response, config.tuning.stallMs));
   const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
   const routes = routesOf(context, dashboard);
   acceptBytes(app, limits);
@@ -148,8 +152,8 @@ function trustOf(
  * Returns the limit of all arriving bodies. A body takes several times its length once it is parsed
  * and written again.
  */
-function arrivingBytesMax({ overload, server }: Config, threads: number): number {
-  return memoryShareBytes(overload.arriving_bytes, {
+function arrivingBytesMax({ overload, server, tuning }: Config, threads: number): number {
+  return memoryShareBytes(tuning.arrivingBytes, {
     memoryBytes: overload.memory_bytes,
     threads,
     leastBytes: server.body_limit_bytes,

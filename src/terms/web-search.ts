@@ -28,6 +28,8 @@ export type SearchTool = {
 
 /** More than any request needs; it keeps the hold reasonable. */
 export const searchesPerRequestMax = 100;
+/** The most searches of a request without a limit of its own. */
+export const searchesByDefault = 5;
 
 /**
  * Reads an upstream's count of searches. Untrusted: returns a whole number within reason, else

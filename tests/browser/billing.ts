@@ -27,9 +27,12 @@ let operator: DashboardClient;
 
 before(async () => {
   [stripe, browser] = await Promise.all([startStripe(hooks), openBrowser()]);
-  gateway = await startGateway({
-    stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 },
-  });
+  gateway = await startGateway(
+    {
+      stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 },
+    },
+    { tuning: stripe.tuning },
+  );
   stripe.sendTo(gateway.url);
   owner = await signIn(gateway, { name: 'Ada Lovelace' });
   operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });

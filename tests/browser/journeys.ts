@@ -37,7 +37,9 @@ let browser: TestBrowser;
 
 before(async () => {
   stripe = await startStripe(hooks);
-  [gateway, browser] = await Promise.all([startGateway({ stripe: stripe.config }), openBrowser()]);
+  const config = { stripe: stripe.config };
+  const started = startGateway(config, { tuning: stripe.tuning });
+  [gateway, browser] = await Promise.all([started, openBrowser()]);
 });
 after(() => gateway.stop());
 

@@ -54,7 +54,7 @@ export async function openCaches(
       locks: noOtherThreads,
       database,
       secrets: [secret],
-      memoryBytes: 10_000_000,
+      threads: 1,
       diskBytes: 10_000_000,
       bodyBytesMax: 1_000_000,
       clock,

@@ -43,11 +43,10 @@ before(async () => {
       telemetry: {
         endpoint: operator.url,
         allowed_hosts: receivers.map(({ url }) => new URL(url).host),
-        metric_interval_ms: 1_000,
       },
       images: { allowed_hosts: [] },
     },
-    { clock },
+    { clock, env: { OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
   );
 });
 after(async () => {

@@ -15,6 +15,7 @@ import { test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import type { Tuning } from '../../src/config/tuning.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { whileTimePasses } from '../support/until.ts';
 import { answerStatus, startUpstream } from '../support/upstream.ts';
@@ -25,14 +26,17 @@ const routes = [{ provider: 'openai', model: 'm', api: 'chat' }];
 const chat = endpoints.find(({ name }) => name === 'chat')!;
 const answer = answerContent('chat', { text: 'An answer.', tokens: { input: 10, output: 3 } });
 
-async function start(t: TestContext, more: object = {}) {
+async function start(t: TestContext, more: object = {}, tuning: Partial<Tuning> = {}) {
   const clock = new TestClock();
   const config = {
     models: { priced: { ...limits, routes } },
-    retries: { max_attempts: 3, backoff_base_ms: 1, budget_floor: 10 },
+    retries: { max_attempts: 3 },
     ...more,
   };
-  const gateway = await startGateway(config, { clock });
+  const gateway = await startGateway(config, {
+    clock,
+    tuning: { backoffMs: 1, retriesMin: 10, ...tuning },
+  });
   t.after(() => gateway.stop());
   return { clock, gateway };
 }
@@ -185,7 +189,8 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
 });
 
 test('a retry whose answer was not stored is an error, not a replay that saved something', async (t) => {
-  const { clock, gateway } = await start(t, { idempotency: { body_limit_bytes: 0 } });
+  const idempotency = { file_bytes_per_day: 0 };
+  const { clock, gateway } = await start(t, { idempotency }, { storedAnswerBytes: 1 });
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const sent = { key, headers: { 'idempotency-key': 'one' }, body: chat.body({ model: 'priced' }) };
   gateway.upstream.on(chat.upstreamPath, answer);

@@ -32,11 +32,14 @@ let gateway: TestGateway;
 let admin: AdminClient;
 before(async () => {
   stripe = await startStripe(hooks);
-  gateway = await startGateway({
-    stripe: stripe.config,
-    signup: { open: true, initial_credit_usd: 1 },
-    server: { trust_proxy: true, public_url: passkeyOrigin },
-  });
+  gateway = await startGateway(
+    {
+      stripe: stripe.config,
+      signup: { open: true, initial_credit_usd: 1 },
+      server: { trust_proxy: true, public_url: passkeyOrigin },
+    },
+    { tuning: stripe.tuning },
+  );
   stripe.sendTo(gateway.url);
   admin = await adminOf(gateway);
 });

@@ -116,10 +116,9 @@ const gateway = await startGateway(
         ],
       },
     },
-    retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 1_000 },
-    health: { failures: 1_000 },
+    retries: { max_attempts: 4 },
   },
-  { clock },
+  { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
 );
 after(() => gateway.stop());
 

@@ -10,23 +10,22 @@ import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { isSuccess, numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { noise } from '../support/noise.ts';
+import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerBytes, answerStatus, behind, framesText, thenHang } from '../support/upstream.ts';
 
-const keepAliveMs = 100;
 const weekMs = 7 * 24 * 3_600_000;
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
 
 before(async () => {
   const config = {
-    limits: { stream_keep_alive_ms: keepAliveMs, hold_slice_tokens: 256 },
-    cache: { body_limit_bytes: 20_000 },
+    limits: { hold_slice_tokens: 256 },
     log: { level: 'info' },
   };
   clock = new TestClock();
-  gateway = await startGateway(config, { clock });
+  gateway = await startGateway(config, { clock, tuning: { storedAnswerBytes: 20_000 } });
 });
 after(() => gateway.stop());
 
@@ -435,7 +434,7 @@ test('a stream that its client left, or that broke off, is never cached', async 
   assert.ok(isHit(await ask()));
 });
 
-test('an answer over cache.body_limit_bytes is not cached', async () => {
+test('a very long answer is not cached', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: noise(60_000) }));
   const { key } = await newKey();
   for (const stream of [false, true]) {

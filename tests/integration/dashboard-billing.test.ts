@@ -13,9 +13,12 @@ let gateway: TestGateway;
 
 before(async () => {
   stripe = await startStripe(hooks);
-  gateway = await startGateway({
-    stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
-  });
+  gateway = await startGateway(
+    {
+      stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
+    },
+    { tuning: stripe.tuning },
+  );
   stripe.sendTo(gateway.url);
 });
 after(() => gateway.stop());
@@ -57,9 +60,12 @@ test('an owner tops up: the checkout has the requested amount, and the balance r
 
 test('a card fee is shown in the overview and added to the checkout', async (t) => {
   const local = await startStripe(t);
-  const charging = await startGateway({
-    stripe: { ...local.config, fee_percent: 2.9, fee_fixed_cents: 30 },
-  });
+  const charging = await startGateway(
+    {
+      stripe: { ...local.config, fee_percent: 2.9, fee_fixed_cents: 30 },
+    },
+    { tuning: local.tuning },
+  );
   t.after(() => charging.stop());
   local.sendTo(charging.url);
   const owner = await signIn(charging);

@@ -16,31 +16,34 @@ let operator: DashboardClient;
 
 before(async () => {
   stripe = await startStripe(hooks);
-  gateway = await startGateway({
-    stripe: stripe.config,
-    metrics: { token: 'a-token-that-nobody-sees' },
-    models: {
-      'priced-model': {
-        routes: [{ provider: 'local', model: 'up' }],
-        max_input_tokens: 10_000,
-        max_output_tokens: 1_000,
-        prices: { input: 1, output: 10 },
+  gateway = await startGateway(
+    {
+      stripe: stripe.config,
+      metrics: { token: 'a-token-that-nobody-sees' },
+      models: {
+        'priced-model': {
+          routes: [{ provider: 'local', model: 'up' }],
+          max_input_tokens: 10_000,
+          max_output_tokens: 1_000,
+          prices: { input: 1, output: 10 },
+        },
+        'unpriced-model': {
+          routes: [{ provider: 'nowhere', model: 'up' }],
+          max_input_tokens: 10_000,
+          max_output_tokens: 1_000,
+        },
       },
-      'unpriced-model': {
-        routes: [{ provider: 'nowhere', model: 'up' }],
-        max_input_tokens: 10_000,
-        max_output_tokens: 1_000,
+      providers: {
+        nowhere: {
+          kind: 'openai',
+          base_url: 'http://me:seecret@127.0.0.1:1/v1',
+          api_key: 'sk-nowhere',
+          enabled: false,
+        },
       },
     },
-    providers: {
-      nowhere: {
-        kind: 'openai',
-        base_url: 'http://me:seecret@127.0.0.1:1/v1',
-        api_key: 'sk-nowhere',
-        enabled: false,
-      },
-    },
-  });
+    { tuning: stripe.tuning },
+  );
   stripe.sendTo(gateway.url);
   operator = await signIn(gateway, { operator: true, role: null });
 });

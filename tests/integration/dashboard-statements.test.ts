@@ -29,7 +29,7 @@ before(async () => {
         receipt_note: 'Reverse charge: the recipient owes the tax.',
       },
     },
-    { clock },
+    { clock, tuning: stripe.tuning },
   );
   stripe.sendTo(gateway.url);
 });

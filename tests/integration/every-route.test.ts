@@ -59,7 +59,11 @@ async function forEachPlace(each: (count: number, place: number) => Promise<void
   for (const count of counts) for (const place of places.slice(0, count)) await each(count, place);
 }
 
-async function startSix(clock: TestClock, upstreams: readonly LocalUpstream[], retries: object) {
+async function startSix(
+  clock: TestClock,
+  upstreams: readonly LocalUpstream[],
+  { max_attempts, retriesMin }: { readonly max_attempts: number; readonly retriesMin: number },
+) {
   const models: Record<string, object> = {};
   const images: Record<string, object> = {};
   await forEachPlace(async (count, place) => {
@@ -86,10 +90,9 @@ async function startSix(clock: TestClock, upstreams: readonly LocalUpstream[], r
         mixed: modelTo(['silent0', 'p1', 'p2']),
       },
       image_models: images,
-      retries: { backoff_base_ms: 1, ...retries },
-      health: { failures: 1_000, ejection_cap_ms: 1 },
+      retries: { max_attempts },
     },
-    { clock },
+    { clock, tuning: { retriesMin, backoffMs: 1, failuresMax: 1_000, ejectionMsMax: 1 } },
   );
 }
 
@@ -103,11 +106,7 @@ describe('every route is asked once', () => {
   before(async () => {
     upstreams = await Promise.all(places.map(() => startUpstream()));
     // No retry is allowed at all.
-    gateway = await startSix(clock, upstreams, {
-      max_attempts: 1,
-      budget_percent: 0,
-      budget_floor: 0,
-    });
+    gateway = await startSix(clock, upstreams, { max_attempts: 1, retriesMin: 0 });
     ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 }));
   });
   after(async () => {
@@ -205,7 +204,7 @@ describe('retries', () => {
 
   before(async () => {
     upstreams = await Promise.all(places.map(() => startUpstream()));
-    gateway = await startSix(clock, upstreams, { max_attempts: 4, budget_floor: 10 });
+    gateway = await startSix(clock, upstreams, { max_attempts: 4, retriesMin: 10 });
     ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
   });
   after(async () => {

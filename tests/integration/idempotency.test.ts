@@ -17,11 +17,10 @@ import {
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
+import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { noise } from '../support/noise.ts';
 import { answerStatus, behind, framesText } from '../support/upstream.ts';
 
-const keepAliveMs = 100;
-const bodyLimitBytes = 20_000;
 const dayMs = 24 * 3_600_000;
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
@@ -29,12 +28,11 @@ let keys = 0;
 
 before(async () => {
   const config = {
-    limits: { stream_keep_alive_ms: keepAliveMs },
-    idempotency: { body_limit_bytes: bodyLimitBytes, file_bytes_per_day: 0 },
+    idempotency: { file_bytes_per_day: 0 },
     log: { level: 'info' },
   };
   clock = new TestClock();
-  gateway = await startGateway(config, { clock });
+  gateway = await startGateway(config, { clock, tuning: { storedAnswerBytes: 20_000 } });
 });
 after(() => gateway.stop());
 
@@ -350,32 +348,20 @@ test('a retry waits for an answer that ends long after its client has left', asy
   assert.equal(runs(), 1);
 });
 
-test('a waiting stream that was opened early gets the error in its stream', async (t) => {
+test('a waiting stream that was opened early gets the error in its stream', async () => {
   const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
-  const ownClock = new TestClock();
-  const forgetful = await startGateway(
-    {
-      limits: { stream_keep_alive_ms: keepAliveMs },
-      idempotency: { body_limit_bytes: 0 },
-    },
-    { clock: ownClock },
-  );
-  t.after(() => forgetful.stop());
-  forgetful.upstream.on(chat.upstreamPath, behind(gate.promise, answers(chat)));
-  const { key } = await forgetful.makeKey({ mode: 'live', creditUsd: 5 });
-  const ask = () =>
-    forgetful.post(chat.path, {
-      key,
-      headers: { 'idempotency-key': 'waits' },
-      body: chat.body({ stream: true }),
-    });
+  gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answerStatus(500)));
+  const { key, account } = await newKey();
+  const { ask } = asker(chat, key, newName(), { stream: true });
+  const earlier = gateway.upstream.requests.length;
   const asked = Promise.all([ask(), ask()]);
-  await forgetful.upstream.request(0);
-  await until(() => forgetful.program.app.gateway.runs.count === 2);
-  await ownClock.advance(2 * keepAliveMs);
+  await oneRunsOf(2, earlier);
+  await clock.advance(2 * keepAliveMs);
+  await gateway.program.cli('accounts', 'debit', account, '--usd', '5');
   gate.resolve();
-  const refused = (await asked).find(({ text }) => text.includes('idempotency_body_not_retained'));
+  // When the first has failed, the second can no longer pay.
+  const refused = (await asked).find(({ text }) => text.includes('insufficient_balance'));
   assert.equal(refused?.status, 200);
   assert.ok(!refused.text.includes('[DONE]'));
 });

@@ -79,7 +79,8 @@ for (const [name, kind] of Object.entries(kinds)) {
     let app: RunningApp;
     before(async () => {
       app = await startRunningApp({
-        config: { storage: kind.storage, limits: { stream_stall_ms: stallMs } },
+        config: { storage: kind.storage },
+        tuning: { stallMs },
         clock,
       });
     });

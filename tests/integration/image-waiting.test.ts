@@ -36,9 +36,8 @@ async function start(t: TestContext): Promise<Started> {
   const clock = new TestClock();
   const config = {
     server: { arrival_timeout_ms: arrivalTimeoutMs, shutdown_timeout_ms: shutdownTimeoutMs },
-    images: { memory_bytes: 6_000_000 },
   };
-  const gateway = await startGateway(config, { clock });
+  const gateway = await startGateway(config, { clock, tuning: { arrivingBytes: 6_000_000 } });
   const atProvider: (() => void)[] = [];
   t.after(async () => {
     for (const answer of atProvider) answer();

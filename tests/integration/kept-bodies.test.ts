@@ -35,10 +35,10 @@ before(async () => {
   clock = new TestClock();
   gateway = await startGateway(
     {
-      bodies: { body_limit_bytes: limit, days_max: 5 },
+      bodies: { days_max: 5 },
       metrics: { token: metricsToken },
     },
-    { clock },
+    { clock, tuning: { keptBodyBytes: limit } },
   );
   gateway.answer(chat, { text: said, tokens });
 });
@@ -423,10 +423,10 @@ test('a store that fails changes no answer and no charge, and bodies are written
 });
 
 test('without memory bodies are dropped and counted, and requests are answered', async (t) => {
-  const own = await startGateway({
-    bodies: { body_limit_bytes: 8_388_608 },
-    metrics: { token: metricsToken },
-  });
+  const own = await startGateway(
+    { metrics: { token: metricsToken } },
+    { tuning: { keptBodyBytes: 8_388_608 } },
+  );
   t.after(() => own.stop());
   const { key } = await own.makeKey({ bodyDays: 1 });
   await sql`alter table kept_bodies rename to kept_elsewhere`.execute(own.database.write);

@@ -50,10 +50,9 @@ before(async () => {
         timed: { ...model, timeouts: { total_ms: 4_000 } },
       },
       limits: { loss_budget_usd: 0.1 },
-      health: { failures: 1_000 },
       metrics: { token: metricsToken },
     },
-    { clock },
+    { clock, tuning: { failuresMax: 1_000 } },
   );
 });
 after(() => gateway.stop());

@@ -23,12 +23,17 @@ const first = await startUpstream();
 const second = await startUpstream();
 const receiver = await startOtlpReceiver();
 hosts.live.push(hostOf('loud', first.url), hostOf('louder', second.url));
-const gateway = await startGateway({
-  pricing: { markup: 1.5 },
-  metrics: { token: metricsToken },
-  health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
-  telemetry: { endpoint: receiver.url, metric_interval_ms: 1_000 },
-});
+const gateway = await startGateway(
+  {
+    pricing: { markup: 1.5 },
+    metrics: { token: metricsToken },
+    telemetry: { endpoint: receiver.url },
+  },
+  {
+    tuning: { failuresMax: 1_000, ejectionMsMax: 1 },
+    env: { OTEL_METRIC_EXPORT_INTERVAL: '1000' },
+  },
+);
 after(async () => {
   await gateway.stop();
   for (const part of [first, second, receiver]) await part.close();

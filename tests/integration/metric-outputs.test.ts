@@ -173,7 +173,7 @@ test('names, labels, buckets and values of all metrics are as operators know the
   const gateway = await startGateway(
     {
       metrics: { token: metricsToken },
-      telemetry: { endpoint: receiver.url, metric_interval_ms: 3_600_000 },
+      telemetry: { endpoint: receiver.url },
       models: {
         good: { ...terms, routes: [{ provider: 'local', model: 'good' }] },
         bad: { ...terms, routes: [{ provider: 'openai', model: 'bad', api: 'chat' }] },
@@ -186,9 +186,8 @@ test('names, labels, buckets and values of all metrics are as operators know the
         },
         claude: { ...terms, routes: [{ provider: 'anthropic', model: 'claude' }] },
       },
-      retries: { max_attempts: 2, attempts_per_route: 1 },
     },
-    { clock },
+    { clock, env: { OTEL_METRIC_EXPORT_INTERVAL: '3600000' } },
   );
   let scrape: string;
   try {

@@ -15,6 +15,7 @@ import {
   startGatewayProgram,
   type TestGateway,
 } from '../support/gateway.ts';
+import type { Tuning } from '../../src/config/tuning.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerInParts } from '../support/upstream.ts';
@@ -37,8 +38,13 @@ type Started = {
 };
 
 /** Holds all upstream answers until `release` is called. */
-async function start(t: TestContext, overload: object, clock: TestClock): Promise<Started> {
-  const gateway = await startGateway({ overload, metrics: { token: metricsToken } }, { clock });
+async function start(
+  t: TestContext,
+  { tuning, ...overload }: { readonly tuning?: Partial<Tuning> } & Record<string, unknown>,
+  clock: TestClock,
+): Promise<Started> {
+  const config = { overload, metrics: { token: metricsToken } };
+  const gateway = await startGateway(config, { clock, tuning });
   t.after(() => gateway.stop());
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   for (const { name, upstreamPath } of endpoints) {
@@ -199,7 +205,7 @@ const padded = (characters: number) =>
   JSON.stringify(chat.body({ metadata: { a: 'x'.repeat(characters) } }));
 
 test('stalled uploads of one key give way to every other account, the largest first', async (t) => {
-  const started = await start(t, { arriving_bytes: 1_000_000 }, new TestClock());
+  const started = await start(t, { tuning: { arrivingBytes: 1_000_000 } }, new TestClock());
   started.release();
   const { gateway, key } = started;
   const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -227,7 +233,7 @@ test('stalled uploads of one key give way to every other account, the largest fi
 });
 
 test('many bodies of one key at once are accepted while there is room', async (t) => {
-  const started = await start(t, { arriving_bytes: 6_000_000 }, new TestClock());
+  const started = await start(t, { tuning: { arrivingBytes: 6_000_000 } }, new TestClock());
   started.release();
   const { gateway, key } = started;
   const body = padded(250_000);
@@ -251,7 +257,8 @@ test('a body that its client or the gateway gives up frees its room', async (t) 
 });
 
 test('large answers beyond their limit wait for each other, and each is charged once', async (t) => {
-  const { gateway, key, release } = await start(t, { answer_bytes: 1_024 }, new TestClock());
+  const tuning = { answerBytes: 1_024 };
+  const { gateway, key, release } = await start(t, { tuning }, new TestClock());
   const long = 'long '.repeat(400_000);
   gateway.upstream.on(
     chat.upstreamPath,

@@ -15,7 +15,7 @@ let gateway: TestGateway;
 
 before(async () => {
   stripe = await startStripe(hooks);
-  gateway = await startGateway({ stripe: stripe.config });
+  gateway = await startGateway({ stripe: stripe.config }, { tuning: stripe.tuning });
   stripe.sendTo(gateway.url);
 });
 after(() => gateway.stop());

@@ -47,11 +47,10 @@ before(async () => {
   gateway = await startGateway(
     {
       models: billedModelsConfig(),
-      retries: { max_attempts: 3, attempts_per_route: 2, backoff_base_ms: 1, budget_floor: 1_000 },
-      health: { failures: 1_000 },
+      retries: { max_attempts: 3 },
       log: { level: 'fatal' },
     },
-    { clock },
+    { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
   );
   provider.serve(gateway.upstream);
   await measureRoutes();

@@ -8,6 +8,7 @@ import { answerContent, streamFrames, wholeAnswer, type WireName } from '../supp
 import { endpoints } from '../support/endpoints.ts';
 import { Reply } from '../support/http.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { endpointOf, modelLimits, servedBy, startTwoRoutes } from '../support/two-routes.ts';
 import {
@@ -29,7 +30,6 @@ import { until } from '../support/until.ts';
 const firstAnswer = { text: 'from the first', tokens: { input: 10, output: 3 }, costMicros: 40 };
 const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 }, costMicros: 90 };
 
-const keepAliveMs = 10_000;
 /** How often the gateway checks upstream timeouts. */
 const sweepMs = 1_000;
 
@@ -47,7 +47,6 @@ const toTwo = (fields: object, ofSecond: object = {}) => ({
 });
 const two = await startTwoRoutes(
   {
-    limits: { stream_keep_alive_ms: keepAliveMs },
     models: {
       hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
       patient: {

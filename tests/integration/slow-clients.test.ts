@@ -24,15 +24,17 @@ let account: string;
 let served = 0;
 
 before(async () => {
-  gateway = await startGateway({
-    server: {
-      arrival_timeout_ms: arrivalTimeoutMs,
-      body_limit_bytes: 100_000,
-      cors_origins: ['https://x.example'],
+  gateway = await startGateway(
+    {
+      server: {
+        arrival_timeout_ms: arrivalTimeoutMs,
+        body_limit_bytes: 100_000,
+        cors_origins: ['https://x.example'],
+      },
+      log: { level: 'error' },
     },
-    limits: { stream_stall_ms: stallMs },
-    log: { level: 'error' },
-  });
+    { tuning: { stallMs } },
+  );
   ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
 });

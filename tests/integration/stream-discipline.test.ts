@@ -12,6 +12,8 @@ import { Reply } from '../support/http.ts';
 import { isPending } from '../support/is-pending.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import { usualTuning } from '../../src/config/tuning.ts';
+import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import {
@@ -22,8 +24,7 @@ import {
   type Script,
 } from '../support/upstream.ts';
 
-const keepAliveMs = 15_000;
-const stallMs = 60_000;
+const { stallMs } = usualTuning;
 /** How long the gateway reads an upstream on after its client has left. */
 const readOnMs = 5_000;
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
@@ -33,8 +34,7 @@ const clock = new TestClock();
 let gateway: TestGateway;
 
 before(async () => {
-  const limits = { stream_keep_alive_ms: keepAliveMs, stream_stall_ms: stallMs };
-  gateway = await startGateway({ models: pairModels, limits }, { clock });
+  gateway = await startGateway({ models: pairModels }, { clock });
 });
 after(() => gateway.stop());
 

@@ -83,8 +83,8 @@ test('an error as the first event becomes the matching status', async () => {
 });
 
 test('a host that breaks off behind `stop` without a word is asked again, and the break is free', async (t) => {
-  const retries = { max_attempts: 2, backoff_base_ms: 1, backoff_cap_ms: 1 };
-  const retrying = await startGateway({ models: pairModels, log: { level: 'error' }, retries });
+  const config = { models: pairModels, log: { level: 'error' }, retries: { max_attempts: 2 } };
+  const retrying = await startGateway(config, { tuning: { backoffMs: 1 } });
   t.after(() => retrying.stop());
   const { key: creditKey } = await retrying.makeKey({ mode: 'live', creditUsd: 5 });
   const choice = { index: 0, finish_reason: 'stop', native_finish_reason: 'network_error' };

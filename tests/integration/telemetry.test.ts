@@ -36,11 +36,9 @@ before(async () => {
       telemetry: {
         endpoint: receiver.url,
         headers: { Authorization: receiverKey },
-        service_name: 'gate',
-        metric_interval_ms: 1_000,
       },
     },
-    { clock },
+    { clock, env: { OTEL_SERVICE_NAME: 'gate', OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
   );
   ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 50 }));
 });

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { usualTuning } from '../../src/config/tuning.ts';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { micros } from '../../src/lib/money.ts';
@@ -45,21 +46,22 @@ let customer: OtlpReceiver;
 before(async () => {
   operator = await startOtlpReceiver();
   customer = await startOtlpReceiver();
-  gateway = await startGatewayProgram({
-    server: { threads: 3 },
-    models: { priced, two: twoRoutes },
-    metrics: { token: metricsToken },
-    telemetry: {
-      endpoint: operator.url,
-      allowed_hosts: [new URL(customer.url).host],
-      metric_interval_ms: 100,
+  gateway = await startGatewayProgram(
+    {
+      server: { threads: 3 },
+      models: { priced, two: twoRoutes },
+      metrics: { token: metricsToken },
+      telemetry: {
+        endpoint: operator.url,
+        allowed_hosts: [new URL(customer.url).host],
+      },
+      retries: { max_attempts: 4 },
+      // A revoked key counts as a wrong one, and all tests share an address.
+      limits: { failed_keys_per_minute: null },
+      overload: { lag_ms: null },
     },
-    health: { failures: 4, ejection_ms: 600_000, ejection_cap_ms: 600_000 },
-    retries: { max_attempts: 4, attempts_per_route: 1, backoff_base_ms: 1 },
-    // A revoked key counts as a wrong one, and all tests share an address.
-    limits: { failed_keys_per_minute: null },
-    overload: { lag_ms: null },
-  });
+    { env: { OTEL_METRIC_EXPORT_INTERVAL: '100' } },
+  );
   second = await startGatewayProgram({
     server: { threads: 3 },
     models: { priced },
@@ -202,13 +204,13 @@ test('a route that fails on any thread is out of use on all', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const earlier = gateway.upstream.requests.length;
   const body = chat.body({ model: 'two' });
-  for (let count = 0; count < 12; count++) {
+  for (let count = 0; count < usualTuning.failuresMax + 3; count++) {
     const { status, text } = await sendOne(key, { body });
     assert.equal(status, 200, text);
   }
   const calls = gateway.upstream.requests.slice(earlier);
   const failed = calls.filter(({ path }) => path.startsWith('/local/'));
-  assert.equal(failed.length, 4);
+  assert.equal(failed.length, usualTuning.failuresMax);
   const logged = gateway.program.output.match(/"a route is out of use/g);
   assert.equal(logged?.length, 1);
 });

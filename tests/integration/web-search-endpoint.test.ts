@@ -31,10 +31,9 @@ const gateway = await startGateway(
     // later tests.
     search: { price_usd: 0.005 },
     pricing: { markup: 1.5 },
-    health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
     log: { level: 'info' },
   }),
-  { clock },
+  { clock, tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
 );
 const newKey = (options: KeyOptions = {}) =>
   gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });

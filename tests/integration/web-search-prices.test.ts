@@ -23,31 +23,33 @@ let key: string;
 let account: string;
 
 before(async () => {
-  gateway = await startGateway((upstream) => ({
-    providers: {
-      ...Object.fromEntries(
-        ['brave', 'tavily', 'serper', 'exa'].map((name) => [
-          name,
-          { base_url: `${upstream.url}/${name}`, api_key: upstreamKey },
-        ]),
-      ),
-      own: {
-        kind: 'tavily',
-        base_url: `${upstream.url}/own`,
-        api_key: upstreamKey,
-        tool_prices: { web_search: 0.003 },
+  gateway = await startGateway(
+    (upstream) => ({
+      providers: {
+        ...Object.fromEntries(
+          ['brave', 'tavily', 'serper', 'exa'].map((name) => [
+            name,
+            { base_url: `${upstream.url}/${name}`, api_key: upstreamKey },
+          ]),
+        ),
+        own: {
+          kind: 'tavily',
+          base_url: `${upstream.url}/own`,
+          api_key: upstreamKey,
+          tool_prices: { web_search: 0.003 },
+        },
+        off: {
+          kind: 'exa',
+          base_url: `${upstream.url}/off`,
+          api_key: upstreamKey,
+          tool_prices: { web_search: null },
+        },
       },
-      off: {
-        kind: 'exa',
-        base_url: `${upstream.url}/off`,
-        api_key: upstreamKey,
-        tool_prices: { web_search: null },
-      },
-    },
-    search: { providers: ['brave', 'tavily', 'serper', 'exa', 'own', 'off'] },
-    pricing: { markup },
-    health: { failures: 1_000 },
-  }));
+      search: { providers: ['brave', 'tavily', 'serper', 'exa', 'own', 'off'] },
+      pricing: { markup },
+    }),
+    { tuning: { failuresMax: 1_000 } },
+  );
   ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 }));
 });
 after(() => gateway.stop());

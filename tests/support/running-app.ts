@@ -5,6 +5,7 @@ import { startApp } from '../../src/app.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
 import { createLog } from '../../src/lib/json-log.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Tuning } from '../../src/config/tuning.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
@@ -23,17 +24,21 @@ type App = Awaited<ReturnType<typeof startApp>>;
 export type RunningAppOptions = InstallationOptions & {
   /** Also drives the ledger's windows and leases. Default: the system's. */
   readonly clock?: TestClock;
+  /** Constants of the gateway that the test changes. */
+  readonly tuning?: Partial<Tuning>;
 };
 
 export class RunningApp extends Installation {
   readonly #testClock: TestClock | undefined;
+  readonly #tuning: Partial<Tuning> | undefined;
   #app: App | null = null;
   #firstStart: App['firstStart'] | null = null;
   #failure: Error | null = null;
   #answers: DescribedAnswers | null = null;
 
-  constructor({ clock, ...options }: RunningAppOptions) {
+  constructor({ clock, tuning, ...options }: RunningAppOptions) {
     super(options, clock);
+    this.#tuning = tuning;
     this.#testClock = clock;
   }
 
@@ -54,7 +59,7 @@ export class RunningApp extends Installation {
 
   async start(): Promise<void> {
     this.output = '';
-    const config = loadConfig({ env: this.env, cwd: this.dataDir });
+    const config = loadConfig({ env: this.env, cwd: this.dataDir, tuning: this.#tuning });
     const secrets = loadSecrets(this.env, this.dataDir, {
       isShared: isPostgresUrl(config.database.url),
     });
@@ -127,9 +132,10 @@ export class RunningApp extends Installation {
 
 export async function startRunningApp({
   clock,
+  tuning,
   ...options
 }: RunningAppOptions = {}): Promise<RunningApp> {
-  const app = new RunningApp({ ...(await databaseFor(options)), clock });
+  const app = new RunningApp({ ...(await databaseFor(options)), clock, tuning });
   await app.start();
   return app;
 }

@@ -57,7 +57,12 @@ export class LocalStripe {
 
   /** The `stripe` section of a configuration. */
   get config() {
-    return { secret_key: 'sk_test_local_stripe', webhook_secret: webhookSecret, api_url: this.url };
+    return { secret_key: 'sk_test_local_stripe', webhook_secret: webhookSecret };
+  }
+
+  /** Leads a gateway to this server. */
+  get tuning() {
+    return { stripeUrl: this.url };
   }
 
   sendTo(gatewayUrl: string): void {

@@ -5,7 +5,7 @@ import type { WireName } from './answers.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
 import { startGateway, upstreamKey, type TestGateway } from './gateway.ts';
 import type { Reply } from './http.ts';
-import type { TestClock } from './test-clock.ts';
+import type { RunningAppOptions } from './running-app.ts';
 import { startUpstream, type LocalUpstream, type Script } from './upstream.ts';
 
 /** USD per million tokens. */
@@ -57,7 +57,7 @@ type Booked = {
 
 export async function startTwoRoutes(
   config: Record<string, unknown> & { readonly models?: object; readonly retries?: object } = {},
-  { clock }: { readonly clock?: TestClock } = {},
+  { tuning, ...options }: Omit<RunningAppOptions, 'config'> = {},
 ): Promise<TwoRoutes> {
   const second = await startUpstream();
   const configOf = (first: LocalUpstream) => ({
@@ -75,11 +75,11 @@ export async function startTwoRoutes(
       'second-anthropic': { kind: 'anthropic', base_url: second.url, api_key: upstreamKey },
     },
     models: { ...models, ...config.models },
-    // Waits are negligible and no route is taken out of use, unless the test asks for it.
-    retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 100, ...config.retries },
-    health: { failures: 1_000, ejection_cap_ms: 1, ...(config['health'] as object) },
+    retries: { max_attempts: 4, ...config.retries },
   });
-  const gateway = await startGateway(configOf, { clock });
+  // Waits are negligible and no route is taken out of use, unless the test asks for it.
+  const usual = { backoffMs: 1, retriesMin: 100, failuresMax: 1_000, ejectionMsMax: 1 };
+  const gateway = await startGateway(configOf, { ...options, tuning: { ...usual, ...tuning } });
   const first = gateway.upstream;
   let [seenFirst, seenSecond] = [0, 0];
   return {

@@ -10,7 +10,7 @@ import { createStripeClient, type StripeClient } from './stripe-client.ts';
 
 type BillingOptions = {
   readonly database: Database;
-  readonly config: Pick<Config, 'stripe'>;
+  readonly config: Pick<Config, 'stripe' | 'tuning'>;
   readonly ledger: AdjustmentLedger;
   readonly recordBooking: RecordBooking;
   /** null: no mail server is configured. */
@@ -37,7 +37,8 @@ export class Billing {
     this.#options = options;
     this.checkedAtMs = options.clock.nowMs();
     this.payments = new Payments(options);
-    this.stripe = options.config.stripe && createStripeClient(options.config.stripe);
+    const { stripe, tuning } = options.config;
+    this.stripe = stripe && createStripeClient(stripe, tuning.stripeUrl);
   }
 
   /** Checks every minute from now on. One thread of the process does. */

@@ -34,9 +34,10 @@ export type StripeClient = {
 /** Short, because a person waits for the answer. */
 const timeoutMs = 15_000;
 
-export function createStripeClient(settings: StripeSettings): StripeClient {
+/** `server`: another one with Stripe's API, without a path; null: Stripe's own. */
+export function createStripeClient(settings: StripeSettings, server: string | null): StripeClient {
   let loaded: Promise<Stripe> | null = null;
-  const load = () => (loaded ??= connect(settings));
+  const load = () => (loaded ??= connect(settings, server));
   return {
     createCheckout: async (request) => {
       const stripe = await load();
@@ -68,9 +69,9 @@ export function isAway(error: unknown): boolean {
   );
 }
 
-async function connect({ secret_key, api_url }: StripeSettings): Promise<Stripe> {
+async function connect({ secret_key }: StripeSettings, server: string | null): Promise<Stripe> {
   const { Stripe } = await import('stripe');
-  const address = api_url === null ? null : new URL(api_url);
+  const address = server === null ? null : new URL(server);
   return new Stripe(secret_key, {
     timeout: timeoutMs,
     maxNetworkRetries: 2,

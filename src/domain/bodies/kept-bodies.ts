@@ -28,7 +28,7 @@ type Keeping = {
 type KeptBodiesOptions = {
   readonly database: Database;
   readonly secrets: Secrets;
-  readonly settings: Config['bodies'];
+  readonly config: Pick<Config, 'bodies' | 'tuning'>;
   /** The first thread of the process removes what is outdated. */
   readonly threads: { readonly count: number; readonly isFirst: boolean };
   readonly onError: (error: unknown) => void;
@@ -56,9 +56,10 @@ export class KeptBodies {
   constructor(options: KeptBodiesOptions) {
     this.#options = options;
     this.#sealer = bodySealer(options.secrets);
-    const { database, settings, threads, clock, onError } = options;
-    const { days_max: daysMax, disk_bytes: diskBytes, body_limit_bytes: bodyBytes } = settings;
-    this.#room = new Room(Math.max(memoryBytes / threads.count, 4 * bodyBytes));
+    const { database, config, threads, clock, onError } = options;
+    const { days_max: daysMax, disk_bytes: diskBytes } = config.bodies;
+    const { keptBodyBytes } = config.tuning;
+    this.#room = new Room(Math.max(memoryBytes / threads.count, 4 * keptBodyBytes));
     const upkeep = new BodyUpkeep({ database, daysMax, diskBytes });
     this.#timers = [
       clock.every(flushEveryMs, () => void this.flush().catch(onError)),
@@ -70,14 +71,15 @@ export class KeptBodies {
 
   /** Returns null when the bodies of this request are not kept. */
   begin(key: Keeping, requestId: string): KeptExchange | null {
-    const { enabled, days_max: daysMax, body_limit_bytes: bodyBytesMax } = this.#options.settings;
+    const { bodies, tuning } = this.#options.config;
+    const { enabled, days_max: daysMax } = bodies;
     if (key.bodyDays === null || !key.retainResponses || !enabled) return null;
     const { id: keyId, accountId, cacheGeneration: generation } = key;
     const days = Math.min(key.bodyDays, daysMax);
     return new KeptExchange(
       { accountId, keyId, requestId, generation, days },
       {
-        bodyBytesMax,
+        bodyBytesMax: tuning.keptBodyBytes,
         grow: (bytes) => this.#room.take(bytes),
         give: (bytes) => this.#room.give(bytes),
         keep: (exchange) => {

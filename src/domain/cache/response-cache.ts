@@ -33,8 +33,8 @@ export type ResponseCacheOptions = {
    * found.
    */
   readonly secrets: Secrets;
-  /** The memory budget of this thread. */
-  readonly memoryBytes: number;
+  /** The threads that divide the memory. */
+  readonly threads: number;
   /** The disk budget of the table. */
   readonly diskBytes: number;
   /** Bodies that are longer when packed are not cached. */
@@ -45,6 +45,8 @@ export type ResponseCacheOptions = {
   readonly clock: Clock;
 };
 
+/** The memory of a process for the most recently used responses. */
+const memoryBytes = 64 * 1024 * 1024;
 const upkeepEveryMs = 60_000;
 
 export class ResponseCache {
@@ -58,11 +60,14 @@ export class ResponseCache {
   #removing: Promise<void> | null = null;
 
   constructor(options: ResponseCacheOptions) {
-    const { database, secrets, memoryBytes, diskBytes, onError } = options;
+    const { database, secrets, threads, diskBytes, onError } = options;
     this.#options = options;
     this.#nameKey = nameKeyFrom(secrets[0]);
     this.#sealer = createSealer([secrets[0]], 'cached responses');
-    this.#hot = new ScopedLruCache({ bytesMax: memoryBytes, nowMs: () => this.#nowMs() });
+    this.#hot = new ScopedLruCache({
+      bytesMax: Math.floor(memoryBytes / threads),
+      nowMs: () => this.#nowMs(),
+    });
     this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
     this.#stopUpkeep = options.clock.every(
       upkeepEveryMs,

@@ -107,7 +107,7 @@ export function responseToStore(
   called: Called,
   { recorded, contentType }: { readonly recorded: PackedText | null; readonly contentType: string },
 ): StoredResponse | null {
-  if (called.running.storage.bodyBytesMax === null) return null;
+  if (!called.running.storage.isUsed) return null;
   const head = { status: 200, contentType, headers: answerHeaders(called) };
   return { ...head, ...(recorded ?? { body: null }) };
 }

@@ -1,6 +1,6 @@
 // The stream to a client. Its head goes out with the first frames, so that a failure before them
 // can still have its own status. Only a long silence sends the head earlier, with a keep-alive.
-import { TextPacker, type PackedText } from '../../lib/packing.ts';
+import { type PackedText, plainBytesMax, TextPacker } from '../../lib/packing.ts';
 import type { ClientStream, Headers } from '../client.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
 import { requestHeaders } from '../headers.ts';
@@ -30,8 +30,7 @@ export class Output implements KeptStream {
 
   constructor(held: Held) {
     this.#held = held;
-    const { bodyBytesMax } = held.running.storage;
-    this.#recording = bodyBytesMax === null ? null : new TextPacker(bodyBytesMax);
+    this.#recording = held.running.storage.isUsed ? new TextPacker(plainBytesMax) : null;
     this.lastWriteMs = held.gateway.keepAlives.nowMs();
     this.close = held.gateway.keepAlives.add(this);
   }

@@ -13,6 +13,12 @@ type CalledRoute = {
 
 export type Retry = { readonly attempt: Attempt; readonly waitMs: number };
 
+const attemptsPerRoute = 2;
+/** No attempt begins later after the first; a running one continues. */
+const deadlineMs = 300_000;
+/** A route whose provider asks for a longer wait is not called again. */
+const backoffMsMax = 5_000;
+
 export class Retries {
   /** In the order of their first calls. */
   readonly #called: CalledRoute[] = [];
@@ -28,8 +34,7 @@ export class Retries {
 
   /** Time left in which another call may begin. */
   get leftMs(): number {
-    const { clock, config } = this.#gateway;
-    return this.#startedAtMs + config.retries.deadline_ms - clock.elapsedMs();
+    return this.#startedAtMs + deadlineMs - this.#gateway.clock.elapsedMs();
   }
 
   /**
@@ -56,13 +61,12 @@ export class Retries {
   take(only: Attempt | null): Retry | null {
     const { config, hosts, runs } = this.#gateway;
     const { random, retryBudget } = hosts.routing;
-    const limits = config.retries;
     const callsSoFar = this.#called.reduce((sum, { calls }) => sum + calls, 0);
-    if (callsSoFar >= limits.max_attempts) return null;
-    const backoff = { baseMs: limits.backoff_base_ms, capMs: limits.backoff_cap_ms, random };
+    if (callsSoFar >= config.retries.max_attempts) return null;
+    const backoff = { baseMs: config.tuning.backoffMs, capMs: backoffMsMax, random };
     for (const { attempt, calls, failure } of this.#called.toSorted((a, b) => a.calls - b.calls)) {
       if (only && attempt !== only) continue;
-      if (calls >= limits.attempts_per_route || nextStepAfter(failure) !== 'again') continue;
+      if (calls >= attemptsPerRoute || nextStepAfter(failure) !== 'again') continue;
       const waitMs = waitBeforeRetryMs(failure, calls - 1, backoff);
       if (waitMs === null || waitMs >= this.leftMs) continue;
       if (!retryBudget.take(runs.count)) return null;

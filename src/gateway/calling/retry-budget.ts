@@ -1,19 +1,16 @@
 // Limits retries over all requests. When a provider fails, most requests fail at once, instead of
 // all being sent again and again, which would keep it down.
 
-type RetryBudgetOptions = {
-  /** Retries allowed at once, as a share of the requests in flight. */
-  readonly percent: number;
-  /** Retries that are allowed however few requests are in flight. */
-  readonly floor: number;
-};
+/** The most retries at once, in percent of the requests in flight. */
+const percent = 20;
 
 export class RetryBudget {
-  readonly #options: RetryBudgetOptions;
+  readonly #least: number;
   #taken = 0;
 
-  constructor(options: RetryBudgetOptions) {
-    this.#options = options;
+  /** `least`: the retries that are allowed however few requests are in flight. */
+  constructor(least: number) {
+    this.#least = least;
   }
 
   /**
@@ -21,8 +18,7 @@ export class RetryBudget {
    * back when an answer has begun or the request has ended, not before.
    */
   take(inFlight: number): boolean {
-    const { percent, floor } = this.#options;
-    if (this.#taken >= Math.max(floor, Math.floor((inFlight * percent) / 100))) return false;
+    if (this.#taken >= Math.max(this.#least, Math.floor((inFlight * percent) / 100))) return false;
     this.#taken += 1;
     return true;
   }

@@ -162,7 +162,7 @@ function writeForRoutes(
   let refusal: unknown = null;
   for (const route of routes) {
     const query = { ...asked, route };
-    const search = readSearch(gateway, query, factor) ?? readOwnSearch(query);
+    const search = readSearch(query, factor) ?? readOwnSearch(query);
     try {
       const limits = { route, search, outputTokens };
       written.push({ route, written: writeUpstreamRequest(asked, limits) });

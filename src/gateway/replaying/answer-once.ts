@@ -112,7 +112,7 @@ function mayStoreAsLong(
   claim: Claim | null,
   packedBytes: number,
 ): boolean {
-  if (!claim || claim.bodyBytesMax === 0) return false;
+  if (!claim) return false;
   return (
     packedBytes <= claim.bodyBytesMax || gateway.answers.fileBytes.take(key.accountId, packedBytes)
   );

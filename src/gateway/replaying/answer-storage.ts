@@ -38,14 +38,12 @@ export class AnswerStorage {
   constructor(options: AnswerStorageOptions) {
     this.#options = options;
     const { claim, isRetained } = options;
-    this.isNotKept = claim !== null && !(isRetained && claim.bodyBytesMax > 0);
+    this.isNotKept = claim !== null && !isRetained;
   }
 
-  /** The longest body that is stored anywhere, in bytes; null: nothing is stored. */
-  get bodyBytesMax(): number | null {
-    const { claim, run } = this.#options;
-    if (!claim && !run) return null;
-    return claim?.bodyBytesMax || run?.bodyBytesMax ? plainBytesMax : 0;
+  /** False: nothing is stored. */
+  get isUsed(): boolean {
+    return this.#options.claim !== null || this.#options.run !== null;
   }
 
   /**

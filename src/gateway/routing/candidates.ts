@@ -27,7 +27,7 @@ export function findCandidates(
   const { gateway } = asked;
   const toCandidate = (route: ChosenRoute, condition: Condition): Candidate => ({
     route,
-    search: readSearch(gateway, { ...asked, route }, factor) ?? readOwnSearch({ ...asked, route }),
+    search: readSearch({ ...asked, route }, factor) ?? readOwnSearch({ ...asked, route }),
     outputTokens: outputLimitOf(asked, route),
     condition,
   });

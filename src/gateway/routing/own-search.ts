@@ -1,5 +1,5 @@
 // Decides whether the gateway's own search serves a request, because the provider of a route has none.
-import { searchModelId } from '../../terms/web-search.ts';
+import { searchesByDefault, searchModelId } from '../../terms/web-search.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
 import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
 import { priceFactorFor } from './price-factor.ts';
@@ -15,13 +15,13 @@ type Query = Omit<ModelRequest, 'forwardable' | 'sessionId'> & { readonly route:
  */
 export function readOwnSearch(query: Query): AskedSearch | null {
   const { gateway, key, model, route, format, request, estimate } = query;
-  const { config, clock } = gateway;
+  const { clock } = gateway;
   const { searchers } = gateway.hosts;
   if (format.name !== 'responses' || route.format === format.name) return null;
   const offer = searchers.offerOwn(key.mode, priceFactorFor(gateway, key, searchModelId));
   const tool = offer && readHostedSearch(request);
   if (!tool) return null;
-  const searchesMax = tool.searchesMax ?? config.limits.default_max_searches;
+  const searchesMax = tool.searchesMax ?? searchesByDefault;
   const inputMost = estimate.upper + searchesMax * resultTokens.upper + model.maxOutputTokens;
   const tiers = priceAt(model, clock.nowMs())?.tiers ?? [];
   if (tiers.some((tier) => tier.aboveInputTokens < inputMost)) return null;

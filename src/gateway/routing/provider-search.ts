@@ -1,10 +1,10 @@
 // Web searches that a request's provider runs: their maximum, their price, and the input they add.
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
-import type { Config } from '../../config/schema.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
+import { searchesByDefault } from '../../terms/web-search.ts';
 import type { ChosenRoute } from './route.ts';
 
 export type AskedSearch = {
@@ -33,7 +33,6 @@ type SearchQuery = {
  * refuses it then). Throws ApiError for an impossible limit.
  */
 export function readSearch(
-  { config }: { readonly config: Pick<Config, 'limits'> },
   { model, route, format, request }: SearchQuery,
   factor: PriceFactor,
 ): AskedSearch | null {
@@ -46,7 +45,7 @@ export function readSearch(
     provider: route.provider.pricing,
     tool: tool.name,
   });
-  const searchesMax = tool.searchesMax ?? config.limits.default_max_searches;
+  const searchesMax = tool.searchesMax ?? searchesByDefault;
   return (
     price && {
       searchesMax,

@@ -49,23 +49,23 @@ type RoutingParts = {
   readonly threads: number;
 };
 
+/** The first ejection of a route; each further one lasts twice as long. */
+const ejectionMs = 10_000;
+
 export function createRouting(
-  { health, retries }: Config,
+  { tuning }: Config,
   { log, clock, shared, threads }: RoutingParts,
 ): Routing {
   return {
     health: new RouteHealth({
-      failuresMax: health.failures,
-      ejectionMs: health.ejection_ms,
-      ejectionCapMs: health.ejection_cap_ms,
+      failuresMax: tuning.failuresMax,
+      ejectionMs,
+      ejectionCapMs: tuning.ejectionMsMax,
       nowMs: clock.nowMs,
       onChange: (route) => logChange(log, route),
       shared,
     }),
-    retryBudget: new RetryBudget({
-      percent: retries.budget_percent,
-      floor: Math.ceil(retries.budget_floor / threads),
-    }),
+    retryBudget: new RetryBudget(Math.ceil(tuning.retriesMin / threads)),
     refusedSummaries: new RefusedSummaries(clock),
     noteCounts: createCountNotices(log, clock),
     noteUnknown: createUnknownNotices(log, clock),

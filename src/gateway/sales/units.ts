@@ -170,7 +170,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   const { calls, price, provider } = delivery;
   const body = JSON.stringify(delivery.body);
   const bill = billOf(sold, delivery);
-  const response = storage.bodyBytesMax !== null && {
+  const response = storage.isUsed && {
     status: 200,
     contentType: 'application/json; charset=utf-8',
     headers: delivery.headers,

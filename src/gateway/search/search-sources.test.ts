@@ -11,7 +11,7 @@ import type { SearchAnswer } from './web-searcher.ts';
 import { logFailures } from '../calling/log-failures.ts';
 import { RequestRecord } from '../request-record.ts';
 import { RouteHealth } from '../calling/health.ts';
-import { connectSearch } from './search-sources.ts';
+import { connectSearch, searchMs } from './search-sources.ts';
 import { createUpstreams } from '../calling/upstreams.ts';
 
 type Logged = { readonly level: string; readonly provider: string; readonly reason: string };
@@ -36,7 +36,7 @@ function healthAt(nowMs: () => number): RouteHealth {
   });
 }
 
-/** `settings`: more of the `search` section, inserted after its `{ `. */
+/** `settings`: the content of the `search` section. */
 async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
   const upstream = await local.startUpstream(t);
   const clock = new TestClock();
@@ -289,13 +289,13 @@ for (const [name, protocol] of Object.entries(protocols)) {
   });
 
   test(`${name}: a reset, a hang and half an answer end within the time limit`, async (t) => {
-    const { upstream, search, clock } = await start(t, [name], 'timeout_ms: 300');
+    const { upstream, search, clock } = await start(t, [name]);
     upstream.on(protocol.path, local.thenReset(null));
     assert.equal(failureOf(await search()).kind, 'connection');
     upstream.on(protocol.path, local.hang);
     const searching = search();
     await upstream.request(1);
-    await clock.advance(300);
+    await clock.advance(searchMs);
     assert.equal(failureOf(await searching).kind, 'timeout');
     upstream.on(
       protocol.path,

@@ -40,12 +40,14 @@ type SearchParts = {
   readonly clock: Clock;
 };
 
+/** How long a web search may take, including all providers that are tried. */
+export const searchMs = 20_000;
+
 export function connectSearch({ config, upstreams, health, clock }: SearchParts): WebSearchers {
-  const timeoutMs = config.search.timeout_ms;
   const sources = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
   );
-  const common = { health, timeoutMs, clock };
+  const common = { health, timeoutMs: searchMs, clock };
   const searchers = {
     live: sources.length > 0 ? createWebSearcher({ ...common, sources }) : null,
     test: createWebSearcher({ ...common, sources: [searchSandbox(clock)] }),
@@ -71,8 +73,7 @@ function searchProvidersOf({ providers, search }: Config): SearchProvider[] {
   return search.providers.flatMap((name) => {
     const { kind, base_url: baseUrl, api_key: apiKey, timeouts: own } = providers[name]!;
     // A search has one timeout for everything.
-    const silenceMs = search.timeout_ms;
-    const timeouts = { first_byte_ms: silenceMs, idle_ms: silenceMs, ...own };
+    const timeouts = { first_byte_ms: searchMs, idle_ms: searchMs, ...own };
     return isSearchKind(kind)
       ? [{ name, kind: searchProviderKinds[kind], baseUrl, apiKey, timeouts }]
       : [];

@@ -87,7 +87,7 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
 
 function asTimeout(found: Found): Found {
   if (found.kind !== 'failure' || found.failure.kind !== 'connection') return found;
-  const message = 'no answer came within `search.timeout_ms`';
+  const message = 'no answer came in time';
   return { ...found, failure: { ...found.failure, kind: 'timeout', message } };
 }
 

@@ -70,16 +70,16 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   },
 
   'GET /accounts/:account/key-defaults': async ({ context, params }) => {
-    const { limits, bodies } = context.gateway.config;
+    const { limits, bodies, tuning } = context.gateway.config;
     const { requests_per_minute, tokens_per_minute, concurrent_requests } = limits;
-    const { enabled, days_max, body_limit_bytes } = bodies;
+    const { enabled, days_max } = bodies;
     const [found] = await findAccounts(context.database, [params.account]);
     const retained = found?.retainResponses === true;
     return {
       requests_per_minute,
       tokens_per_minute,
       concurrent_requests,
-      bodies: enabled ? { days_max, body_limit_bytes, retained } : null,
+      bodies: enabled ? { days_max, body_limit_bytes: tuning.keptBodyBytes, retained } : null,
     };
   },
 

@@ -91,7 +91,7 @@ export type RequestDetail = Output<typeof RequestDetail>;
 const KeptBody = closed({
   text: Type.String({ description: 'The body as it was sent, or its start.' }),
   bytes: Type.Integer({ description: 'Its whole length.' }),
-  cut: Type.Boolean({ description: 'Only its start is kept: `bodies.body_limit_bytes`.' }),
+  cut: Type.Boolean({ description: 'Only its start is kept.' }),
 });
 export type KeptBody = Output<typeof KeptBody>;
 

@@ -131,11 +131,7 @@ test('a lagging event loop refuses new requests until it has caught up', async (
 
 test('memory near its limit refuses new requests until it is free again', async (t) => {
   const bound = 260_000_000;
-  const gateway = await start(t, {
-    memory_bytes: bound,
-    lag_ms: null,
-    arriving_bytes: 100_000_000,
-  });
+  const gateway = await start(t, { memory_bytes: bound, lag_ms: null });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const streams = openStreams(gateway, key, 500);
   await gateway.upstream.request(endpoints.length - 1);
@@ -191,7 +187,7 @@ test('memory near its limit refuses new requests until it is free again', async 
 });
 
 test('eighty clients that send 32 MB each do not end the process', async (t) => {
-  const gateway = await start(t, { arriving_bytes: 64_000_000, lag_ms: null });
+  const gateway = await start(t, { memory_bytes: 512_000_000, lag_ms: null });
   const { key } = await gateway.makeKey();
   const body = Buffer.from(
     JSON.stringify(chat.body({ messages: [{ role: 'user', content: megabytes(32) }] })),

@@ -513,10 +513,10 @@ testMutations([], {
     without: 'const usualTokensPerSecond = 60;',
     watchers: ['src/gateway/calling/health.test.ts'],
   },
-  'keep-alives come ten times later than configured': {
-    file: 'serving.ts',
-    guard: 'new KeepAlives(config.limits.stream_keep_alive_ms, clock)',
-    without: 'new KeepAlives(10 * config.limits.stream_keep_alive_ms, clock)',
+  'keep-alives come ten times too late': {
+    file: 'gateway/keep-alives.ts',
+    guard: 'const dueMs = this.nowMs() - keepAliveMs;',
+    without: 'const dueMs = this.nowMs() - 10 * keepAliveMs;',
     watchers: integration('idempotency', 'on SQLite .*streamed of 20 requests at once'),
   },
   'an upstream is read on for 5,000 seconds after its client has left': {

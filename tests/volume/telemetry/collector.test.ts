@@ -64,10 +64,10 @@ test(
   { skip },
   async (t) => {
     const collector = await startCollector(t);
-    const gateway = await startGatewayProgram({
-      server: { threads: 2 },
-      telemetry: { endpoint: collector.url, metric_interval_ms: 200 },
-    });
+    const gateway = await startGatewayProgram(
+      { server: { threads: 2 }, telemetry: { endpoint: collector.url } },
+      { env: { OTEL_METRIC_EXPORT_INTERVAL: '200' } },
+    );
     t.after(() => gateway.stop());
     const { upstreamPath, path, body } = endpointOf('chat');
     gateway.upstream.on(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { micros } from '../../../lib/money.ts';
-import { firstLossDay, judgeLosses, lossBudgetOf } from './loss-budget.ts';
+import { firstLossDay, judgeLosses, fixedLossBudget } from './loss-budget.ts';
 
-const budget = { floorMicros: micros(100), share: 0.05 };
+const budget = micros(100);
 const lossesOf = (days: Readonly<Record<string, number>>, spent = 0) => ({
   causedMicros: micros(Object.values(days).reduce((sum, lost) => sum + lost, 0)),
   days: Object.entries(days).map(([day, lost]) => ({ day, micros: micros(lost) })),
@@ -41,9 +41,9 @@ test("a refusal ends at the latest on the day when the window's losses fit the f
 });
 
 test('a budget of null is unlimited; one of 0 allows no loss', () => {
-  const unlimited = lossBudgetOf({ loss_budget_usd: null, loss_budget_share: 0.05 });
+  const unlimited = fixedLossBudget({ loss_budget_usd: null });
   assert.equal(judgeLosses(lossesOf({ '2026-11-21': 1e12 }), unlimited).isExceeded, false);
-  const none = lossBudgetOf({ loss_budget_usd: 0, loss_budget_share: 0 });
-  assert.equal(judgeLosses(lossesOf({}, 1_000), none).isExceeded, false);
-  assert.equal(judgeLosses(lossesOf({ '2026-11-21': 1 }, 1_000), none).isExceeded, true);
+  const none = fixedLossBudget({ loss_budget_usd: 0 });
+  assert.equal(judgeLosses(lossesOf({}), none).isExceeded, false);
+  assert.equal(judgeLosses(lossesOf({ '2026-11-21': 1 }), none).isExceeded, true);
 });

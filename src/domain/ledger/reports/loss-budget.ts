@@ -10,18 +10,14 @@ import { type Losses, type LossPage, readLosses } from './caused-losses.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const windowDays = 30;
+/** Of the account's charges. */
+const share = 0.05;
 
-type LossBudget = { readonly floorMicros: Micros; readonly share: number };
+export type LossLimits = Pick<Config['limits'], 'loss_budget_usd'>;
 
-export type LossLimits = Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
-
-/** A limit of `null` is unlimited. */
-export function lossBudgetOf({
-  loss_budget_usd: usd,
-  loss_budget_share: share,
-}: LossLimits): LossBudget {
-  const floorMicros = usd === null ? Number.MAX_SAFE_INTEGER : Math.round(usd * 1_000_000);
-  return { floorMicros: micros(floorMicros), share };
+/** Returns the fixed amount. A limit of `null` is unlimited. */
+export function fixedLossBudget({ loss_budget_usd: usd }: LossLimits): Micros {
+  return micros(usd === null ? Number.MAX_SAFE_INTEGER : Math.round(usd * 1_000_000));
 }
 
 export type LossStanding = {
@@ -49,8 +45,8 @@ export async function readLossStandings(
   { ledgerId, page, limits, nowMs }: StandingsQuery,
 ): Promise<ReadonlyMap<LedgerId, LossStanding>> {
   const losses = await readLosses(db, { ledgerId, page, fromDay: firstLossDay(nowMs) });
-  const budget = lossBudgetOf(limits);
-  return new Map([...losses].map(([id, own]) => [id, judgeLosses(own, budget)]));
+  const fixedMicros = fixedLossBudget(limits);
+  return new Map([...losses].map(([id, own]) => [id, judgeLosses(own, fixedMicros)]));
 }
 
 /** Returns the first UTC day of the window that ends on the day of `nowMs`. */
@@ -61,11 +57,11 @@ export function firstLossDay(nowMs: number): string {
 /** Compares losses with the budget. They must start at `firstLossDay`. */
 export function judgeLosses(
   { causedMicros, days, spentMicros }: Losses,
-  { floorMicros, share }: LossBudget,
+  fixedMicros: Micros,
 ): LossStanding {
-  const budgetMicros = micros(Math.max(floorMicros, Math.floor(spentMicros * share)));
+  const budgetMicros = micros(Math.max(fixedMicros, Math.floor(spentMicros * share)));
   const isExceeded = causedMicros > budgetMicros;
-  const resetsAtMs = isExceeded ? resetMs({ causedMicros, days }, floorMicros) : null;
+  const resetsAtMs = isExceeded ? resetMs({ causedMicros, days }, fixedMicros) : null;
   return { causedMicros, budgetMicros, isExceeded, resetsAtMs };
 }
 
@@ -75,12 +71,12 @@ export function judgeLosses(
  */
 function resetMs(
   { causedMicros, days }: Pick<Losses, 'causedMicros' | 'days'>,
-  floorMicros: Micros,
+  fixedMicros: Micros,
 ): number {
   let left: number = causedMicros;
   let lastDay = '';
   for (const { day, micros: lost } of days) {
-    if (left <= floorMicros) break;
+    if (left <= fixedMicros) break;
     left -= lost;
     lastDay = day;
   }
