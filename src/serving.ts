@@ -23,7 +23,6 @@ import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';
 import { logFailures } from './gateway/calling/log-failures.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
-import { openDailyBytes } from './domain/limits/daily-bytes.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
 import type { ApiKey } from './domain/keys/api-key.ts';
 import { openKeyStore } from './domain/keys/key-store.ts';
@@ -223,7 +222,7 @@ function createGateway(
         bodyBytesMax,
         locks: shared.nameLocks,
       }),
-      ...openDailyBytes(config, { threads: threads.count, clock }),
+      dailyBytes: shared.dailyBytes,
     },
     hosts: {
       ...hosts,

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/schema.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
+import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { RateGrant, RateRequest } from '../domain/limits/shared-rates.ts';
 import type { SlotRequest } from '../domain/limits/shared-slots.ts';
 import type { SharedHealth } from '../gateway/calling/health.ts';
@@ -33,6 +34,7 @@ export type MainCalls = {
   readonly exchangeRates: (requests: readonly RateRequest[]) => readonly RateGrant[];
   readonly exchangeSlots: (requests: readonly SlotRequest[]) => readonly number[];
   readonly takeFromAddress: AddressRates['take'];
+  readonly takeDailyBytes: DailyBytes['take'];
   readonly takeName: (name: string, ticket: number) => Promise<boolean>;
   readonly leaveName: (name: string, ticket: number) => void;
   readonly giveBackName: (name: string) => void;

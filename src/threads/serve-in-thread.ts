@@ -75,6 +75,7 @@ async function start(settings: ThreadSettings, connected: Connected): Promise<Se
   const shared: Shared = {
     ...stores,
     addressRates: { take: (...asked) => main.call('takeFromAddress', ...asked) },
+    dailyBytes: { take: (...asked) => main.call('takeDailyBytes', ...asked) },
     nameLocks,
     health: settings.health,
     threads: {

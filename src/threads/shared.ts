@@ -1,10 +1,12 @@
 // State that all HTTP threads of a process share, so that they act as one gateway. A process with one
 // HTTP thread keeps it in that thread.
 import type { Worker } from 'node:worker_threads';
+import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import type { Ledger } from '../domain/ledger/commands.ts';
 import { type OpenLedger, openLedger } from '../domain/ledger/open-ledger.ts';
 import { addressRatesInMemory, type AddressRates } from '../domain/limits/address-rates.ts';
+import { type DailyBytes, dailyBytesInMemory } from '../domain/limits/daily-bytes.ts';
 import { openLimits, type Limits } from '../domain/limits/open-limits.ts';
 import { type SharedHealth, shareHealth } from '../gateway/calling/health.ts';
 import type { Clock, SharedTime } from '../lib/clock.ts';
@@ -20,6 +22,7 @@ export type Shared = {
   readonly ledger: Ledger;
   readonly limits: Limits;
   readonly addressRates: AddressRates;
+  readonly dailyBytes: DailyBytes;
   /**
    * Keep other threads from running a request that is cached when it ends, and from booking a loss of
    * the same account meanwhile.
@@ -33,6 +36,7 @@ export type Shared = {
 };
 
 export type SharedOptions = {
+  readonly config: Config;
   readonly database: Database;
   readonly log: Logger;
   /** Called when nothing can be charged any more: the process must end and be restarted. */
@@ -48,7 +52,7 @@ export type SharedOptions = {
 
 /** For a process with one HTTP thread. */
 export async function openShared(options: SharedOptions): Promise<Shared> {
-  const { database, log, clock, databaseTime } = options;
+  const { config, database, log, clock, databaseTime } = options;
   const owner = newIdWithPrefix('run');
   const ledger = await openOwnLedger(owner, options);
   const limits = openLimits({
@@ -63,6 +67,7 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
     ledger,
     limits,
     addressRates: addressRatesInMemory(clock.nowMs),
+    dailyBytes: dailyBytesInMemory(config, clock),
     nameLocks: noOtherThreads,
     health: shareHealth([]),
     threads: {
@@ -83,7 +88,7 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
 /** Opens the ledger, not through another thread. */
 export function openOwnLedger(
   owner: string,
-  options: Omit<SharedOptions, 'onLedgerFailure'> & Partial<SharedOptions>,
+  options: Omit<SharedOptions, 'config' | 'onLedgerFailure'> & Partial<SharedOptions>,
 ): Promise<OpenLedger> {
   const { database, log, clock, databaseTime, onLedgerFailure, isStopping, ledgerWorker } = options;
   return openLedger({

@@ -9,6 +9,7 @@ import { isPostgresUrl } from '../db/database.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { type AddressRates, addressRatesInMemory } from '../domain/limits/address-rates.ts';
+import { type DailyBytes, dailyBytesInMemory } from '../domain/limits/daily-bytes.ts';
 import { LimitsBook } from '../domain/limits/thread-limits.ts';
 import { prepareFirstStart } from '../first-start.ts';
 import { shareHealth } from '../gateway/calling/health.ts';
@@ -124,6 +125,7 @@ class Hub {
   readonly #failed = Promise.withResolvers<never>();
   readonly #limits: LimitsBook;
   readonly #addressRates: AddressRates;
+  readonly #dailyBytes: DailyBytes;
   readonly #names: NameLockBook<number>;
   readonly #stopped = new Set<number>();
   #readinessAskedMs = -Infinity;
@@ -133,6 +135,7 @@ class Hub {
     this.#options = options;
     this.#limits = new LimitsBook(options.clock.nowMs);
     this.#addressRates = addressRatesInMemory(options.clock.nowMs);
+    this.#dailyBytes = dailyBytesInMemory(options.config, options.clock);
     this.#names = new NameLockBook(({ thread, ticket }, isAwaited) =>
       this.#threads[thread]!.remote.tell('noteNameAwaited', ticket, isAwaited),
     );
@@ -192,6 +195,7 @@ class Hub {
       exchangeRates: (requests) => this.#limits.exchangeRates(requests),
       exchangeSlots: (requests) => this.#limits.exchangeSlots(index, requests),
       takeFromAddress: (...asked) => this.#addressRates.take(...asked),
+      takeDailyBytes: (...asked) => this.#dailyBytes.take(...asked),
       takeName: (name, ticket) => this.#names.take(index, name, ticket),
       leaveName: (name, ticket) => this.#names.leave(index, name, ticket),
       giveBackName: (name) => this.#names.giveBack(name),

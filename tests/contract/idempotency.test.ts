@@ -142,7 +142,7 @@ onEachStore((store) => {
       older: response,
     })) {
       const claim = await claimOf(one, key, nameOf({}, key));
-      await claim.store(key === 'known' ? response : unworthy, () => true);
+      await claim.store(key === 'known' ? response : unworthy, async () => true);
       await claim.end();
       const begun = await ask(two, 'r2', nameOf({}, key));
       assert.deepEqual(

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { deflateRawSync } from 'node:zlib';
 import { usualTuning } from '../../src/config/tuning.ts';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
@@ -37,6 +38,7 @@ const twoRoutes = {
     { provider: 'openai', model: 'm', rank: 2 },
   ],
 };
+const freeBytes = 8_000;
 let gateway: TestGateway<Program>;
 /** For tests that stop it, kill it or take its database away. */
 let second: TestGateway<Program>;
@@ -65,7 +67,7 @@ before(async () => {
   second = await startGatewayProgram({
     server: { threads: 3 },
     models: { priced },
-    limits: { failed_keys_per_minute: 5 },
+    limits: { failed_keys_per_minute: 5, free_bytes_per_day: freeBytes },
   });
 });
 after(async () => {
@@ -405,6 +407,22 @@ testOn(
     assert.ok(Number.isInteger(charges) && charges >= answered, `${charges} of ${answered}`);
   },
 );
+
+test('an account that uses one thread may store the free bytes of a whole day', async () => {
+  const { key } = await second.makeKey();
+  let storedBytes = 0;
+  for (let count = 0; count < 100; count++) {
+    const headers = { 'idempotency-key': `free-${count}` };
+    // Without `connection: close` all requests have one connection, which belongs to one thread.
+    const reply = await second.post(chat.path, { key, headers, body: chat.body() });
+    assert.equal(reply.status, 200, reply.text);
+    if (reply.headers['x-service-idempotency'] === 'not-retained') break;
+    storedBytes += deflateRawSync(reply.text).length;
+  }
+  // Its own count differs by some bytes.
+  const share = storedBytes / freeBytes;
+  assert.ok(share > 0.8 && share < 1.1, `${storedBytes} bytes`);
+});
 
 test('wrong keys from one address are counted over all threads', async () => {
   const statuses: number[] = [];

@@ -63,11 +63,11 @@ export class Claim {
    */
   async store(
     response: WholeResponse,
-    mayStore: (packedBytes: number) => boolean,
+    mayStore: (packedBytes: number) => Promise<boolean>,
   ): Promise<boolean> {
     const { database, name, requestId, clock } = this.#options;
     const packed = await pack(response.body);
-    const sealed = await this.seal(response, mayStore(packed.length) ? packed : null);
+    const sealed = await this.seal(response, (await mayStore(packed.length)) ? packed : null);
     const isOurs = await storeClaim(database, name, {
       requestId,
       sealed,

@@ -1,26 +1,32 @@
 // Limits the bytes that are stored for an account in a day. One limit is for free answers (of test
 // keys and from the cache): responses for retries, each new Idempotency-Key another copy, and images
 // with a link. Otherwise an account that pays nothing could fill the disk. The other is for long
-// answers, which are stored as files.
+// answers, which are stored as files. All threads of a process share them.
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 
-type DailyBytesOptions = { readonly threads: number; readonly clock: Pick<Clock, 'nowMs'> };
+export type DailyBytes = {
+  /** Returns false when the account has no room for as many bytes of that kind today. */
+  readonly take: (
+    kind: 'free' | 'file',
+    accountId: string,
+    bytes: number,
+  ) => boolean | Promise<boolean>;
+};
 
-/** Each thread gives out its share. */
-export function openDailyBytes(
+export function dailyBytesInMemory(
   { limits, idempotency }: Config,
-  { threads, clock }: DailyBytesOptions,
-): { readonly freeBytes: DailyBytes; readonly fileBytes: DailyBytes } {
-  const share = (bytes: number) => new DailyBytes(Math.floor(bytes / threads), clock);
-  return {
-    freeBytes: share(limits.free_bytes_per_day),
-    fileBytes: share(idempotency.file_bytes_per_day),
+  clock: Pick<Clock, 'nowMs'>,
+): DailyBytes {
+  const days = {
+    free: new Day(limits.free_bytes_per_day, clock),
+    file: new Day(idempotency.file_bytes_per_day, clock),
   };
+  return { take: (kind, accountId, bytes) => days[kind].take(accountId, bytes) };
 }
 
-export class DailyBytes {
+class Day {
   readonly #bytesMax: number;
   readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #taken = new Map<string, number>();
@@ -32,7 +38,6 @@ export class DailyBytes {
     this.#clock = clock;
   }
 
-  /** Returns false when the account has no room for as many bytes today. */
   take(accountId: string, bytes: number): boolean {
     const today = dayOf(this.#clock.nowMs());
     if (today !== this.#day) this.#taken.clear();

@@ -76,8 +76,8 @@ async function answerCached(
 ): Promise<void> {
   const { gateway, caller, names } = asked;
   const { key } = caller;
-  const mayStore = (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
-    (!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes)) &&
+  const mayStore = async (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
+    (!isFree || (await gateway.answers.dailyBytes.take('free', key.accountId, packedBytes))) &&
     mayStoreAsLong(asked, claim, packedBytes);
   const storageIn = (run: CacheRun | null) =>
     new AnswerStorage({ claim, run, isRetained: key.retainResponses, mayStore });
@@ -111,10 +111,11 @@ function mayStoreAsLong(
   { gateway, caller: { key } }: Replayable,
   claim: Claim | null,
   packedBytes: number,
-): boolean {
+): boolean | Promise<boolean> {
   if (!claim) return false;
   return (
-    packedBytes <= claim.bodyBytesMax || gateway.answers.fileBytes.take(key.accountId, packedBytes)
+    packedBytes <= claim.bodyBytesMax ||
+    gateway.answers.dailyBytes.take('file', key.accountId, packedBytes)
   );
 }
 

@@ -19,7 +19,10 @@ type AnswerStorageOptions = {
    * Returns true when a body of that packed length may be stored under the Idempotency-Key.
    * Otherwise only the outcome is stored, so that no key runs twice.
    */
-  readonly mayStore: (packedBytes: number, answer: { readonly isFree: boolean }) => boolean;
+  readonly mayStore: (
+    packedBytes: number,
+    answer: { readonly isFree: boolean },
+  ) => Promise<boolean>;
 };
 
 /** Sealed answers, which the ledger writes together with the charge. */
@@ -75,7 +78,7 @@ export class AnswerStorage {
     const packed = isBounded ? (packedBefore ?? (await pack(body))) : null;
     const isCached = run && isWhole && packed && packed.length <= run.bodyBytesMax;
     this.#cached = isCached ? { ...plain, body: body! } : null;
-    const isStored = claim && isRetained && packed && mayStore(packed.length, { isFree });
+    const isStored = claim && isRetained && packed && (await mayStore(packed.length, { isFree }));
     const stored = await claim?.seal(plain, isStored ? packed : null);
     this.isNotKept = stored?.body === null;
     const cached = isCached ? run.seal(this.#cached!, packed) : null;
@@ -94,7 +97,7 @@ export const noAnswerStorage = new AnswerStorage({
   claim: null,
   run: null,
   isRetained: false,
-  mayStore: () => false,
+  mayStore: async () => false,
 });
 
 /** Tells the client of an answer that a repeat with its Idempotency-Key will not get it. */

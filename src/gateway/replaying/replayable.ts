@@ -17,10 +17,8 @@ import type { Caller, IncomingRequest } from '../request.ts';
 export type StoredAnswers = {
   readonly idempotency: Idempotency;
   readonly cache: ResponseCache;
-  /** Limits the bytes of free answers that are stored. */
-  readonly freeBytes: DailyBytes;
-  /** For answers that are too long for the database. */
-  readonly fileBytes: DailyBytes;
+  /** `free`: for answers that are free. `file`: for those that are too long for the database. */
+  readonly dailyBytes: DailyBytes;
 };
 
 /** What replaying needs of the program. */

@@ -130,7 +130,7 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   // The provider's count includes what came and cannot be read.
   const lostPicos = lossOf(made.lost - made.spoiled + (counted ? 0 : made.unread));
   const price: UnitPrice = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
-  const refusal = takeFreeRoom(drawing, made.images);
+  const refusal = await takeFreeRoom(drawing, made.images);
   if (refusal) return { kind: 'failed', error: refusal, lostPicos, spoiled };
   const data = await showAll(drawing, made.images);
   if (data instanceof ApiError) {
@@ -204,13 +204,13 @@ function countedBy(
  * Takes the room of a test key's images from what the account may store for free today. Returns the
  * refusal if there is too little room, and null otherwise.
  */
-function takeFreeRoom(
+async function takeFreeRoom(
   { gateway, caller: { key }, request }: Drawing,
   images: readonly ImageBytes[],
-): ApiError | null {
+): Promise<ApiError | null> {
   if (key.mode !== 'test' || request.responseFormat === 'b64_json') return null;
   const bytes = images.reduce((sum, image) => sum + image.bytes.length, 0);
-  if (gateway.answers.freeBytes.take(key.accountId, bytes)) return null;
+  if (await gateway.answers.dailyBytes.take('free', key.accountId, bytes)) return null;
   const nowMs = gateway.clock.nowMs();
   return new ApiError(
     'rate_limit_exceeded',

@@ -134,8 +134,9 @@ testMutations(watchers, {
   },
   'any number of free answers is stored': {
     file: 'gateway/replaying/answer-once.ts',
-    guard: '(!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes))',
-    without: '(!isFree || gateway.answers.freeBytes.take(key.accountId, 0))',
+    guard:
+      "(!isFree || (await gateway.answers.dailyBytes.take('free', key.accountId, packedBytes)))",
+    without: "(!isFree || (await gateway.answers.dailyBytes.take('free', key.accountId, 0)))",
     watchers: ['tests/integration/free-bytes.test.ts # answers of test keys'],
   },
   'any number of cache hits is stored': {
@@ -146,8 +147,8 @@ testMutations(watchers, {
   },
   'any number of free images is stored': {
     file: 'gateway/sales/image-sale.ts',
-    guard: 'gateway.answers.freeBytes.take(key.accountId, bytes)',
-    without: 'gateway.answers.freeBytes.take(key.accountId, 0)',
+    guard: "gateway.answers.dailyBytes.take('free', key.accountId, bytes)",
+    without: "gateway.answers.dailyBytes.take('free', key.accountId, 0)",
     watchers: ['tests/integration/free-bytes.test.ts # images of test keys'],
   },
   'images of live keys take the room of free ones': {
