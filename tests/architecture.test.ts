@@ -104,7 +104,7 @@ const pureImports = [
 type Import = { readonly file: string; readonly specifier: string };
 
 const isTest = (file: string) => file.endsWith('.test.ts');
-const everyFile = globSync('**/*.ts', { cwd: source });
+const everyFile = globSync('**/*.ts', { cwd: source, exclude: ['**/*.d.ts'] });
 const files = everyFile.filter((file) => !isTest(file));
 
 /** Entry files, which start a process or a thread; nothing imports them. */

@@ -2,7 +2,7 @@
 // again, so DNS rebinding gains nothing. TLS still asks for the name and verifies it.
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector } from './undici.ts';
 
 export type OpenConnector = (addresses: readonly string[]) => buildConnector.connector;
 

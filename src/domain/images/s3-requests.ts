@@ -4,7 +4,8 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
-import { Pool, type buildConnector, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
+import { Pool } from '../../lib/undici.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 export type Bucket = {

@@ -2,7 +2,8 @@
 // checked, the connection goes to a checked address (no DNS rebinding), and each redirect is
 // checked again. The answer is limited in time and size, and its bytes must be an image.
 // docs/image-files.md lists what is refused and why.
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Client } from '../../lib/undici.ts';
 import { checkedConnector, type OpenConnector } from '../../lib/checked-connector.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../../lib/image.ts';

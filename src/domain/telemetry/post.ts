@@ -1,6 +1,7 @@
 // Sends one OTLP request and says what became of it. Nothing of the answer is kept but the number
 // of rejected items.
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Pool } from '../../lib/undici.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 

@@ -2,7 +2,8 @@
 // request has an exchange (exchange.ts). A failed call is a return value. Nothing is retried here:
 // the caller may send the same call again.
 import { Readable } from 'node:stream';
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Pool } from '../../lib/undici.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ActiveSet } from '../../lib/active-set.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';

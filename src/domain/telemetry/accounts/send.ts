@@ -1,7 +1,7 @@
 // Sends spans to an account's receiver. The address is checked before each connection, which goes to
 // a checked address; redirects are not followed. Problems are shown to the account, so they say
 // nothing about the operator's network.
-import { Client } from 'undici';
+import { Client } from '../../../lib/undici.ts';
 import { checkedConnector, type OpenConnector } from '../../../lib/checked-connector.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { PublicHosts } from '../../../lib/public-hosts.ts';
