@@ -2,13 +2,10 @@
 // threads/start-threads.ts serves it in several.
 import type { Catalog } from './domain/catalog/catalog.ts';
 import { loadCatalog } from './domain/catalog/load-catalog.ts';
-import { registerSecrets } from './domain/keys/needed-secrets.ts';
-import { type Database, openDatabase } from './db/database.ts';
-import type { DatabaseOptions } from './db/port.ts';
 import { type FirstStart, prepareFirstStart } from './first-start.ts';
 import { ActiveRuns } from './gateway/active-runs.ts';
 import { type Serving, type ServingOptions, startServing } from './serving.ts';
-import { openShared, type SharedOptions } from './threads/shared.ts';
+import { openShared, prepareDatabase, type SharedOptions } from './threads/shared.ts';
 
 /** A running process, whatever its number of threads. */
 export type App = {
@@ -44,15 +41,4 @@ export async function startApp(options: AppOptions): Promise<App & Pick<Serving,
   const countRunning = async () => runs.count;
   const flushLogs = async () => {};
   return { ...serving, catalog, firstStart, countRunning, flushLogs, stop: () => serving.stop() };
-}
-
-/** Opens the database of the process and brings it up to date. */
-export async function prepareDatabase(
-  { config, secrets, clock }: Pick<AppOptions, 'config' | 'secrets' | 'clock'>,
-  options: DatabaseOptions = {},
-): Promise<Database> {
-  const database = openDatabase(config.database.url, options);
-  await database.migrate();
-  await registerSecrets(database, secrets, clock.nowMs());
-  return database;
 }

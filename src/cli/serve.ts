@@ -1,8 +1,8 @@
 // `tollgate serve`: starts the gateway, prints how to use it, and stops it on a signal.
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import { startApp, type App } from '../app.ts';
-import { prepareThreads, startThreads } from '../threads/start-threads.ts';
+import type { App } from '../app.ts';
+import type { ThreadsOptions } from '../threads/start-threads.ts';
 import { isChatKind, isImageKind } from '../terms/provider-kind.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -17,7 +17,7 @@ import { explainStart } from './explain-start.ts';
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const threads = threadsOf(config.server);
-  const workers = threads === 1 ? [] : prepareThreads(threads);
+  const start = await loadStart(threads);
   const secrets = loadSecrets(process.env, config.dataDir, {
     isShared: isPostgresUrl(config.database.url),
   });
@@ -42,11 +42,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
     clock: systemClock,
   };
   const onThreadFailure = dieOf('uncaught error in an HTTP thread; the process ends');
-  const starting: Promise<App> =
-    workers.length === 0
-      ? startApp(options)
-      : startThreads(workers, { ...options, output, onThreadFailure });
-  app = await starting.catch((error: unknown) => {
+  app = await start({ ...options, output, onThreadFailure }).catch((error: unknown) => {
     throw explainStart(error, config);
   });
   // Set up before anything is printed: a script that waits for the address may send a signal as
@@ -55,6 +51,17 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   for (const warning of [...config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app, config));
   log.info({ url: app.url, threads, providers: switchedOn(config) }, 'listening');
+}
+
+/**
+ * Loads what serves with so many HTTP threads, and prepares them. The code that answers requests is
+ * large, so a thread that answers none must not load it.
+ */
+async function loadStart(threads: number): Promise<(options: ThreadsOptions) => Promise<App>> {
+  if (threads === 1) return (await import('../app.ts')).startApp;
+  const { prepareThreads, startThreads } = await import('../threads/start-threads.ts');
+  const workers = prepareThreads(threads);
+  return (options) => startThreads(workers, options);
 }
 
 /** More are rarely needed, and each takes memory and connections to the database. */

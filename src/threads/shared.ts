@@ -2,7 +2,9 @@
 // HTTP thread keeps it in that thread.
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import type { DatabaseOptions } from '../db/port.ts';
+import { registerSecrets } from '../domain/keys/needed-secrets.ts';
 import type { Ledger } from '../domain/ledger/commands.ts';
 import { type OpenLedger, openLedger } from '../domain/ledger/open-ledger.ts';
 import { addressRatesInMemory, type AddressRates } from '../domain/limits/address-rates.ts';
@@ -14,6 +16,7 @@ import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { readMetrics, writeMetrics } from '../lib/metrics/prometheus.ts';
 import { type NameLocks, noOtherThreads } from '../lib/name-locks.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import type { ThreadsView } from '../server/context.ts';
 
 export type Shared = {
@@ -49,6 +52,23 @@ export type SharedOptions = {
   /** For tests: the time of rate-limit windows and leases. Default: the database's time. */
   readonly databaseTime?: SharedTime | undefined;
 };
+
+type Installation = {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+};
+
+/** Opens the database of the process and brings it up to date. */
+export async function prepareDatabase(
+  { config, secrets, clock }: Installation,
+  options: DatabaseOptions = {},
+): Promise<Database> {
+  const database = openDatabase(config.database.url, options);
+  await database.migrate();
+  await registerSecrets(database, secrets, clock.nowMs());
+  return database;
+}
 
 /** For a process with one HTTP thread. */
 export async function openShared(options: SharedOptions): Promise<Shared> {

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { type App, type AppOptions, prepareDatabase } from '../app.ts';
+import type { App, AppOptions } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl } from '../db/database.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
@@ -21,9 +21,9 @@ import { writeMetrics } from '../lib/metrics/prometheus.ts';
 import { NameLockBook } from '../lib/name-locks.ts';
 import { connectThread, type Remote } from '../lib/thread-calls.ts';
 import type { MainCalls, ThreadCalls, ThreadSettings } from './calls.ts';
-import { openOwnLedger } from './shared.ts';
+import { openOwnLedger, prepareDatabase } from './shared.ts';
 
-type ThreadsOptions = AppOptions & {
+export type ThreadsOptions = AppOptions & {
   readonly output: LogOutput;
   /** Called when a thread has ended by itself: the process must end and be restarted. */
   readonly onThreadFailure: (error: Error) => void;
