@@ -112,13 +112,20 @@ function packed(code: number, width: number, tokens: number): number {
 function makePairTable(): Int16Array {
   const table = new Int16Array((notAscii + 1) << 7);
   const tokens = readBits(pairs, 1 << 14);
+  const entries = Int16Array.from({ length: 0x80 }, (_, code) =>
+    entryOf(String.fromCharCode(code)),
+  );
   for (let pair = 0; pair < table.length; pair++) {
-    const [first, second] = [String.fromCharCode(pair >> 7), String.fromCharCode(pair & 0x7f)];
-    table[pair] = kindOf(second) | (jointOf(first, second, tokens[pair] ?? false) << 5);
-    if (/[0-9]/.test(second)) table[pair]! |= 1 << 8;
-    if (/[a-zA-Z0-9]/.test(second)) table[pair]! |= -0x8000;
+    const both = String.fromCharCode(pair >> 7, pair & 0x7f);
+    table[pair] = entries[pair & 0x7f]! | (jointOf(both, tokens[pair] ?? false) << 5);
   }
   return table;
+}
+
+/** Returns what the entries of all pairs that end with the character have in common. */
+function entryOf(character: string): number {
+  const digit = /[0-9]/.test(character) ? 1 << 8 : 0;
+  return kindOf(character) | digit | (/[a-zA-Z0-9]/.test(character) ? -0x8000 : 0);
 }
 
 /** Returns 1 to 26 for lower-case letters, further codes for space and tab, and 0 for the rest. */
@@ -128,10 +135,10 @@ function kindOf(character: string): number {
   return /[a-z]/.test(character) ? character.charCodeAt(0) - 0x60 : 0;
 }
 
-function jointOf(first: string, second: string, isToken: boolean): number {
+function jointOf(both: string, isToken: boolean): number {
   if (isToken) return joint.pair;
-  if (isAlwaysSplit.test(first + second)) return joint.split;
-  return isSometimesSplit.test(first + second) ? joint.any : joint.unknown;
+  if (isAlwaysSplit.test(both)) return joint.split;
+  return isSometimesSplit.test(both) ? joint.any : joint.unknown;
 }
 
 /** What a triple adds to the joint of its last two characters, indexed by the three kinds. */
