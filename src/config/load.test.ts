@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './field-values.ts';
-import { configFault, loadConfig } from './load.ts';
+import { configFault } from './config-fault.ts';
+import { loadConfig } from './load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isAddressRange } from '../lib/addresses.ts';
-import { ConfigError, formatPath, type FieldPath } from './config-error.ts';
+import { ConfigError } from './config-error.ts';
+import { faultMakers } from './config-fault.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
 import { checkImageModels } from './image-models.ts';
@@ -31,9 +32,6 @@ type ConfigSource = {
 };
 
 type Resolving = ConfigSource & { readonly dataDir?: string };
-
-/** Creates faults with line numbers for each loaded configuration, also after loading. */
-const faultMakers = new WeakMap<Config, FaultAt>();
 
 /**
  * Returns the configuration from the environment and the file, deeply frozen. Throws ConfigError
@@ -99,20 +97,6 @@ function resolveConfig(
   });
   faultMakers.set(config, faultAt);
   return config;
-}
-
-/**
- * Creates a fault that only shows together with other data, such as an alias to a missing model.
- */
-export function configFault(
-  config: Config,
-  path: FieldPath,
-  what: { readonly problem: string; readonly remedy: string },
-): ConfigError {
-  const faultAt = faultMakers.get(config);
-  return faultAt
-    ? faultAt(path, what)
-    : new ConfigError({ location: null, field: formatPath(path), ...what });
 }
 
 function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {

@@ -3,7 +3,7 @@
 import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
 import { formatsOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
-import { configFault } from '../../config/load.ts';
+import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';

@@ -6,7 +6,7 @@ import type { ImageFamily, ImageModel, ImageRoute, ImageTier } from '../../terms
 import type { ImageModelEntry, ImageRouteEntry } from '../../config/image-model-schema.ts';
 import { imageParametersOfKind } from '../../terms/provider-kind.ts';
 import { kindOfProvider } from '../../config/known-providers.ts';
-import { configFault } from '../../config/load.ts';
+import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import { readInputImages, readParameters, tiersOf, type FamilyEntry } from './image-family.ts';

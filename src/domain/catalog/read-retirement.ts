@@ -1,6 +1,6 @@
 // The announced end of a model, from its entry in the configuration or the built-in catalogue.
 import type { Retirement } from '../../terms/retirement.ts';
-import { configFault } from '../../config/load.ts';
+import { configFault } from '../../config/config-fault.ts';
 import type { RetirementFields } from '../../config/shared-model-fields.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseUtcDay, parseZonedTime } from '../../lib/iso-time.ts';

@@ -1,6 +1,6 @@
 // Resolves the configured aliases to chat or image models. Every name has a single meaning.
 import type { ImageModel } from '../../terms/image-model.ts';
-import { configFault } from '../../config/load.ts';
+import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import type { Model } from './model.ts';
