@@ -3,63 +3,21 @@
 // may they, is the input valid, confirmation, handler.
 import type { FastifyInstance } from 'fastify';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
-import { accountsHandlers } from './accounts/accounts.ts';
-import { adminKeysHandlers } from './accounts/admin-keys.ts';
-import { analyticsHandlers } from './reports/analytics.ts';
-import { auditHandlers } from './accounts/audit-log.ts';
-import { authHandlers } from './sign-in/auth.ts';
-import { billingHandlers } from './accounts/billing.ts';
 import type { DoorContext } from './context.ts';
 import { contract } from './contract/contract.ts';
 import { type Endpoint, isList } from './contract/endpoint.ts';
-import type { AnyHandler, Call, Handlers } from './handlers.ts';
+import type { AnyHandler, Call } from './handlers.ts';
 import { openKeyDoor } from './key-door.ts';
-import { keysHandlers } from './accounts/keys.ts';
-import { membersHandlers } from './accounts/members.ts';
-import { modelsHandlers } from './reports/models.ts';
-import { overviewHandlers } from './reports/overview.ts';
-import { paymentsHandlers } from './accounts/payments.ts';
-import { passkeysHandlers } from './sign-in/passkeys.ts';
-import { profileHandlers } from './sign-in/profile.ts';
-import { reportsHandlers } from './reports/reports.ts';
-import { requestHandlers } from './reports/requests.ts';
-import { searchHandlers } from './reports/search.ts';
-import { serviceHandlers } from './reports/service.ts';
 import { openSessionDoor } from './session-door.ts';
-import { sessionHandlers } from './sign-in/session.ts';
 import { addStreams } from './streams.ts';
-import { telemetryHandlers } from './accounts/telemetry.ts';
-import { usageHandlers } from './reports/usage.ts';
-import { usersHandlers } from './accounts/users.ts';
 
 const noPage = { limit: 0, cursor: null };
 
 /** Bodies are forms of a few fields; some are read before anybody has signed in. */
 const bodyBytesMax = 64 * 1024;
 
-const handlers: Handlers<typeof contract> = {
-  ...accountsHandlers,
-  ...adminKeysHandlers,
-  ...analyticsHandlers,
-  ...auditHandlers,
-  ...authHandlers,
-  ...billingHandlers,
-  ...keysHandlers,
-  ...membersHandlers,
-  ...modelsHandlers,
-  ...overviewHandlers,
-  ...passkeysHandlers,
-  ...paymentsHandlers,
-  ...profileHandlers,
-  ...reportsHandlers,
-  ...requestHandlers,
-  ...searchHandlers,
-  ...serviceHandlers,
-  ...sessionHandlers,
-  ...telemetryHandlers,
-  ...usageHandlers,
-  ...usersHandlers,
-};
+/** Loaded with the first call, because each thread keeps the code in memory. */
+const loadHandlers = () => import('./all-handlers.ts');
 
 /** Registers every URL of the dashboard's API and of the admin API. */
 export function addManagement(
@@ -70,7 +28,6 @@ export function addManagement(
   const doors = [openSessionDoor(app, context), openKeyDoor(app, context)];
   for (const { paging, calls } of doors)
     for (const { method, url, declared, onRequest, onSend, ...call } of calls) {
-      const handler = (handlers as unknown as Readonly<Record<string, AnyHandler>>)[declared]!;
       const endpoint = (contract as Readonly<Record<string, Endpoint>>)[declared]!;
       const list = isList(endpoint) ? endpoint : null;
       app.route({
@@ -85,6 +42,8 @@ export function addManagement(
           const caller = await call.enter({ request, reply, body: given.body });
           const params = request.params as Record<string, string>;
           const all = { context, params, ...given, ...listed, ...caller, request, reply };
+          const { handlers } = await loadHandlers();
+          const handler = (handlers as unknown as Readonly<Record<string, AnyHandler>>)[declared]!;
           const result = await handler(all as Call<string, Endpoint>);
           if (caller.once.isRepeated)
             reply.header(context.gateway.headers.cache, 'idempotent-replay');

@@ -1,0 +1,48 @@
+// The handler of each call of the contract.
+import { accountsHandlers } from './accounts/accounts.ts';
+import { adminKeysHandlers } from './accounts/admin-keys.ts';
+import { auditHandlers } from './accounts/audit-log.ts';
+import { billingHandlers } from './accounts/billing.ts';
+import { keysHandlers } from './accounts/keys.ts';
+import { membersHandlers } from './accounts/members.ts';
+import { paymentsHandlers } from './accounts/payments.ts';
+import { telemetryHandlers } from './accounts/telemetry.ts';
+import { usersHandlers } from './accounts/users.ts';
+import type { contract } from './contract/contract.ts';
+import type { Handlers } from './handlers.ts';
+import { analyticsHandlers } from './reports/analytics.ts';
+import { modelsHandlers } from './reports/models.ts';
+import { overviewHandlers } from './reports/overview.ts';
+import { reportsHandlers } from './reports/reports.ts';
+import { requestHandlers } from './reports/requests.ts';
+import { searchHandlers } from './reports/search.ts';
+import { serviceHandlers } from './reports/service.ts';
+import { usageHandlers } from './reports/usage.ts';
+import { authHandlers } from './sign-in/auth.ts';
+import { passkeysHandlers } from './sign-in/passkeys.ts';
+import { profileHandlers } from './sign-in/profile.ts';
+import { sessionHandlers } from './sign-in/session.ts';
+
+export const handlers: Handlers<typeof contract> = {
+  ...accountsHandlers,
+  ...adminKeysHandlers,
+  ...analyticsHandlers,
+  ...auditHandlers,
+  ...authHandlers,
+  ...billingHandlers,
+  ...keysHandlers,
+  ...membersHandlers,
+  ...modelsHandlers,
+  ...overviewHandlers,
+  ...passkeysHandlers,
+  ...paymentsHandlers,
+  ...profileHandlers,
+  ...reportsHandlers,
+  ...requestHandlers,
+  ...searchHandlers,
+  ...serviceHandlers,
+  ...sessionHandlers,
+  ...telemetryHandlers,
+  ...usageHandlers,
+  ...usersHandlers,
+};
