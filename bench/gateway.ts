@@ -2,7 +2,7 @@
 // ledger in a file on disk.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild, type Child, type ChildOptions } from './child.ts';
@@ -11,11 +11,6 @@ import { modelFor, type Play } from './workloads.ts';
 export const metricsToken = 'bench-metrics-token';
 
 const root = join(import.meta.dirname, '..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  readonly scripts: { readonly start: string };
-};
-/** The flags of `npm start`. */
-const nodeFlags = manifest.scripts.start.match(/--[a-z-]+=\d+/g) ?? [];
 const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'ahead'];
 
 /** A gateway's data folder with an account and a live key. */
@@ -84,7 +79,6 @@ export function installGateway(
         scriptArguments: ['serve'],
         env,
         ...options,
-        nodeArguments: [...nodeFlags, ...(options.nodeArguments ?? [])],
         portPattern: /listens on http:\S+:(\d+)/,
       }),
     remove: () => {

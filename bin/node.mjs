@@ -3,12 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/**
- * A larger young generation: little of a request outlives its answer, so rarer collections are
- * cheaper. package.json's start script has the same flag.
- */
-export const nodeFlags = ['--min-semi-space-size=16'];
-
 const minimum = [24, 15];
 
 /**

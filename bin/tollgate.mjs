@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { findNode, nodeFlags } from './node.mjs';
+import { findNode } from './node.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const setupScript = join(root, 'scripts', 'setup.mjs');
@@ -21,13 +21,9 @@ child.on('exit', (code, signal) => {
 
 async function start() {
   const { node, build } = existsSync(setupScript) ? await setUpClone() : packaged();
-  return spawn(
-    node,
-    [...nodeFlags, join(root, 'dist', build, 'main.js'), ...process.argv.slice(2)],
-    {
-      stdio: 'inherit',
-    },
-  );
+  return spawn(node, [join(root, 'dist', build, 'main.js'), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
 }
 
 async function setUpClone() {

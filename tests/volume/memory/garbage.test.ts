@@ -7,8 +7,6 @@ import { builtProgram } from '../../support/built-program.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { startGatewayProgram } from '../../support/gateway.ts';
 
-/** The first is the program's own. */
-const flags = ['--min-semi-space-size=16', '--trace-gc'];
 const clients = 64;
 /** During the first requests, V8 decides where it allocates their objects. */
 const warmUps = 10_000;
@@ -19,7 +17,7 @@ const grownMegabytesMax = 3;
 test('small collections free ended requests', async (t) => {
   const gateway = await startGatewayProgram(
     { server: { threads: 1 }, log: { level: 'error' } },
-    { argv: [process.execPath, ...flags, builtProgram(), 'serve'] },
+    { argv: [process.execPath, '--trace-gc', builtProgram(), 'serve'] },
   );
   t.after(() => gateway.stop());
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
