@@ -28,6 +28,7 @@ export default {
         'src/**/*.test.ts',
         'tests/**/*.test.ts',
         'tests/support/next-version.ts',
+        'tests/support/print-loaded-files.ts',
         'tests/programs/{programs,llmprobe}.ts',
         'tests/programs/run.mjs',
         'tests/support/batch.ts',
