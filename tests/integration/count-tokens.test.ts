@@ -115,12 +115,7 @@ function bodyOf(way: Way, text: string): object {
 /** The two endpoints mark an estimate in the same header, and input_tokens in its body too. */
 function countOf(reply: Reply): number {
   assert.equal(reply.status, 200, reply.text);
-  const {
-    object,
-    input_tokens: tokens,
-    estimated,
-    ...rest
-  } = reply.json();
+  const { object, input_tokens: tokens, estimated, ...rest } = reply.json();
   assert.deepEqual(rest, {});
   if (object !== undefined) {
     assert.equal(object, 'response.input_tokens');

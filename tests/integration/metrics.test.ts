@@ -27,6 +27,17 @@ test('the metrics need the token', async () => {
   assert.equal((await gateway.get('/metrics', { key: metricsToken })).status, 200);
 });
 
+test('delays of the event loop are recorded from the first scrape on', async (t) => {
+  const unscraped = await startGateway({ metrics: { token: metricsToken } });
+  t.after(() => unscraped.stop());
+  const longest = async () => {
+    const { text } = await unscraped.get('/metrics', { key: metricsToken });
+    return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
+  };
+  assert.equal(await longest(), 0);
+  await until(async () => (await longest()) > 0);
+});
+
 test('readiness names providers and models to clients with the token, and only the status to others', async () => {
   const { key } = await gateway.makeKey();
   assert.deepEqual((await gateway.get('/readyz', { key: metricsToken })).json(), {

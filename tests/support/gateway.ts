@@ -122,7 +122,11 @@ export class TestGateway<Started extends Installation = Installation> {
   }
 
   /** Posts the endpoint's short request with these fields. */
-  ask({ path, body }: Pick<Endpoint, 'path' | 'body'>, key: string, fields: object = {}): Promise<Reply> {
+  ask(
+    { path, body }: Pick<Endpoint, 'path' | 'body'>,
+    key: string,
+    fields: object = {},
+  ): Promise<Reply> {
     return this.post(path, { key, body: body(fields) });
   }
 

@@ -112,9 +112,10 @@ function heapSpace(name: string, bytesOf: (space: HeapSpaceInfo) => number): Row
 
 function addEventLoopGauges(registry: Registry, clock: Clock): void {
   const delays = monitorEventLoopDelay({ resolution: 10 });
-  delays.enable();
   let lagMs = 0;
   const measureLag = () => {
+    // Not at the start: it wakes the thread a hundred times a second, for nobody if nobody scrapes.
+    delays.enable();
     const askedMs = clock.elapsedMs();
     setImmediate(() => (lagMs = clock.elapsedMs() - askedMs));
     return lagMs / 1_000;
@@ -138,7 +139,7 @@ function addEventLoopGauges(registry: Registry, clock: Clock): void {
   ];
   for (const [name, of, nanos, merge] of measured) {
     const read = () => {
-      const seconds = nanos() / 1e9;
+      const seconds = delays.count === 0 ? 0 : nanos() / 1e9;
       // The last one begins anew for the next scrape.
       if (name === 'p99') delays.reset();
       return seconds;
