@@ -15,7 +15,7 @@ import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 
 type ApiRecord = {
   readonly created_at: string;
@@ -186,13 +186,7 @@ test('a password reset by the operator does not skip the second factor', async (
     passwordHash: quickHash(password),
   });
   const operator = await signIn(gateway, { role: null, operator: true });
-  const started = await user.post('/profile/second-factor', { password });
-  const { secret, backup_codes: backupCodes } = started.json<{
-    secret: string;
-    backup_codes: string[];
-  }>();
-  const code = new Authenticator(secret).nextCode();
-  await ok(user.post('/profile/second-factor/confirm', { code }));
+  const { backupCodes } = await enrol(user, password);
   const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
     link: string;
   }>();

@@ -11,11 +11,10 @@ import {
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
-import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
+import { quickHash, signIn } from '../support/dashboard.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { ok } from '../support/http.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
@@ -86,15 +85,6 @@ async function setVerified(
   await protocol.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
 }
 
-async function withSecondFactor(user: DashboardClient): Promise<readonly string[]> {
-  const { secret, backup_codes: codes } = (
-    await user.post('/profile/second-factor', { password })
-  ).json<{ secret: string; backup_codes: string[] }>();
-  const code = new Authenticator(secret).nextCode();
-  await ok(user.post('/profile/second-factor/confirm', { code }));
-  return codes;
-}
-
 async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -107,7 +97,7 @@ test('a passkey is added, signs in without password and code, is renamed, and wo
     name: 'Ada Lovelace',
     email: 'ada@example.com',
   });
-  const [code] = await withSecondFactor(user);
+  const [code] = (await enrol(user, password)).backupCodes;
   await browser.withPage({ baseUrl: url, cookie: user.cookie, ignores: refused }, async (page) => {
     const device = await addDevice(page);
     await page.goto('/settings?tab=security');

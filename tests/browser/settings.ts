@@ -14,11 +14,12 @@ import {
   unconfirmed,
 } from '../support/browser.ts';
 import {
+  type DashboardClient,
+  invite,
   quickHash,
   signIn,
-  visitor,
-  type DashboardClient,
   type SignInOptions,
+  visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
@@ -398,11 +399,7 @@ test('a viewer reads the pages of the account, and is offered nothing that chang
 
 test('a withdrawn invitation stops working', async () => {
   const owner = await join({});
-  const { account } = owner;
-  const body = { email: 'never@example.com', role: 'member' };
-  const { link } = (await owner.post(`/accounts/${account}/invitations`, body)).json<{
-    link: string;
-  }>();
+  const { link } = await invite(owner, 'never@example.com');
   await visit(
     owner,
     '/settings?tab=members',

@@ -12,7 +12,7 @@ import {
   type TestBrowser,
 } from '../support/browser.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
-import { signIn, visitor } from '../support/dashboard.ts';
+import { invite, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 
@@ -70,14 +70,7 @@ function withoutId(text: string): string {
 
 test('an invitation works only for the invited user', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Owner' });
-  const invite = async (email: string) => {
-    const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
-      email,
-      role: 'admin',
-    });
-    return reply.json<{ link: string }>().link;
-  };
-  const link = await invite('newcomer@example.com');
+  const { link } = await invite(owner, 'newcomer@example.com', 'admin');
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto(link);
     await page.getByText('This invitation is for newcomer@example.com').waitFor();
@@ -97,9 +90,9 @@ test('an invitation works only for the invited user', async () => {
   });
   // An existing user signs in first and then returns to the invitation.
   await makeUser('known@example.com');
-  const second = await invite('known@example.com');
+  const second = await invite(owner, 'known@example.com', 'admin');
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
-    await page.goto(second);
+    await page.goto(second.link);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await enterPassword(page, 'known@example.com');
     await page.getByRole('button', { name: 'Accept as known@example.com' }).click();
@@ -193,13 +186,8 @@ test('a session that ends while a page is open leads to sign-in and back', async
  */
 async function makeUser(email: string) {
   const owner = await signIn(gateway, { role: 'owner' });
-  const { link } = (
-    await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' })
-  ).json<{
-    link: string;
-  }>();
+  const { token } = await invite(owner, email, 'admin');
   const user = visitor(gateway);
-  const token = new URL(link).searchParams.get('token')!;
   await ok(user.post('/auth/invitation/accept', { token, name: email, password }));
   return user;
 }

@@ -16,6 +16,7 @@ import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 import { ok } from '../support/http.ts';
+import { rowsOf, setRows } from '../support/rows.ts';
 
 const tokens = { input: 40, output: 12 };
 const prompt = 'marker-of-the-prompt';
@@ -343,15 +344,8 @@ test('header values are never shown, stored or logged as they are, and changes a
   const mine = await customer();
   const text = JSON.stringify(await shown(mine));
   assert.match(text, /"header_names":\["authorization"\]/);
-  const rows = await two.gateway.database.read
-    .selectFrom('account_telemetry')
-    .selectAll()
-    .execute();
-  const log = await two.gateway.database.read
-    .selectFrom('audit_log')
-    .selectAll()
-    .where('account_id', '=', mine.account)
-    .execute();
+  const rows = await rowsOf(two.gateway.database, 'account_telemetry');
+  const log = await rowsOf(two.gateway.database, 'audit_log', { account_id: mine.account });
   assert.deepEqual(
     log.map(({ action }) => action),
     ['account.telemetry'],
@@ -386,11 +380,12 @@ test('a change drops what waits, so nothing goes where it was not meant to go', 
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
   const reply = await two.gateway.post('/v1/chat/completions', { key: mine.key, body: say('hi') });
   await until(() => two.gateway.program.output.includes(`"request_id":"${reply.requestId}"`));
-  await two.gateway.database.write
-    .updateTable('account_telemetry')
-    .set({ version: 99 })
-    .where('account_id', '=', mine.account)
-    .execute();
+  await setRows(
+    two.gateway.database,
+    'account_telemetry',
+    { account_id: mine.account },
+    { version: 99 },
+  );
   const dropped = await untilNoticed(clock, async () => {
     const { dropped_spans: count } = await shown(mine);
     return Number(count) > 0 && count;

@@ -4,6 +4,7 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/rows.ts';
 import { jsonOf, ok, send } from '../support/http.ts';
 import { allRows } from '../support/refused-audit.ts';
 
@@ -319,8 +320,7 @@ test('users: invite, list, change roles, remove; the last owner stays', async ()
 
 test('an admin key makes no reset link for an operator', async () => {
   const operator = await signIn(gateway, { operator: true });
-  const count = async () =>
-    (await gateway.database.read.selectFrom('sign_in_links').selectAll().execute()).length;
+  const count = async () => (await rowsOf(gateway.database, 'sign_in_links')).length;
   const countBefore = await count();
   assert.equal(
     await admin.refused('POST', `/users/${operator.userId}/reset-link`),
@@ -541,7 +541,7 @@ test('a credit beyond the largest balance is refused in all three ways in, and i
     /would take the balance beyond \$9000000000\.00/,
   );
   assert.equal((await gateway.balance(account)).postedMicros, 9_000_000_000_000_000);
-  const kept = await gateway.database.read.selectFrom('admin_answers').select('body').execute();
+  const kept = await rowsOf(gateway.database, 'admin_answers');
   assert.ok(kept.every(({ body }) => body !== null));
 
   const room = { ...largest, kind: 'debit' };

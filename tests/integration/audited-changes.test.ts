@@ -13,14 +13,15 @@ import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { listedCommands } from '../support/commands.ts';
-import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, invite, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { actionsOf } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
-import { Authenticator } from '../support/totp.ts';
+import { Authenticator, enrol } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
@@ -119,21 +120,16 @@ async function withOtherSession() {
   return { by, session: data.find(({ current }) => !current)!.id };
 }
 
-type Enrolment = { readonly secret: string; readonly backup_codes: readonly string[] };
-
 async function withStartedSecondFactor(): Promise<Call> {
   const by = await owner();
-  const { secret } = await jsonOf<Enrolment>(by.post('/profile/second-factor', { password }));
-  return { by, body: { code: new Authenticator(secret).nextCode() } };
+  const { secret } = await jsonOf(by.post('/profile/second-factor', { password }));
+  return { by, body: { code: new Authenticator(String(secret)).nextCode() } };
 }
 
-/** Backup codes replace the app's codes, which work only once. */
 async function withSecondFactor(): Promise<Call> {
   const by = await owner();
-  const started = await jsonOf<Enrolment>(by.post('/profile/second-factor', { password }));
-  const code = new Authenticator(started.secret).nextCode();
-  await ok(by.post('/profile/second-factor/confirm', { code }));
-  return { by, body: { password, code: started.backup_codes[0], kind: 'backup' } };
+  const { backupCodes } = await enrol(by, password);
+  return { by, body: { password, code: backupCodes[0], kind: 'backup' } };
 }
 
 async function withDevice(): Promise<Call> {
@@ -197,9 +193,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   },
   'POST /auth/invitation/accept': async () => {
     const by = await owner();
-    const asked = { email: newcomer(), role: 'member' };
-    const { link } = await jsonOf(by.post(`/accounts/${by.account}/invitations`, asked));
-    const token = new URL(String(link)).searchParams.get('token');
+    const { token } = await invite(by, newcomer());
     return { ...(await byNobody()), body: { token, name: 'New', password } };
   },
   'PATCH /profile': sending(byOwner, { name: 'Another Name' }),
@@ -486,25 +480,11 @@ test('a sign-in creates accounts and credits only with their audit rows', async 
   assert.deepEqual(await whileRefusingAuditRows(gateway.database, enter), []);
   const [account] = await enter();
   assert.equal((await gateway.balance(account!.id)).postedMicros, 1_000_000);
-  const log = gateway.database.read
-    .selectFrom('audit_log')
-    .select('action')
-    .where('account_id', '=', account!.id);
-  assert.deepEqual(
-    (await log.orderBy('action').execute()).map(({ action }) => action),
-    ['account.create', 'account.credit'],
-  );
+  const actions = await actionsOf(gateway.database, { account_id: account!.id });
+  assert.deepEqual(actions, ['account.create', 'account.credit']);
 });
 
 test('the account and key of the first start are in the audit log', async () => {
-  const rows = await gateway.database.read
-    .selectFrom('audit_log')
-    .select('action')
-    .where('actor_id', '=', 'first-start')
-    .orderBy('action')
-    .execute();
-  assert.deepEqual(
-    rows.map(({ action }) => action),
-    ['account.create', 'key.create'],
-  );
+  const actions = await actionsOf(gateway.database, { actor_id: 'first-start' });
+  assert.deepEqual(actions, ['account.create', 'key.create']);
 });

@@ -12,6 +12,7 @@ import { streams } from '../../src/management/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowOf, rowsOf } from '../support/rows.ts';
 import { ok, open, type Reply } from '../support/http.ts';
 import { sampleOf } from '../support/sample.ts';
 
@@ -172,48 +173,91 @@ for (const row of rows) {
   });
 }
 
-/** What a viewer may call in an account. A new endpoint needs a verdict here: everything else is refused. */
-const openToViewers: readonly string[] = [
-  'GET /accounts/:account/analytics',
-  'GET /accounts/:account/analytics/hours',
-  'GET /accounts/:account/billing',
-  'GET /accounts/:account/budgets',
-  'GET /accounts/:account/cache-days',
-  'GET /accounts/:account/key-defaults',
-  'GET /accounts/:account/keys',
-  'GET /accounts/:account/keys/:key',
-  'GET /accounts/:account/members',
-  'GET /accounts/:account/models',
-  'GET /accounts/:account/models/measured',
-  'GET /accounts/:account/overview',
-  'GET /accounts/:account/receipt.pdf',
-  'GET /accounts/:account/requests',
-  'GET /accounts/:account/requests/:request',
-  'GET /accounts/:account/requests/totals',
-  'GET /accounts/:account/search',
-  'GET /accounts/:account/settings',
-  'GET /accounts/:account/statement',
-  'GET /accounts/:account/statement.csv',
-  'GET /accounts/:account/top-ups/:topUp',
-  'GET /accounts/:account/usage.csv',
-  'POST /accounts/:account/leave',
-];
+/** The least role that may make a call in an account. A new endpoint needs a verdict here. */
+const roleOf: Readonly<Record<Role, readonly string[]>> = {
+  viewer: [
+    'GET /analytics',
+    'GET /analytics/hours',
+    'GET /billing',
+    'GET /budgets',
+    'GET /cache-days',
+    'GET /key-defaults',
+    'GET /keys',
+    'GET /keys/:key',
+    'GET /members',
+    'GET /models',
+    'GET /models/measured',
+    'GET /overview',
+    'GET /receipt.pdf',
+    'GET /requests',
+    'GET /requests/:request',
+    'GET /requests/totals',
+    'GET /search',
+    'GET /settings',
+    'GET /statement',
+    'GET /statement.csv',
+    'GET /top-ups/:topUp',
+    'GET /usage.csv',
+    'POST /leave',
+  ],
+  member: [
+    'GET /key-last-used',
+    'POST /keys/:key/v1/chat/completions',
+    'POST /keys/:key/v1/images/generations',
+    'POST /keys/:key/v1/messages',
+    'POST /keys/:key/v1/responses',
+  ],
+  admin: [
+    'DELETE /invitations/:invitation',
+    'GET /invitations',
+    'GET /requests/:request/bodies',
+    'GET /telemetry',
+    'PATCH /keys/:key',
+    'PATCH /telemetry',
+    'POST /invitations',
+    'POST /keys',
+    'POST /keys/:key/disable',
+    'POST /keys/:key/enable',
+    'POST /keys/:key/revoke',
+    'POST /keys/:key/rotate',
+    'POST /telemetry/test',
+  ],
+  owner: [
+    'DELETE /members/:user',
+    'GET /audit-log',
+    'PATCH /keys/:key/owner',
+    'PATCH /low-balance',
+    'PATCH /members/:user',
+    'PATCH /members/:user/budget',
+    'PATCH /settings',
+    'POST /top-ups',
+  ],
+};
 
-test('a viewer reads the account, changes nothing and spends nothing', async () => {
-  const inAccount = rows.filter(({ path }) => path.startsWith('/accounts/:account'));
-  const isOpen = ({ access }: Row) => access === 'viewer';
-  assert.deepEqual(
-    inAccount
-      .filter(isOpen)
-      .map(({ name }) => name)
-      .toSorted(),
-    openToViewers,
+test('each call asks for the right role, and those below /operator for an operator', () => {
+  const inAccount = rows.filter(({ path }) => path.startsWith('/accounts/:account/'));
+  for (const [role, names] of Object.entries(roleOf))
+    assert.deepEqual(
+      inAccount
+        .filter(({ access }) => access === role)
+        .map(({ name }) => name.replace('/accounts/:account', ''))
+        .toSorted(),
+      names,
+      role,
+    );
+  for (const { access, path, name } of rows)
+    assert.equal(access === 'operator', path.startsWith('/operator'), name);
+});
+
+test('a viewer changes nothing and spends nothing', async () => {
+  const closed = rows.filter(
+    ({ path, access }) => path.startsWith('/accounts/:account/') && access !== 'viewer',
   );
   const key = await gateway.makeKey({ account, mode: 'live', creditUsd: 1 });
   const own = { ...foreign, account, key: key.id };
   const state = () => accountState(account);
   const untouched = await state();
-  for (const row of inAccount.filter((candidate) => !isOpen(candidate)))
+  for (const row of closed)
     assert.equal((await call(clients.viewer, row, own)).status, 403, row.name);
   assert.deepEqual(await state(), untouched);
 });
@@ -223,11 +267,7 @@ test('no page of a viewer has the secret of a key', async () => {
   const own = { ...foreign, account, key: key.id };
   for (const row of rows.filter(({ access, method }) => access === 'viewer' && method === 'GET')) {
     const { text } = await call(clients.viewer, row, own);
-    const [{ digest }] = (await gateway.database.read
-      .selectFrom('api_keys')
-      .select('digest')
-      .where('id', '=', key.id)
-      .execute()) as [{ readonly digest: string }];
+    const { digest } = await rowOf(gateway.database, 'api_keys', { id: key.id });
     assert.ok(!text.includes(key.key) && !text.includes(digest), row.name);
   }
 });
@@ -327,25 +367,13 @@ async function foreignState(): Promise<unknown> {
 }
 
 async function accountState(of: string): Promise<unknown> {
-  const { read } = gateway.database;
+  const { database } = gateway;
   return {
-    account: await read.selectFrom('accounts').selectAll().where('id', '=', of).execute(),
-    keys: await read.selectFrom('api_keys').selectAll().where('account_id', '=', of).execute(),
-    ledgers: await read.selectFrom('ledgers').selectAll().where('account_id', '=', of).execute(),
-    members: await read
-      .selectFrom('account_members')
-      .selectAll()
-      .where('account_id', '=', of)
-      .execute(),
-    invitations: await read
-      .selectFrom('invitations')
-      .selectAll()
-      .where('account_id', '=', of)
-      .execute(),
-    sessions: await read
-      .selectFrom('user_sessions')
-      .selectAll()
-      .where('user_id', '=', foreign['user']!)
-      .execute(),
+    account: await rowsOf(database, 'accounts', { id: of }),
+    keys: await rowsOf(database, 'api_keys', { account_id: of }),
+    ledgers: await rowsOf(database, 'ledgers', { account_id: of }),
+    members: await rowsOf(database, 'account_members', { account_id: of }),
+    invitations: await rowsOf(database, 'invitations', { account_id: of }),
+    sessions: await rowsOf(database, 'user_sessions', { user_id: foreign['user']! }),
   };
 }

@@ -4,6 +4,7 @@ import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { actionsOf } from '../support/rows.ts';
 import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 
@@ -181,13 +182,8 @@ test('the low-balance warning is set, changed and removed, each with an audit ro
     ];
   for (const threshold of [5_000_000, 5_000_000, 7_000_000, null, null])
     assert.equal(await set(threshold), threshold);
-  const notes = await gateway.database.read
-    .selectFrom('audit_log')
-    .select('after')
-    .where('subject', '=', owner.account)
-    .orderBy('created_at_ms')
-    .execute();
-  assert.equal(notes.length, 3);
+  const actions = await actionsOf(gateway.database, { subject: owner.account });
+  assert.equal(actions.length, 3);
 });
 
 test('without Stripe the overview shows the contact for credit', async () => {

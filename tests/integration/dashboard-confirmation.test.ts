@@ -7,11 +7,12 @@ import { loadSecrets } from '../../src/config/secret.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/rows.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { sampleOf } from '../support/sample.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
@@ -31,8 +32,7 @@ const operator = () => signIn(gateway, { operator: true, passwordHash });
 const makeKey = (by: DashboardClient, body: object = {}, proof?: string) =>
   by.sendUnconfirmed('POST', '/operator/admin-keys', { body: { ...adminKey, ...body } }, proof);
 
-const adminKeys = async () =>
-  (await gateway.database.read.selectFrom('admin_keys').select('id').execute()).length;
+const adminKeys = async () => (await rowsOf(gateway.database, 'admin_keys')).length;
 
 async function assertNoneMade(sent: () => Promise<Reply>, code: string, param?: string) {
   const earlier = await adminKeys();
@@ -41,17 +41,6 @@ async function assertNoneMade(sent: () => Promise<Reply>, code: string, param?: 
   if (param !== undefined) assert.equal(reply.error.param, param);
   assert.equal(await adminKeys(), earlier);
   return reply;
-}
-
-async function enrol(by: DashboardClient) {
-  const started = await by.post('/profile/second-factor', { password });
-  const { secret, backup_codes: codes } = started.json<{
-    secret: string;
-    backup_codes: readonly [string, ...string[]];
-  }>();
-  const app = new Authenticator(secret);
-  await ok(by.post('/profile/second-factor/confirm', { code: app.nextCode() }));
-  return { app, codes };
 }
 
 async function addPasskey(by: DashboardClient): Promise<PasskeyDevice> {
@@ -187,7 +176,7 @@ test('the password confirms, and with a second factor a code beside it', async (
   const by = await operator();
   assert.equal((await makeKey(by, { password })).status, 200);
   await assertNoneMade(() => makeKey(by, { password: '' }), 'invalid_request', 'password');
-  const { app, codes } = await enrol(by);
+  const { app, backupCodes } = await enrol(by, password);
   const refused = await assertNoneMade(() => makeKey(by), 'confirmation_required');
   assert.partialDeepStrictEqual(refused.error.details, { password: true, code: true });
   await assertNoneMade(() => makeKey(by, { password }), 'invalid_request', 'code');
@@ -196,7 +185,7 @@ test('the password confirms, and with a second factor a code beside it', async (
   await assertNoneMade(() => makeKey(by, { code }), 'confirmation_required');
   assert.equal((await makeKey(by, { password, code })).status, 200);
   await assertNoneMade(() => makeKey(by, { password, code }), 'invalid_request', 'code');
-  assert.equal((await makeKey(by, { password, code: codes[0] })).status, 200);
+  assert.equal((await makeKey(by, { password, code: backupCodes[0] })).status, 200);
 });
 
 test('guesses of the password are counted', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { listChanges } from '../../src/domain/audit/audit-log.ts';
 import type { Key, NewKey } from '../../src/management/contract/keys.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { everyRow, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
@@ -250,17 +250,12 @@ test('the key list covers one mode, with search by name and last characters, sta
   assert.deepEqual(await names('mode=live&state=disabled'), ['d off']);
   assert.deepEqual(await names('mode=live&state=active&search=c%203'), ['c 3']);
   assert.deepEqual(await names('mode=live&state=disabled&state=active&search=%203'), ['c 3']);
-  const seen: string[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const reply: Reply = await client.get(
-      `/accounts/${client.account}/keys?mode=live&limit=3&cursor=${encodeURIComponent(cursor)}`,
-    );
-    const page: { data: Key[]; next_cursor: string | null } = reply.json();
-    seen.push(...page.data.map(({ name }) => name));
-    cursor = page.next_cursor;
-  }
-  assert.deepEqual(seen, ['d off', 'c 3', 'b 2', 'a 1']);
+  const path = `/accounts/${client.account}/keys?mode=live&limit=3`;
+  const seen = await everyRow<Key>((one) => client.get(one), path);
+  assert.deepEqual(
+    seen.map(({ name }) => name),
+    ['d off', 'c 3', 'b 2', 'a 1'],
+  );
   for (const [query, param] of [
     ['', 'mode'],
     ['mode=live&cursor=x', 'cursor'],
@@ -344,11 +339,6 @@ async function change(id: string, body: object): Promise<Key> {
 
 async function act(id: string, action: 'disable' | 'enable' | 'revoke'): Promise<Key> {
   return jsonOf(owner.post(`${keys(id)}/${action}`));
-}
-
-async function statusOf(answer: Promise<Reply>): Promise<[number, string]> {
-  const reply = await answer;
-  return [reply.status, reply.error.code];
 }
 
 function ask(key: string): Promise<Reply> {

@@ -4,14 +4,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import {
   type DashboardClient,
+  invite,
   quickHash,
   signIn,
   statusesOf,
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { setRows } from '../support/rows.ts';
 import { ok } from '../support/http.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 
 const password = 'correct horse battery';
@@ -89,11 +91,7 @@ test('a sign-up creates an account; its credit comes once, when the address is c
 test('an interrupted sign-up credit is booked at the next sign-in', async () => {
   const email = newcomer('late');
   await signUp(email);
-  await gateway.database.write
-    .updateTable('users')
-    .set({ email_verified: 1 })
-    .where('email', '=', email)
-    .execute();
+  await setRows(gateway.database, 'users', { email }, { email_verified: 1 });
   const [account] = await accountsOf(await enter(email));
   assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
 });
@@ -174,11 +172,7 @@ test("an address's owner takes over a sign-up by someone else, without that pers
   await visitor(gateway).post('/auth/password-reset', { email });
   const token = tokenIn(await mailbox.take(email), 'reset-password');
   await ok(squatter.post('/profile/second-factor', { password }));
-  await gateway.database.write
-    .updateTable('users')
-    .set({ two_factor_enabled: 1 })
-    .where('email', '=', email)
-    .execute();
+  await setRows(gateway.database, 'users', { email }, { two_factor_enabled: 1 });
   await ok(
     visitor(gateway).post('/auth/password-reset/complete', {
       token,
@@ -199,18 +193,18 @@ test('before confirming the address, a new user can create no key and invite no 
   const [account] = await accountsOf(client);
   const makeKey = () =>
     client.post(`/accounts/${account!.id}/keys`, { mode: 'live', name: 'Mine' });
-  const invite = () =>
+  const inviteFriend = () =>
     client.post(`/accounts/${account!.id}/invitations`, {
       email: newcomer('friend'),
       role: 'owner',
       password,
     });
-  for (const reply of [await makeKey(), await invite()]) {
+  for (const reply of [await makeKey(), await inviteFriend()]) {
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted'], reply.text);
     assert.match(reply.error.message, /Confirm your e-mail address/);
   }
   await ok(client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') }));
-  assert.deepEqual([(await makeKey()).status, (await invite()).status], [200, 200]);
+  assert.deepEqual([(await makeKey()).status, (await inviteFriend()).status], [200, 200]);
 });
 
 test('a new address takes effect when confirmed, and the old address is informed', async () => {
@@ -255,11 +249,7 @@ test("a user cannot take another user's address, even with a link", async () => 
 test('an invitation is mailed, and accepting it confirms the address', async () => {
   const owner = await signIn(gateway, { name: 'Olga\nSubject: x https://evil.example/prize' });
   const email = newcomer('invited');
-  const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
-    email,
-    role: 'admin',
-  });
-  assert.equal(reply.json<{ mailed: boolean }>().mailed, true);
+  assert.equal((await invite(owner, email, 'admin')).mailed, true);
   const mail = await mailbox.take(email);
   assert.match(
     mail.text,
@@ -286,23 +276,21 @@ test('an invitation is mailed, and accepting it confirms the address', async () 
 
 test('an account invites a bounded number of strangers a day by mail', async () => {
   const owner = await signIn(gateway);
-  const invite = async (email: string) => {
+  const statusFor = async (email: string) => {
     const body = { email, role: 'viewer' };
     const { status } = await owner.post(`/accounts/${owner.account}/invitations`, body);
     if (status === 200) await mailbox.take(email);
     return status;
   };
-  for (let index = 0; index < 30; index++) assert.equal(await invite(newcomer('stranger')), 200);
-  assert.equal(await invite(newcomer('stranger')), 429);
+  for (let index = 0; index < 30; index++) assert.equal(await statusFor(newcomer('stranger')), 200);
+  assert.equal(await statusFor(newcomer('stranger')), 429);
 });
 
 test('the link shown to the inviter confirms no address and gives no credit; the mailed link does', async () => {
   const inviter = await signIn(gateway);
   const accept = async (email: string, how: 'shown' | 'mailed') => {
-    const path = `/accounts/${inviter.account}/invitations`;
-    const { link } = (await inviter.post(path, { email, role: 'member' })).json<{ link: string }>();
+    const { token: shown } = await invite(inviter, email);
     const mailed = tokenIn(await mailbox.take(email), 'invitation');
-    const shown = new URL(link).searchParams.get('token')!;
     assert.notEqual(shown, mailed);
     const client = visitor(gateway);
     const token = how === 'shown' ? shown : mailed;
@@ -332,11 +320,7 @@ test("only one of an invitation's two links can be used, even at once, and only 
   const inviter = await signIn(gateway);
   for (let round = 0; round < 3; round++) {
     const email = newcomer('both');
-    const invited = await inviter.post(`/accounts/${inviter.account}/invitations`, {
-      email,
-      role: 'member',
-    });
-    const shown = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
+    const { token: shown } = await invite(inviter, email);
     const tokens = [shown, tokenIn(await mailbox.take(email), 'invitation')];
     const replies = await Promise.all(
       tokens.map((token) =>
@@ -386,15 +370,9 @@ test('every change of password or second factor is reported by e-mail', async ()
   await ok(user.post('/profile/password', changing));
   await mailed(/password was changed/);
 
-  const started = await user.post('/profile/second-factor', { password: 'another password' });
-  const { secret, backup_codes: codes } = started.json<{
-    secret: string;
-    backup_codes: string[];
-  }>();
-  const app = new Authenticator(secret);
-  await ok(user.post('/profile/second-factor/confirm', { code: app.nextCode() }));
+  const { backupCodes } = await enrol(user, 'another password');
   await mailed(/switched on/);
-  const given = { password: 'another password', code: codes[0]!, kind: 'backup' };
+  const given = { password: 'another password', code: backupCodes[0], kind: 'backup' };
   const renewed = await user.post('/profile/second-factor/backup-codes', given);
   await mailed(/New backup codes/);
   const [code] = renewed.json<{ backup_codes: string[] }>().backup_codes;
@@ -409,11 +387,7 @@ test('every change of password or second factor is reported by e-mail', async ()
 
 test('a second factor removed by an operator is reported by e-mail', async () => {
   const user = await signIn(gateway, { passwordHash });
-  const { secret } = (await user.post('/profile/second-factor', { password })).json<{
-    secret: string;
-  }>();
-  const code = new Authenticator(secret).nextCode();
-  await ok(user.post('/profile/second-factor/confirm', { code }));
+  await enrol(user, password);
   assert.match((await mailbox.take(user.email)).text, /switched on/);
   await gateway.program.cli('users', 'reset-password', user.email, '--remove-second-factor');
   assert.match((await mailbox.take(user.email)).text, /switched off/);

@@ -1,10 +1,12 @@
 // Members of an account and invitations.
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
+import type { Role } from '../../src/db/schema.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
-import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, invite, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { jsonOf, ok } from '../support/http.ts';
+import { actionsOf, rowsOf, setRows } from '../support/rows.ts';
+import { ok } from '../support/http.ts';
 
 const password = 'correct horse battery';
 let gateway: TestGateway;
@@ -13,13 +15,11 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-async function invited(by: DashboardClient, email: string, role = 'member'): Promise<string> {
-  const { link, mailed } = await jsonOf<{ link: string; mailed: boolean }>(
-    by.post(`/accounts/${by.account}/invitations`, { email, role }),
-  );
+async function invited(by: DashboardClient, email: string, role?: Role): Promise<string> {
+  const { link, mailed, token } = await invite(by, email, role);
   assert.equal(mailed, false);
   assert.ok(link.startsWith(`${gateway.url}/invitation?token=`));
-  return new URL(link).searchParams.get('token')!;
+  return token;
 }
 
 async function rolesIn(client: DashboardClient): Promise<Record<string, string>> {
@@ -117,11 +117,12 @@ test('an invitation stops working when it is withdrawn, replaced or expired', as
   await ok(owner.delete(`/accounts/${owner.account}/invitations/${list.data[0]!.id}`));
   assert.equal(await isAlive(second), false);
   const third = await invited(owner, email);
-  await gateway.database.write
-    .updateTable('invitations')
-    .set({ expires_at_ms: gateway.program.clock.nowMs() - 1 })
-    .where('email', '=', email)
-    .execute();
+  await setRows(
+    gateway.database,
+    'invitations',
+    { email },
+    { expires_at_ms: gateway.program.clock.nowMs() - 1 },
+  );
   assert.equal(await isAlive(third), false);
   const accepted = await visitor(gateway).post('/auth/invitation/accept', {
     token: third,
@@ -193,11 +194,7 @@ test("leaving, removal or demotion withdraws a member's invitations; removal als
   const renamed = await signIn(gateway, { account, role: 'member' });
   const second = newcomer('second');
   const toSecond = await invited(owner, second);
-  await gateway.database.write
-    .updateTable('users')
-    .set({ email: second })
-    .where('id', '=', renamed.userId)
-    .execute();
+  await setRows(gateway.database, 'users', { id: renamed.userId }, { email: second });
   await ok(owner.delete(`/accounts/${account}/members/${renamed.userId}`));
   assert.equal(await isAlive(toSecond), false);
 });
@@ -252,12 +249,10 @@ test('an account keeps its last owner, even when all owners leave at once', asyn
         : owner.patch(`/accounts/${account}/members/${owner.userId}`, { role: 'member' }),
     );
     assert.deepEqual(statusesOf(await Promise.all(leaving)), [200, 200, 409]);
-    const owning = await gateway.database.read
-      .selectFrom('account_members')
-      .select('user_id')
-      .where('account_id', '=', account)
-      .where('role', '=', 'owner')
-      .execute();
+    const owning = await rowsOf(gateway.database, 'account_members', {
+      account_id: account,
+      role: 'owner',
+    });
     assert.equal(owning.length, 1);
     if (owning[0]!.user_id !== one.userId) break;
   }
@@ -279,13 +274,7 @@ test("only owners change an account's name and data retention", async () => {
   });
   const admin = await signIn(gateway, { account, role: 'admin' });
   assert.equal((await admin.patch(path, { name: 'Mine' })).status, 403);
-  const { rows } = {
-    rows: await gateway.database.read
-      .selectFrom('audit_log')
-      .selectAll()
-      .where('subject', '=', account)
-      .execute(),
-  };
+  const rows = await rowsOf(gateway.database, 'audit_log', { subject: account });
   assert.equal(rows.length, 1);
   assert.equal(rows[0]!.action, 'account.update');
   assert.deepEqual(JSON.parse(rows[0]!.after!), { name: 'New name', retain_responses: false });
@@ -302,7 +291,8 @@ test('switching retention off erases stored answers before it replies, also thos
     await storeAnswers(gateway.database, owner.account);
     const reply = await change();
     assert.equal(reply.status, 200, reply.text);
-    assert.equal(await countAnswers(gateway.database, owner.account), 0);
+    const left = await rowsOf(gateway.database, 'cached_responses', { account_id: owner.account });
+    assert.deepEqual(left, []);
   }
 });
 
@@ -322,40 +312,25 @@ async function storeAnswers({ write }: Database, accountId: string): Promise<voi
   await write.insertInto('cached_responses').values(rows).execute();
 }
 
-async function countAnswers({ read }: Database, accountId: string): Promise<number> {
-  const rows = await read
-    .selectFrom('cached_responses')
-    .select('digest')
-    .where('account_id', '=', accountId)
-    .execute();
-  return rows.length;
-}
-
-// On one store: each starts the program several times, and the endpoints above cover both stores.
+// On one store, because the endpoints above cover both.
 testOn(
   'sqlite',
   'the create-link command follows the same rules as the dashboard, and its new account is in the audit log',
   async () => {
-    const invite = (...options: string[]) =>
+    const create = (...options: string[]) =>
       gateway.program.cli<{ account_id: string }>('users', 'create-link', ...options);
     const { account, email } = await signIn(gateway);
-    await assert.rejects(invite(email, '--account', account), /This person is already a member/);
+    await assert.rejects(create(email, '--account', account), /This person is already a member/);
     await assert.rejects(
-      invite('nobody@localhost', '--account', account),
+      create('nobody@localhost', '--account', account),
       /nobody@localhost is not an e-mail address/,
     );
     await assert.rejects(
-      invite(newcomer('new'), '--account', 'acc_none'),
+      create(newcomer('new'), '--account', 'acc_none'),
       /There is no such account/,
     );
-    const { account_id: made } = await invite(newcomer('new'));
-    const log = gateway.database.read
-      .selectFrom('audit_log')
-      .select('action')
-      .where('account_id', '=', made);
-    assert.deepEqual(
-      (await log.orderBy('action').execute()).map(({ action }) => action),
-      ['account.create', 'invitation.create'],
-    );
+    const { account_id: made } = await create(newcomer('new'));
+    const actions = await actionsOf(gateway.database, { account_id: made });
+    assert.deepEqual(actions, ['account.create', 'invitation.create']);
   },
 );

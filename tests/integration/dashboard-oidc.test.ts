@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, invite, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { actionsOf, rowsOf, setRows } from '../support/rows.ts';
 import { ok, type Reply, send } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -160,11 +161,7 @@ test("an existing user is matched by the confirmed address first, then by the pr
   const later = visitor(closed);
   await passThrough(later, sub);
   assert.equal(await nameOf(later), email);
-  const rows = await closed.database.read
-    .selectFrom('user_credentials')
-    .selectAll()
-    .where('user_id', '=', known.userId)
-    .execute();
+  const rows = await rowsOf(closed.database, 'user_credentials', { user_id: known.userId });
   assert.ok(
     rows.every((row) =>
       Object.entries(row).every(([name, value]) => !name.endsWith('token') || value === null),
@@ -201,11 +198,7 @@ test('an address that the provider has not verified signs nobody in', async () =
 test('an address that was not confirmed here is not linked to the provider', async () => {
   const { sub, email } = person();
   await signIn(closed, { email });
-  await closed.database.write
-    .updateTable('users')
-    .set({ email_verified: 0 })
-    .where('email', '=', email)
-    .execute();
+  await setRows(closed.database, 'users', { email }, { email_verified: 0 });
   const client = visitor(closed);
   assert.equal(await passThrough(client, sub), '/sign-in?error=account_not_linked');
   assert.equal(await nameOf(client), null);
@@ -214,12 +207,7 @@ test('an address that was not confirmed here is not linked to the provider', asy
 test("an address's owner does not sign in as a user whom an invitation created with it", async () => {
   const { sub, email } = person();
   const attacker = await signIn(closed);
-  const { link } = (
-    await attacker.post(`/accounts/${attacker.account}/invitations`, { email, role: 'owner' })
-  ).json<{
-    link: string;
-  }>();
-  const token = new URL(link).searchParams.get('token')!;
+  const { token } = await invite(attacker, email, 'owner');
   const password = 'correct horse battery';
   const squatter = visitor(closed);
   await ok(squatter.post('/auth/invitation/accept', { token, name: 'Eve', password }));
@@ -268,25 +256,15 @@ test('a first sign-in through a provider fails without its audit row', async () 
     [],
   );
   for (const one of [sub, knownSub]) assert.equal(await passThrough(visitor(open), one), '/');
-  const actionsOf = async (address: string) => {
-    const log = open.database.read
-      .selectFrom('audit_log')
-      .select('action')
-      .where('actor_name', '=', address);
-    return (await log.orderBy('action').execute()).map(({ action }) => action);
-  };
-  assert.deepEqual(await actionsOf(email), ['account.create', 'user.link-provider']);
-  assert.deepEqual(await actionsOf(known.email), ['user.link-provider']);
+  const byUser = (actor_name: string) => actionsOf(open.database, { actor_name });
+  assert.deepEqual(await byUser(email), ['account.create', 'user.link-provider']);
+  assert.deepEqual(await byUser(known.email), ['user.link-provider']);
 });
 
 test('an invited person signs in through the provider and accepts', async () => {
   const { sub, email } = person();
   const owner = await signIn(closed);
-  const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
-    email,
-    role: 'member',
-  });
-  const token = new URL(reply.json<{ link: string }>().link).searchParams.get('token')!;
+  const { token } = await invite(owner, email);
   const client = visitor(closed);
   assert.equal(
     await passThrough(client, sub, `/invitation?token=${token}`),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
-import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
+import { type DashboardClient, signIn, tokenOf, visitor } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
@@ -384,10 +384,8 @@ test('users are listed with their accounts; links reset a password and invite a 
   const first = await find('limit=1');
   assert.notDeepEqual((await find(`limit=1&cursor=${first.next_cursor!}`)).data, first.data);
 
-  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
-    link: string;
-  }>();
-  const token = new URL(link).searchParams.get('token')!;
+  const made = await operator.post(`/operator/users/${user.userId}/reset-link`);
+  const token = tokenOf(made.json());
   const nobody = visitor(gateway);
   await ok(
     nobody.post('/auth/password-reset/complete', { token, password: 'a new long password' }),
@@ -401,7 +399,7 @@ test('users are listed with their accounts; links reset a password and invite a 
     email: 'first.owner@example.com',
     role: 'owner',
   });
-  const invitation = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
+  const invitation = tokenOf(invited.json());
   const accepted = { token: invitation, name: 'First Owner', password: 'another long password' };
   await ok(nobody.post('/auth/invitation/accept', accepted));
   const members = (await operator.get(`/operator/accounts/${id}/members`)).json<{
@@ -447,7 +445,7 @@ test('an operator sees the open invitations of an account and withdraws one', as
   await ok(operator.delete(`${path}/${second!.id}`));
   assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 404);
   assert.deepEqual(await list(), [first]);
-  const token = new URL(link).searchParams.get('token')!;
+  const token = tokenOf({ link });
   assert.equal((await visitor(gateway).post('/auth/invitation', { token })).status, 404);
   assert.partialDeepStrictEqual(await auditOf(second!.id), [
     { action: 'invitation.withdraw', before: byOperator, after: null },

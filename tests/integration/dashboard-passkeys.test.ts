@@ -13,11 +13,12 @@ import {
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { rowOf, rowsOf, setRows } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
 import { type Lies, PasskeyDevice } from '../support/passkey-device.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 
 const origin = 'https://llm.example.com';
 const password = 'correct horse battery';
@@ -92,12 +93,7 @@ async function assertRefused(
 }
 
 async function auditOf(userId: string, action: string) {
-  const rows = await gateway.database.read
-    .selectFrom('audit_log')
-    .select(['actor_kind', 'actor_id', 'before', 'after'])
-    .where('subject', '=', userId)
-    .where('action', '=', action)
-    .execute();
+  const rows = await rowsOf(gateway.database, 'audit_log', { subject: userId, action });
   return rows.map((row) => ({
     by: row.actor_kind === 'user' ? row.actor_id : row.actor_kind,
     before: JSON.parse(row.before ?? 'null') as unknown,
@@ -157,17 +153,13 @@ test('a passkey is added with the password, signs in, is renamed and removed', a
 
 test('with a second factor, adding and removing needs a code, and a sign-in needs none', async () => {
   const user = await join();
-  const { secret, backup_codes: codes } = (
-    await user.post('/profile/second-factor', { password })
-  ).json<{ secret: string; backup_codes: string[] }>();
-  const code = new Authenticator(secret).nextCode();
-  await ok(user.post('/profile/second-factor/confirm', { code }));
+  const { backupCodes } = await enrol(user, password);
   await mailbox.take(user.email);
   for (const given of [{}, { code: '' }, { code: '000000' }]) {
     const refused = await user.post('/profile/passkeys/start', { password, ...given });
     assert.deepEqual([refused.status, refused.error.param], [400, 'code'], refused.text);
   }
-  const backup = { code: codes[0], kind: 'backup' };
+  const backup = { code: backupCodes[0], kind: 'backup' };
   const device = new PasskeyDevice(origin);
   const credential = device.create(await startAdding(user, backup));
   const { id } = await jsonOf<{ id: string }>(
@@ -267,9 +259,7 @@ test('a challenge expires', async () => {
 test('a used challenge is remembered until it has expired, and no longer', async () => {
   const device = await add(await join());
   assert.equal((await enter(device)).reply.status, 200);
-  const count = async () =>
-    (await gateway.database.read.selectFrom('used_passkey_challenges').selectAll().execute())
-      .length;
+  const count = async () => (await rowsOf(gateway.database, 'used_passkey_challenges')).length;
   assert.ok((await count()) >= 2);
   await clock.advance(challengeLifetimeMs + 1);
   assert.equal((await enter(device)).reply.status, 200);
@@ -368,11 +358,7 @@ test('the passkey of a removed user is erased and signs in nobody', async () => 
   const user = await join({ role: null });
   const device = await add(user);
   await gateway.database.write.deleteFrom('users').where('id', '=', user.userId).execute();
-  const left = await gateway.database.read
-    .selectFrom('user_passkeys')
-    .selectAll()
-    .where('user_id', '=', user.userId)
-    .execute();
+  const left = await rowsOf(gateway.database, 'user_passkeys', { user_id: user.userId });
   assert.deepEqual(left, []);
   await assertRefused(await enter(device), /not known/);
 });
@@ -408,11 +394,7 @@ test('a device is offered once, and there is a most', async () => {
     options.excludeCredentials.map(({ id }) => id),
     [device.credentialId],
   );
-  const row = await gateway.database.read
-    .selectFrom('user_passkeys')
-    .selectAll()
-    .where('user_id', '=', user.userId)
-    .executeTakeFirstOrThrow();
+  const row = await rowOf(gateway.database, 'user_passkeys', { user_id: user.userId });
   const more = Array.from({ length: passkeysMax - 2 }, (_, index) => ({
     ...row,
     id: `${row.id}${index}`,
@@ -429,11 +411,7 @@ test('a device is offered once, and there is a most', async () => {
 test('a mailed new password for an address that nobody proved removes passkeys too', async () => {
   const squatter = await join();
   const device = await add(squatter);
-  await gateway.database.write
-    .updateTable('users')
-    .set({ email_verified: 0 })
-    .where('id', '=', squatter.userId)
-    .execute();
+  await setRows(gateway.database, 'users', { id: squatter.userId }, { email_verified: 0 });
   await visitor(gateway).post('/auth/password-reset', { email: squatter.email });
   const token = /token=([\w-]+)/.exec((await mailbox.take(squatter.email)).text)![1]!;
   const given = { token, password: 'another password' };

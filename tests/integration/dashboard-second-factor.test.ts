@@ -10,11 +10,13 @@ import {
   quickHash,
   signIn,
   statusesOf,
+  tokenOf,
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowOf } from '../support/rows.ts';
 import { jsonOf, ok } from '../support/http.ts';
-import { Authenticator } from '../support/totp.ts';
+import { Authenticator, enrol } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
@@ -24,30 +26,9 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-type Enrolled = {
-  readonly user: DashboardClient;
-  readonly email: string;
-  readonly secret: string;
-  readonly app: Authenticator;
-  /** The code that switched it on. */
-  readonly code: string;
-  readonly backupCodes: readonly string[];
-};
-
-async function enrol(): Promise<Enrolled> {
+async function enrolled() {
   const user = await signIn(gateway, { passwordHash });
-  const {
-    secret,
-    uri,
-    backup_codes: backupCodes,
-  } = await jsonOf<{ secret: string; uri: string; backup_codes: string[] }>(
-    user.post('/profile/second-factor', { password }),
-  );
-  assert.match(uri, /^otpauth:\/\/totp\/Service/);
-  const app = new Authenticator(secret);
-  const code = app.nextCode();
-  await ok(user.post('/profile/second-factor/confirm', { code }));
-  return { user, email: user.email, secret, app, code, backupCodes };
+  return { user, email: user.email, ...(await enrol(user, password)) };
 }
 
 async function challenged(email: string): Promise<DashboardClient> {
@@ -61,9 +42,9 @@ const isSignedIn = async (client: DashboardClient) => (await client.get('/profil
 
 test('the second factor is off until a code confirms it', async () => {
   const user = await signIn(gateway, { passwordHash });
-  const { secret } = (await user.post('/profile/second-factor', { password })).json<{
-    secret: string;
-  }>();
+  const started = user.post('/profile/second-factor', { password });
+  const { secret, uri } = await jsonOf<{ secret: string; uri: string }>(started);
+  assert.match(uri, /^otpauth:\/\/totp\/Service/);
   const wrong = await user.post('/profile/second-factor/confirm', { code: '000000' });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'code']);
   const plain = visitor(gateway);
@@ -82,7 +63,7 @@ test('the second factor is off until a code confirms it', async () => {
 });
 
 test('a password alone does not sign in; each code signs in once', async () => {
-  const { email, app } = await enrol();
+  const { email, app } = await enrolled();
   const client = await challenged(email);
   assert.equal(await isSignedIn(client), false);
   const wrong = await client.post('/auth/second-factor', { code: '000000' });
@@ -100,7 +81,7 @@ test('a password alone does not sign in; each code signs in once', async () => {
 });
 
 test('of several simultaneous sign-ins with one code, one succeeds', async () => {
-  const { email, app, user } = await enrol();
+  const { email, app, user } = await enrolled();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
   const code = app.nextCode();
   const replies = await Promise.all(
@@ -113,13 +94,13 @@ test('of several simultaneous sign-ins with one code, one succeeds', async () =>
 });
 
 test('the code that switched it on does not sign in', async () => {
-  const { email, code } = await enrol();
+  const { email, code } = await enrolled();
   const client = await challenged(email);
   assert.equal((await client.post('/auth/second-factor', { code })).status, 401);
 });
 
 test('codes cannot be guessed, even by signing in again and again', async () => {
-  const { email, app } = await enrol();
+  const { email, app } = await enrolled();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
   const guesses = clients.flatMap((client) =>
     Array.from({ length: 6 }, () => client.post('/auth/second-factor', { code: '111111' })),
@@ -135,7 +116,7 @@ test('codes cannot be guessed, even by signing in again and again', async () => 
 });
 
 test('a code without the password does not sign in', async () => {
-  const { app } = await enrol();
+  const { app } = await enrolled();
   const reply = await visitor(gateway).post('/auth/second-factor', { code: app.nextCode() });
   assert.deepEqual(
     [reply.status, reply.error.code, reply.error.param],
@@ -144,8 +125,8 @@ test('a code without the password does not sign in', async () => {
 });
 
 test("a session of one user does not pass another user's second factor", async () => {
-  const { email, app } = await enrol();
-  const other = await enrol();
+  const { email, app } = await enrolled();
+  const other = await enrolled();
   const { user } = other;
   await user.post('/auth/sign-in', { email, password });
   const reply = await user.post('/auth/second-factor', { code: other.app.nextCode() });
@@ -155,7 +136,7 @@ test("a session of one user does not pass another user's second factor", async (
 });
 
 test('each backup code works once', async () => {
-  const { email, user, backupCodes } = await enrol();
+  const { email, user, backupCodes } = await enrolled();
   const [code] = backupCodes;
   const clients = await Promise.all([1, 2].map(() => challenged(email)));
   const replies = await Promise.all(
@@ -188,12 +169,8 @@ test('each backup code works once', async () => {
 });
 
 test('the database contains neither the secret nor a backup code in clear text', async () => {
-  const { user, secret, backupCodes } = await enrol();
-  const row = await gateway.database.read
-    .selectFrom('user_two_factors')
-    .selectAll()
-    .where('user_id', '=', user.userId)
-    .executeTakeFirstOrThrow();
+  const { user, secret, backupCodes } = await enrolled();
+  const row = await rowOf(gateway.database, 'user_two_factors', { user_id: user.userId });
   const raw = Buffer.from(secret, 'utf8').toString('utf8');
   assert.ok(!row.secret.includes(raw));
   for (const code of backupCodes)
@@ -213,7 +190,7 @@ const plainSignIn = async (email: string) =>
   (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
 
 test('switching it off or getting new backup codes needs the password and a code', async () => {
-  const { user, email, app, code: used, backupCodes } = await enrol();
+  const { user, email, app, code: used, backupCodes } = await enrolled();
   for (const path of ['/profile/second-factor/disable', '/profile/second-factor/backup-codes']) {
     const refusals = [
       [{ password }, 'code'],
@@ -238,14 +215,14 @@ test('switching it off or getting new backup codes needs the password and a code
 });
 
 test('a user without the app switches it off with a backup code', async () => {
-  const { user, email, backupCodes } = await enrol();
+  const { user, email, backupCodes } = await enrolled();
   const body = { password, code: ` ${backupCodes[0]!} `, kind: 'backup' };
   await ok(user.post('/profile/second-factor/disable', body));
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
 });
 
 test('codes cannot be guessed with an open session and the password', async () => {
-  const { user, backupCodes } = await enrol();
+  const { user, backupCodes } = await enrolled();
   const guess = () => user.post('/profile/second-factor/disable', { password, code: '111111' });
   const replies = await Promise.all(Array.from({ length: 14 }, guess));
   assert.equal(replies.filter(({ status }) => status === 400).length, 10);
@@ -254,7 +231,7 @@ test('codes cannot be guessed with an open session and the password', async () =
 });
 
 test('a new password allows no further guesses of a code', async () => {
-  const { user } = await enrol();
+  const { user } = await enrolled();
   const guess = (current: string) =>
     user.post('/profile/second-factor/disable', { password: current, code: '111111' });
   for (let index = 0; index < 10; index++) assert.equal((await guess(password)).status, 400);
@@ -265,15 +242,10 @@ test('a new password allows no further guesses of a code', async () => {
 });
 
 test('a password reset keeps the second factor; an operator can remove it', async () => {
-  const { email } = await enrol();
+  const { email } = await enrolled();
   const reset = async (...options: string[]) => {
-    const { link } = await gateway.program.cli<{ link: string }>(
-      'users',
-      'reset-password',
-      email,
-      ...options,
-    );
-    const token = new URL(link).searchParams.get('token')!;
+    const args = ['users', 'reset-password', email, ...options];
+    const token = tokenOf(await gateway.program.cli<{ link: string }>(...args));
     await ok(visitor(gateway).post('/auth/password-reset/complete', { token, password }));
     return (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
   };
@@ -282,7 +254,7 @@ test('a password reset keeps the second factor; an operator can remove it', asyn
 });
 
 test('a code is required in every browser, even with a forged trust cookie', async () => {
-  const { user, email } = await enrol();
+  const { user, email } = await enrolled();
   const challenge = decodeURIComponent(
     /two_factor=([^;]+)/.exec((await challenged(email)).cookie)![1]!,
   ).split('.')[0]!;
@@ -298,7 +270,7 @@ test('a code is required in every browser, even with a forged trust cookie', asy
 });
 
 test('a session cookie in the request does not replace the user who must give the code', async () => {
-  const [victim, thief] = [await enrol(), await enrol()];
+  const [victim, thief] = [await enrolled(), await enrolled()];
   const both = await challenged(victim.email);
   both.cookie = `${both.cookie}; ${thief.user.cookie.replace('=', ' =')}`;
   const reply = await both.post('/auth/second-factor', { code: thief.app.nextCode() });

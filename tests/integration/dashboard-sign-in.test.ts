@@ -7,9 +7,11 @@ import {
   quickHash,
   signIn,
   statusesOf,
+  tokenOf,
   visitor,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowOf, rowsOf, setRows } from '../support/rows.ts';
 import { ok, type Reply } from '../support/http.ts';
 
 const password = 'correct horse battery';
@@ -35,10 +37,13 @@ async function signedIn(email: string): Promise<DashboardClient> {
 const nameOf = async (client: DashboardClient) =>
   (await client.get('/session')).json<{ user: { email: string } | null }>().user?.email ?? null;
 
+const resetToken = async (email: string) =>
+  tokenOf(await gateway.program.cli<{ link: string }>('users', 'reset-password', email));
+
 test('of several people who open first-start links at once, one becomes operator and owner', async () => {
   const firstToken = gateway.program.firstRunToken!;
-  const { link } = await gateway.program.cli<{ link: string }>('users', 'first-run-link');
-  const tokens = [firstToken, new URL(link).searchParams.get('token')!, firstToken];
+  const linked = await gateway.program.cli<{ link: string }>('users', 'first-run-link');
+  const tokens = [firstToken, tokenOf(linked), firstToken];
   const visitors = tokens.map(() => visitor(gateway));
   assert.deepEqual((await visitors[0]!.post('/auth/link', { token: firstToken })).json(), {
     kind: 'first-run',
@@ -105,18 +110,10 @@ test('a sign-in ignores the case of the address, and sets a cookie that scripts 
   );
   assert.deepEqual(Object.keys(reply.json()), ['next']);
 
-  const rows = await gateway.database.read
-    .selectFrom('user_sessions')
-    .select('token')
-    .where('user_id', '=', userId)
-    .execute();
+  const rows = await rowsOf(gateway.database, 'user_sessions', { user_id: userId });
   for (const { token } of rows)
     assert.ok(!decodeURIComponent(cookie!).includes(token), 'the database has what the cookie has');
-  const credential = await gateway.database.read
-    .selectFrom('user_credentials')
-    .select('password')
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
+  const credential = await rowOf(gateway.database, 'user_credentials', { user_id: userId });
   assert.match(credential.password!, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
@@ -152,10 +149,12 @@ test('ten tries in fifteen minutes are allowed for a user, from all addresses to
   assert.ok(seconds > 0 && seconds <= 30, String(seconds));
   assert.equal((await attempt({ email: `other-${email}`, password })).status, 401);
 
-  await gateway.database.write
-    .updateTable('attempts')
-    .set({ blocked_until_ms: gateway.program.clock.nowMs() })
-    .execute();
+  await setRows(
+    gateway.database,
+    'attempts',
+    {},
+    { blocked_until_ms: gateway.program.clock.nowMs() },
+  );
   await signedIn(email);
   assert.equal(
     (await attempt({ email, password: 'a wrong password' })).status,
@@ -234,9 +233,8 @@ test('a new password forgets all known browsers except the one that set it', asy
 
 test('a password reset lets the user in while someone else keeps guessing', async () => {
   const { email } = await signIn(gateway, { passwordHash });
-  const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
+  const token = await resetToken(email);
   const user = visitor(gateway);
-  const token = new URL(link).searchParams.get('token')!;
   await ok(user.post('/auth/password-reset/complete', { token, password: newPassword }));
   await wrongTries(email, 14);
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
@@ -410,8 +408,7 @@ test("sign-up is closed, and the library's unused endpoints do not exist", async
 test('an operator creates links to reset a password and to invite users', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const one = await signedIn(email);
-  const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
-  const token = new URL(link).searchParams.get('token')!;
+  const token = await resetToken(email);
   assert.deepEqual((await visitor(gateway).post('/auth/link', { token })).json(), {
     kind: 'password-reset',
     email,
@@ -429,7 +426,7 @@ test('an operator creates links to reset a password and to invite users', async 
     'create-link',
     'new@example.com',
   );
-  const invitation = new URL(made.link).searchParams.get('token')!;
+  const invitation = tokenOf(made);
   const newcomer = visitor(gateway);
   const info = await newcomer.post('/auth/invitation', { token: invitation });
   assert.partialDeepStrictEqual(info.json(), {
@@ -453,14 +450,14 @@ test('an operator creates links to reset a password and to invite users', async 
 test('a link stops working when it expires', async () => {
   const { userId } = await signIn(gateway);
   const operator = await signIn(gateway, { operator: true });
-  const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{
-    link: string;
-  }>();
-  await gateway.database.write
-    .updateTable('sign_in_links')
-    .set({ expires_at_ms: gateway.program.clock.nowMs() - 1 })
-    .execute();
-  const token = new URL(link).searchParams.get('token')!;
+  const made = await operator.post(`/operator/users/${userId}/reset-link`);
+  await setRows(
+    gateway.database,
+    'sign_in_links',
+    {},
+    { expires_at_ms: gateway.program.clock.nowMs() - 1 },
+  );
+  const token = tokenOf(made.json());
   assert.equal(
     (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
     404,

@@ -8,10 +8,10 @@ import type {
 import type { CacheDay } from '../../src/management/contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { everyRow, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { jsonOf, ok, type Reply } from '../support/http.ts';
+import { ok } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 
@@ -60,38 +60,19 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const list = async (query: string) => {
-  return jsonOf<PageOf<RequestRecord>>(
-    member.get(`/accounts/${member.account}/requests?mode=test&${query}`),
+const all = (query = '') =>
+  everyRow<RequestRecord>(
+    (path) => member.get(path),
+    `/accounts/${member.account}/requests?mode=test&${query}&limit=100`,
   );
-};
-
-async function all(query = ''): Promise<RequestRecord[]> {
-  const records: RequestRecord[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const page: PageOf<RequestRecord> = await list(
-      `${query}&limit=100&cursor=${encodeURIComponent(cursor)}`,
-    );
-    records.push(...page.data);
-    cursor = page.next_cursor;
-  }
-  return records;
-}
 
 test("the list equals the API's, page by page", async () => {
   const records = await all();
   assert.equal(records.length, requestCount + 4);
-  const own: Record<string, unknown>[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const reply = await gateway.get(`/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, {
-      key: first.key,
-    });
-    const page: PageOf<Record<string, unknown>> = reply.json();
-    own.push(...page.data);
-    cursor = page.next_cursor;
-  }
+  const own = await everyRow<Record<string, unknown>>(
+    (path) => gateway.get(path, { key: first.key }),
+    '/v1/usage?limit=100',
+  );
   assert.deepEqual(
     records.map((record) => [
       record.request_id,
@@ -277,12 +258,7 @@ test('charged, cached, refused and failed requests are in one list, page by page
   );
   assert.equal(data.at(-1)!.finish, 'end');
 
-  const pages: RequestRecord[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const page: PageOf<RequestRecord> = await read(`limit=1&cursor=${encodeURIComponent(cursor)}`);
-    pages.push(...page.data);
-    cursor = page.next_cursor;
-  }
+  const pages = await everyRow((one) => owner.get(one), `${path}?mode=test&limit=1`);
   assert.deepEqual(pages, data);
   for (const [query, ids] of [
     ['outcome=failed', [refused.requestId, failed.requestId]],

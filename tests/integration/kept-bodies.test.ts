@@ -16,6 +16,7 @@ import {
   type KeyOptions,
   type TestGateway,
 } from '../support/gateway.ts';
+import { rowOf, rowsOf } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -340,11 +341,7 @@ describe('what removes them', () => {
     const { owner, key, account } = await keeper({ bodyDays: 2 });
     const { requestId } = await ask(key);
     await settle();
-    const row = await gateway.database.read
-      .selectFrom('kept_bodies')
-      .selectAll()
-      .where('request_id', '=', requestId)
-      .executeTakeFirstOrThrow();
+    const row = await rowOf(gateway.database, 'kept_bodies', { request_id: requestId });
     const copies = Array.from({ length: 450 }, (_, index) => ({ ...row, request_id: `r${index}` }));
     for (let start = 0; start < copies.length; start += 50)
       await gateway.database.write
@@ -459,7 +456,7 @@ test('the operator switches it off for all', async (t) => {
   await own.program.app.gateway.observe.bodies.flush();
   const shown = await owner.get(bodiesPath(owner, reply.requestId));
   assert.deepEqual(shown.json(), { kept: null, reason: 'disabled' });
-  const rows = await own.database.read.selectFrom('kept_bodies').select('request_id').execute();
+  const rows = await rowsOf(own.database, 'kept_bodies');
   assert.deepEqual(rows, []);
   const set = await owner.patch(`/accounts/${owner.account}/keys/${made.id}`, { body_days: 2 });
   assert.match(set.error.message, /no bodies are kept here/);

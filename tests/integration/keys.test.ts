@@ -10,6 +10,7 @@ import { answerContent } from '../support/answers.ts';
 import { builtProgram, root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/rows.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
@@ -345,11 +346,7 @@ test('wrong command lines are refused with exit code 1 and change nothing', asyn
     assert.match(error.message, expected);
     assert.doesNotMatch(error.message, /^(?:error|tollgate):/);
   }
-  const keys = await gateway.database.read
-    .selectFrom('api_keys')
-    .select('id')
-    .where('account_id', '=', account)
-    .execute();
+  const keys = await rowsOf(gateway.database, 'api_keys', { account_id: account });
   assert.equal(keys.length, 1);
 });
 

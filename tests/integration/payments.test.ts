@@ -6,6 +6,7 @@ import { microsFromUsd } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowOf, rowsOf } from '../support/rows.ts';
 import { ok } from '../support/http.ts';
 import { startStripe, type LocalStripe, type Payment } from '../support/stripe.ts';
 
@@ -53,13 +54,7 @@ async function balanceUsd(account: string): Promise<number> {
 }
 
 async function stateOf(account: string): Promise<string> {
-  return (
-    await gateway.database.read
-      .selectFrom('top_ups')
-      .select('state')
-      .where('account_id', '=', account)
-      .executeTakeFirstOrThrow()
-  ).state;
+  return (await rowOf(gateway.database, 'top_ups', { account_id: account })).state;
 }
 
 test('a payment is credited once, however often and concurrently its event is delivered', async () => {
@@ -77,11 +72,9 @@ test('a payment is credited once, however often and concurrently its event is de
   );
   assert.equal(await balanceUsd(account), 25);
   assert.equal(await stateOf(account), 'paid');
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .selectAll()
-    .where('ledger_id', '=', ledgerIdOf(account, 'live'))
-    .execute();
+  const entries = await rowsOf(gateway.database, 'entries', {
+    ledger_id: ledgerIdOf(account, 'live'),
+  });
   assert.equal(entries.length, 1);
 });
 

@@ -7,6 +7,7 @@ import { test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowsOf, setRows } from '../support/rows.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
 import { asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
@@ -71,11 +72,12 @@ test('a repeat finds its answer although its model was removed, and its key’s 
   const first = await Promise.all(asks.map((ask) => send(gateway, ask, owner.key)));
   for (const key of [limited.key, named.key])
     assert.equal((await send(gateway, asks[0]!, key)).status, 200);
-  await gateway.database.write
-    .updateTable('api_keys')
-    .set({ models: JSON.stringify(['other']) })
-    .where('id', '=', limited.id)
-    .execute();
+  await setRows(
+    gateway.database,
+    'api_keys',
+    { id: limited.id },
+    { models: JSON.stringify(['other']) },
+  );
   const { postedMicros } = await gateway.balance(owner.account);
   await removeModels(gateway);
 
@@ -99,11 +101,7 @@ test('a repeat finds its answer although its model was removed, and its key’s 
   assert.deepEqual([refused.status, refused.error.code], [403, 'model_not_allowed_for_key']);
   assert.equal((await gateway.balance(owner.account)).postedMicros, postedMicros);
   assert.deepEqual(
-    await gateway.database.read
-      .selectFrom('idempotent_responses')
-      .select('state')
-      .where('state', '=', 'running')
-      .execute(),
+    await rowsOf(gateway.database, 'idempotent_responses', { state: 'running' }),
     [],
   );
 });

@@ -1,6 +1,7 @@
 // A running gateway seals days by itself, and stops without waiting for it.
 import assert from 'node:assert/strict';
 import { startGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/rows.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { test } from '../support/both-stores.ts';
 import { until } from '../support/until.ts';
@@ -21,7 +22,7 @@ test('a gateway looks for days to seal after its start, and doubts its first clo
         .executeTakeFirst(),
     );
     assert.equal(row.trusted_ms, null);
-    const seals = await gateway.database.read.selectFrom('sealed_days').select('day').execute();
+    const seals = await rowsOf(gateway.database, 'sealed_days');
     assert.deepEqual(seals, []);
   } finally {
     await gateway.stop();

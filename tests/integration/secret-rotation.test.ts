@@ -10,10 +10,11 @@ import { after, before, beforeEach, test, testOn } from '../support/both-stores.
 import { DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { setRows } from '../support/rows.ts';
 import { ok, send } from '../support/http.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
 import { startRunningApp, type RunningApp } from '../support/running-app.ts';
-import { Authenticator } from '../support/totp.ts';
+import { enrol } from '../support/totp.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
@@ -36,7 +37,7 @@ beforeEach(async () => {
   await gateway.program.terminate();
   // Nothing of an earlier test is needed.
   await gateway.database.write.deleteFrom('secrets').execute();
-  await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).execute();
+  await setRows(gateway.database, 'api_keys', {}, { revoked_at_ms: 1 });
   await gateway.database.write.deleteFrom('user_two_factors').execute();
   await start(first);
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
@@ -138,11 +139,7 @@ test('keys of each generation work after two rotations, and used ones work witho
 test('a rehashed key keeps working on a gateway that has it in memory, and a revoked key stays revoked', async () => {
   const second = nextSecret();
   const [used, revoked] = [await newKey(), await newKey()];
-  await gateway.database.write
-    .updateTable('api_keys')
-    .set({ revoked_at_ms: 1 })
-    .where('id', '=', revoked.id)
-    .execute();
+  await setRows(gateway.database, 'api_keys', { id: revoked.id }, { revoked_at_ms: 1 });
   await restart(second, first);
   const revision = () => gateway.database.read.selectFrom('revisions').selectAll().execute();
   const earlier = await revision();
@@ -289,13 +286,7 @@ test('sessions survive a rotation, and end with their secret', async () => {
 test('the second factor survives a rotation: the app without the old secret, backup codes with it', async () => {
   const second = nextSecret();
   const user = await signIn(gateway, { passwordHash });
-  const started = await user.post('/profile/second-factor', { password });
-  const { secret, backup_codes: codes } = started.json<{
-    secret: string;
-    backup_codes: string[];
-  }>();
-  const app = new Authenticator(secret);
-  await ok(user.post('/profile/second-factor/confirm', { code: app.nextCode() }));
+  const { app, backupCodes: codes } = await enrol(user, password);
   const giveCode = async (body: object) => {
     const client = visitor(gateway);
     assert.deepEqual((await client.post('/auth/sign-in', { email: user.email, password })).json(), {
@@ -327,13 +318,7 @@ test('the second factor survives a rotation: the app without the old secret, bac
 test('a second factor from before key ids moves to the current secret too', async () => {
   const second = nextSecret();
   const user = await signIn(gateway, { passwordHash });
-  const started = await user.post('/profile/second-factor', { password });
-  const { secret, backup_codes: codes } = started.json<{
-    secret: string;
-    backup_codes: string[];
-  }>();
-  const app = new Authenticator(secret);
-  await user.post('/profile/second-factor/confirm', { code: app.nextCode() });
+  const { app, backupCodes: codes } = await enrol(user, password);
   const { write, read } = gateway.database;
   const row = await read.selectFrom('user_two_factors').selectAll().executeTakeFirstOrThrow();
   const bare = row.backup_codes.replaceAll(`${createSecret(first).id}.`, '');
@@ -409,11 +394,12 @@ test('the headers of an account’s traces survive a rotation and the end of the
   await assert.rejects(openHeaders(secrets, owner.account, sealed.sealed_headers));
   assert.deepEqual((await statusOfSecrets()).telemetry_accounts, []);
   // An account of a gateway that has not started again.
-  await gateway.database.write
-    .updateTable('account_telemetry')
-    .set({ secret_id: createSecret(first).id, sealed_headers: sealed.sealed_headers })
-    .where('account_id', '=', owner.account)
-    .execute();
+  await setRows(
+    gateway.database,
+    'account_telemetry',
+    { account_id: owner.account },
+    { secret_id: createSecret(first).id, sealed_headers: sealed.sealed_headers },
+  );
   assert.deepEqual((await statusOfSecrets()).telemetry_accounts, [owner.account]);
   await assert.rejects(retire(), /traces of 1 accounts/);
   await gateway.database.write.deleteFrom('account_telemetry').execute();

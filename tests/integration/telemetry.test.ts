@@ -17,6 +17,7 @@ import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerStatus, framesText } from '../support/upstream.ts';
 import { ok } from '../support/http.ts';
+import { rowOf, rowsOf } from '../support/rows.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
@@ -56,11 +57,7 @@ const ask = (model: string, fields: object = {}, headers: Readonly<Record<string
 
 /** Checks that the costs of the spans are what the ledger has. */
 async function assertBooked({ request, settlements }: ReceivedTrace, id: string): Promise<void> {
-  const charge = await two.gateway.database.read
-    .selectFrom('charges')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+  const charge = await rowOf(two.gateway.database, 'charges', { id });
   const costMicros = charge.cost_micros;
   assert.ok(costMicros > 0);
   assert.equal(settlements.length, 1);
@@ -300,7 +297,7 @@ test('the sums of the metrics are those of the ledger', async () => {
     replies.map(({ status }) => status),
     [200, 200, 200],
   );
-  const rows = await two.gateway.database.read.selectFrom('charges').selectAll().execute();
+  const rows = await rowsOf(two.gateway.database, 'charges');
   const charged = rows.reduce((sum, row) => sum + row.cost_micros, 0);
   const output = rows.reduce((sum, row) => sum + row.output_tokens, 0);
   const sumOf = (metric: string, attributes: object = {}) =>

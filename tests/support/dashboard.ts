@@ -13,7 +13,7 @@ import { addMember } from '../../src/domain/users/members.ts';
 import { digestOf } from '../../src/domain/users/one-time-link.ts';
 import { Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { insertUser } from '../../src/domain/users/user-records.ts';
-import { send, type Reply, type SendOptions } from './http.ts';
+import { jsonOf, send, type Reply, type SendOptions } from './http.ts';
 import type { Program } from './program.ts';
 
 /** A `TestGateway`, or the parts of one that a test put together. */
@@ -156,6 +156,33 @@ export async function signIn(
   const cookie = await startSession(place, userId);
   const confirm = (current: string) => confirmationOf(place, current);
   return new DashboardClient(program.url, { cookie, account, userId, email, confirm });
+}
+
+/** Returns the rows of all pages. `path` has a query. */
+export async function everyRow<Row>(
+  get: (path: string) => Promise<Reply>,
+  path: string,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const sent = get(`${path}&cursor=${encodeURIComponent(cursor)}`);
+    const page: { data: Row[]; next_cursor: string | null } = await jsonOf(sent);
+    rows.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return rows;
+}
+
+/** Invites somebody to the client's account. `token`: of the link that the inviter sees. */
+export async function invite(by: DashboardClient, email: string, role: Role = 'member') {
+  const sent = by.post(`/accounts/${by.account}/invitations`, { email, role });
+  const made = await jsonOf<{ id: string; link: string; mailed: boolean }>(sent);
+  return { ...made, token: tokenOf(made) };
+}
+
+/** The token of a link that signs in, resets a password or accepts an invitation. */
+export function tokenOf({ link }: { readonly link: string }): string {
+  return new URL(link).searchParams.get('token')!;
 }
 
 async function confirmationOf(

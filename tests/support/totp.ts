@@ -1,6 +1,8 @@
 // The codes of an authenticator app. https://www.rfc-editor.org/rfc/rfc6238
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import type { DashboardClient } from './dashboard.ts';
+import { jsonOf, ok } from './http.ts';
 
 const periodMs = 30_000;
 
@@ -27,6 +29,21 @@ export class Authenticator {
     );
     return totpCode(this.#secret, this.#period);
   }
+}
+
+/**
+ * Switches on the second factor of a signed-in user. `code`: the one that did it. Backup codes
+ * replace the app's codes, of which there are two.
+ */
+export async function enrol(user: DashboardClient, password: string) {
+  const started = await jsonOf<{ secret: string; uri: string; backup_codes: readonly string[] }>(
+    user.post('/profile/second-factor', { password }),
+  );
+  const { secret, uri, backup_codes: backupCodes } = started;
+  const app = new Authenticator(secret);
+  const code = app.nextCode();
+  await ok(user.post('/profile/second-factor/confirm', { code }));
+  return { app, code, secret, uri, backupCodes };
 }
 
 function totpCode(secret: string, period: number): string {
