@@ -77,7 +77,7 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     await checkLooks(page, 'keys-created');
     await page.getByRole('button', { name: 'Done' }).click();
     await page.locator('#page:focus').waitFor();
-    const first = await ok(ask(secret));
+    await ok(ask(secret));
 
     await page.reload();
     const row = page.getByRole('row', { name: /Backend/ });
