@@ -178,20 +178,13 @@ export async function findOutsideOperators(
   if (userIds.length === 0) return new Set();
   const rows = await db
     .selectFrom('users')
-    .select('id')
-    .where('id', 'in', userIds)
-    .where('is_operator', '=', 1)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('account_members')
-            .select('account_members.user_id')
-            .whereRef('account_members.user_id', '=', 'users.id')
-            .where('account_members.account_id', '=', accountId),
-        ),
-      ),
+    .leftJoin('account_members as member', (join) =>
+      join.onRef('member.user_id', '=', 'users.id').on('member.account_id', '=', accountId),
     )
+    .select('users.id')
+    .where('users.id', 'in', userIds)
+    .where('is_operator', '=', 1)
+    .where('member.user_id', 'is', null)
     .execute();
   return new Set(rows.map(({ id }) => id));
 }
@@ -229,8 +222,8 @@ export async function renameUser(database: Database, userId: string, name: strin
 }
 
 /**
- * Returns false when another user has the address, perhaps since this moment. The caller then undoes
- * the transaction, which PostgreSQL has ended.
+ * Returns false when another user has the address. When another user takes it at the same moment,
+ * PostgreSQL has ended the transaction, so the caller undoes it.
  */
 export async function changeEmail(
   transaction: Kysely<Tables>,
@@ -240,6 +233,14 @@ export async function changeEmail(
     isVerified,
   }: { readonly userId: string; readonly email: string; readonly isVerified: boolean },
 ): Promise<boolean> {
+  // Asked first: two users who swap their addresses would wait for each other.
+  const other = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', normalizeEmail(email))
+    .where('id', '!=', userId)
+    .executeTakeFirst();
+  if (other) return false;
   try {
     await transaction
       .updateTable('users')
@@ -248,16 +249,9 @@ export async function changeEmail(
       .execute();
     return true;
   } catch (error) {
-    if (isTaken(error)) return false;
+    if (codeOf(error) === '23505') return false;
     throw error;
   }
-}
-
-/** Returns true when a row with the same unique value exists, on either store. */
-function isTaken(error: unknown): boolean {
-  const sqliteConstraintUnique = 2067;
-  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
-  return codeOf(error) === '23505' || errcode === sqliteConstraintUnique;
 }
 
 /** The form in which addresses are stored and compared. */
