@@ -9,6 +9,15 @@ import { removePasskeys as removeAll } from '../../domain/users/passkeys/records
 import { createResetLink as resetLink } from '../../domain/users/password-reset.ts';
 import { findUser, removeSecondFactor, type UserRecord } from '../../domain/users/user-records.ts';
 
+/** A change about a user. `fields` left out: there was nothing before, or is nothing after. */
+export function userChange(
+  action: Change['action'],
+  subject: string,
+  fields: Partial<Pick<Change, 'accountId' | 'before' | 'after'>> = {},
+): Change {
+  return { action, subject, before: null, after: null, ...fields };
+}
+
 type Who = { readonly id: string } | { readonly email: string };
 
 type ResetLink = {
@@ -36,7 +45,7 @@ export function createResetLink(
     const after = { email: user.email, ...(withoutSecondFactor && removed) };
     return {
       result: { user, token, passkeysRemoved },
-      change: { action: 'user.reset-link', subject: user.id, before: null, after },
+      change: userChange('user.reset-link', user.id, { after }),
     };
   });
 }
@@ -49,12 +58,10 @@ export function removePasskeys(
   return changes.commit(async (database) => {
     const user = await requireUser(database, who);
     const count = await removeAll(database.write, user.id);
-    const change: Change = {
-      action: 'user.passkeys-remove',
-      subject: user.id,
+    const change = userChange('user.passkeys-remove', user.id, {
       before: { count },
       after: { count: 0 },
-    };
+    });
     return { result: { user, count }, change: count === 0 ? null : change };
   });
 }
@@ -63,12 +70,7 @@ export function removePasskeys(
 export function createFirstRunLink(changes: AuditedChanges): Promise<string | null> {
   return changes.commit(async (database) => {
     const token = await firstRunLink(database, changes.clock.nowMs());
-    const change: Change = {
-      action: 'user.first-run-link',
-      subject: 'first user',
-      before: null,
-      after: null,
-    };
+    const change = userChange('user.first-run-link', 'first user');
     return { result: token, change: token === null ? null : change };
   });
 }

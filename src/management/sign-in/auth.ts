@@ -1,10 +1,10 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
-import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { findFirstAccount } from '../../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { withOneSlash } from '../../lib/one-slash.ts';
+import { userChange } from '../changes/users.ts';
 import type { authEndpoints } from '../contract/auth.ts';
 import { ProviderAway } from '../../domain/users/authentication.ts';
 import { proveEmail } from '../../domain/users/email-proof.ts';
@@ -132,13 +132,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       if (id === null) return { result: null, change: null };
       const terms = { makeAccount: users.makeAccount, creditUsd, nowMs };
       const accountId = await giveOwnAccount(write, { id, name }, terms);
-      const change: Change = {
-        action: 'user.sign-up',
-        subject: id,
-        accountId,
-        before: null,
-        after: { name, email },
-      };
+      const change = userChange('user.sign-up', id, { accountId, after: { name, email } });
       return { result: id, change, by: { userId: id, email } };
     });
     if (users.mailer) {
@@ -177,13 +171,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const id = await createFirstUser(write, first, changes.clock.nowMs());
       if (id === null) throw deadLink();
       const after = { name, email, is_operator: true, role: 'owner' };
-      const change: Change = {
-        action: 'user.first-run',
-        subject: id,
-        accountId,
-        before: null,
-        after,
-      };
+      const change = userChange('user.first-run', id, { accountId, after });
       return { result: id, change, by: { userId: id, email } };
     });
     await startSession(context, userId, call);
@@ -209,12 +197,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const reset = { token: body.token, passwordHash };
       const id = await resetPassword(write, reset, changes.clock.nowMs());
       if (id === null) throw deadLink();
-      const change: Change = {
-        action: 'user.password-reset',
-        subject: id,
-        before: null,
-        after: null,
-      };
+      const change = userChange('user.password-reset', id);
       return { result: id, change, by: { userId: id, email } };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
@@ -235,12 +218,10 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const result = await proveEmail(write, proof, changes.clock.nowMs());
       if (!result) throw deadLink();
       const { email: after } = result;
-      const change: Change = {
-        action: 'user.verify-email',
-        subject: userId,
+      const change = userChange('user.verify-email', userId, {
         before: { email: result.before },
         after: { email: after },
-      };
+      });
       return { result, change };
     });
     await payPromisedCredit(changes.unrecorded, userId, {
@@ -293,13 +274,10 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
         await acceptInvitation(write, token, by, changes.clock.nowMs()),
       );
       const after = { email, role: result.role };
-      const change: Change = {
-        action: 'member.join',
-        subject: result.userId,
+      const change = userChange('member.join', result.userId, {
         accountId: result.accountId,
-        before: null,
         after,
-      };
+      });
       return { result, change, by: { userId: result.userId, email } };
     });
     if (!session) await startSession(context, userId, call);

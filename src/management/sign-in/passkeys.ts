@@ -1,7 +1,7 @@
 // A user's passkeys.
 import type { FastifyRequest } from 'fastify';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import { ApiError } from '../../canonical/errors.ts';
+import { userChange } from '../changes/users.ts';
 import type { passkeysEndpoints } from '../contract/profile.ts';
 import { passkeyMail } from '../../domain/users/messages.ts';
 import { useChallenge } from '../../domain/users/passkeys/challenges.ts';
@@ -58,12 +58,7 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
         throw refusedCredential('over', place);
       const added = await insertPasskey(database.write, { userId, name, ...made.passkey }, nowMs);
       if (added.kind !== 'added') throw notAdded(added.kind);
-      const change: Change = {
-        action: 'user.passkey-add',
-        subject: userId,
-        before: null,
-        after: { passkey: added.id, name },
-      };
+      const change = userChange('user.passkey-add', userId, { after: { passkey: added.id, name } });
       return { result: added.id, change };
     });
     users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'added', name }) });
@@ -76,13 +71,13 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     await changes.commit(async ({ write }) => {
       const before = await renamePasskey(write, { userId, id }, name);
       if (before === null) throw noSuchPasskey();
-      const change: Change = {
-        action: 'user.passkey-rename',
-        subject: userId,
-        before: { passkey: id, name: before },
-        after: { passkey: id, name },
+      return {
+        result: null,
+        change: userChange('user.passkey-rename', userId, {
+          before: { passkey: id, name: before },
+          after: { passkey: id, name },
+        }),
       };
-      return { result: null, change };
     });
     return done;
   },
@@ -93,12 +88,9 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     const name = await changes.commit(async ({ write }) => {
       const removed = await removePasskey(write, { userId, id });
       if (removed === null) throw noSuchPasskey();
-      const change: Change = {
-        action: 'user.passkey-remove',
-        subject: userId,
+      const change = userChange('user.passkey-remove', userId, {
         before: { passkey: id, name: removed },
-        after: null,
-      };
+      });
       return { result: removed, change };
     });
     context.users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'removed', name }) });

@@ -1,6 +1,6 @@
 // A user's own settings.
-import type { Change } from '../../domain/audit/audit-log.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { userChange } from '../changes/users.ts';
 import type { profileEndpoints } from '../contract/profile.ts';
 import { passwordChangedMail, secondFactorMail } from '../../domain/users/messages.ts';
 import {
@@ -45,12 +45,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       await renameUser(database, userId, name);
       return {
         result: null,
-        change: {
-          action: 'user.update',
-          subject: userId,
-          before: { name: before },
-          after: { name },
-        },
+        change: userChange('user.update', userId, { before: { name: before }, after: { name } }),
       };
     });
     return done;
@@ -68,13 +63,13 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async ({ write }) => {
       if (!(await changeEmail(write, { userId, email, isVerified: false })))
         throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
-      const change: Change = {
-        action: 'user.email',
-        subject: userId,
-        before: { email: session.email },
-        after: { email },
+      return {
+        result: null,
+        change: userChange('user.email', userId, {
+          before: { email: session.email },
+          after: { email },
+        }),
       };
-      return { result: null, change };
     });
     return { next: 'done' };
   },
@@ -97,7 +92,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
       return {
         result: null,
-        change: { action: 'user.password', subject: userId, before: null, after: null },
+        change: userChange('user.password', userId),
       };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
@@ -133,7 +128,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
       return {
         result: null,
-        change: { action: 'session.end', subject: sessionId, before: null, after: null },
+        change: userChange('session.end', sessionId),
       };
     });
     return done;
@@ -143,12 +138,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const { userId, id: sessionId } = session;
     await changes.commit(async (database) => {
       const count = await endOtherSessions(database, { userId, sessionId });
-      const change: Change = {
-        action: 'session.end-others',
-        subject: userId,
-        before: null,
-        after: { count },
-      };
+      const change = userChange('session.end-others', userId, { after: { count } });
       return { result: null, change: count === 0 ? null : change };
     });
     return done;
@@ -220,7 +210,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       if (!result) throw noSecondFactor();
       return {
         result,
-        change: { action: 'user.backup-codes', subject: userId, before: null, after: null },
+        change: userChange('user.backup-codes', userId),
       };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
@@ -232,11 +222,7 @@ function noSecondFactor(): ApiError {
   return new ApiError('conflict', 'The second factor is not on.');
 }
 
-function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }): Change {
-  return {
-    action: 'user.second-factor',
-    subject: userId,
-    before: { enabled: !enabled },
-    after: { enabled },
-  };
+function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }) {
+  const fields = { before: { enabled: !enabled }, after: { enabled } };
+  return userChange('user.second-factor', userId, fields);
 }
