@@ -59,6 +59,15 @@ test('of several users who change to one address at once, one gets it', async ()
   await checkOneGot(email, clients);
 });
 
+test('users who ask for the address of each other at once are refused', async () => {
+  const [one, other] = await Promise.all([1, 2].map(() => signIn(gateway, { passwordHash })));
+  const replies = await Promise.all([
+    one!.post('/profile/email', { email: other!.email }),
+    other!.post('/profile/email', { email: one!.email }),
+  ]);
+  assert.deepEqual(statusesOf(replies), [409, 409]);
+});
+
 test('of several users who prove one address at once, one gets it', async () => {
   const email = newcomer();
   const clients = await Promise.all([1, 2, 3].map(() => signIn(gateway, { passwordHash })));
