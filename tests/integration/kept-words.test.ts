@@ -14,7 +14,17 @@ after(() => gateway.stop());
 /** Has each kind of quote, so that none of them ends where another was meant to. */
 const secret = `my "sesame' \`opens\\ the 'zebra" hush`;
 const isSecret = /sesame|opens|zebra|hush|4111111111111111/;
-const models = ['gpt-5-mini', 'claude-haiku-4-5', 'gemini-3.8-flash', 'no such hush model'];
+const unknownModel = 'no such hush model';
+const models = ['gpt-5-mini', 'claude-haiku-4-5', 'gemini-3.8-flash', unknownModel];
+/** `add` adds a field. */
+const wrongValues = [
+  secret,
+  4_111_111_111_111_111,
+  [secret],
+  { [secret]: secret },
+  { type: secret },
+  'add',
+];
 
 async function detailsKept(from = gateway): Promise<readonly string[]> {
   await from.program.app.gateway.observe.activity.flush();
@@ -41,15 +51,10 @@ for (const { name, path } of endpoints)
   test(`no wrong value of a request to ${path} is kept`, async () => {
     const wrong = models.flatMap((model) => {
       const rich: object = { ...richBodies[name], model };
+      // The model is refused before most fields are read.
+      const values = model === unknownModel ? [secret] : wrongValues;
       return fieldsOf(rich).flatMap((_, place) =>
-        [
-          secret,
-          4_111_111_111_111_111,
-          [secret],
-          { [secret]: secret },
-          { type: secret },
-          'add',
-        ].map((value) => {
+        values.map((value) => {
           const body = structuredClone(rich);
           const [parent, field] = fieldsOf(body)[place]!;
           if (value !== 'add') setOwnField(parent, field, value);
