@@ -2,12 +2,12 @@
 // hits.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { endpoint } from '../support/endpoints.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { type KeyOptions, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
-import { numberedAnswers } from '../support/numbered-answers.ts';
+import { asReplayed, numberedAnswers } from '../support/numbered-answers.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 const chat = endpoint('chat');
@@ -37,6 +37,61 @@ async function askTwice(key: string, sent: Sent): Promise<Reply> {
   const hit = await ask(key, sent);
   assert.ok(isHit(hit), hit.text);
   return hit;
+}
+
+type Asked = { readonly fields?: object; readonly headers?: Readonly<Record<string, string>> };
+const zero: Asked = { fields: { temperature: 0 } };
+const warm: Asked = { fields: { temperature: 0.7 } };
+const cached = (value: string): Asked => ({ headers: { 'x-service-cache': value } });
+const beta = (name: string): Asked => ({ ...zero, headers: { 'anthropic-beta': name } });
+const version: Asked = { ...zero, headers: { 'anthropic-version': '2023-06-01' } };
+const unread: Asked = { ...zero, ...cached('false') };
+const asked: Asked = { ...warm, ...cached('true') };
+
+/** Two requests; `next` defaults to `first`. `hit`: the second gets the first one's answer. */
+const rules: readonly (readonly [rule: string, hit: boolean, first: Asked, next?: Asked])[] = [
+  ['temperature 0', true, zero],
+  ['temperature -0', true, zero, { fields: { temperature: -0 } }],
+  ['temperature 0 and the header true', true, { ...zero, ...cached('true') }],
+  ['the header in capitals', true, cached('True')],
+  ['temperature 0 and the header false', false, unread],
+  ['false reads nothing', false, zero, unread],
+  ['false writes nothing', false, unread, zero],
+  ['another temperature', false, warm],
+  ['another temperature and the header true', true, asked],
+  ['an answer requested without the cache', false, warm, asked],
+  ['no temperature', false, {}],
+  ['no temperature and the header true', true, cached('true')],
+  ['another body', false, zero, { fields: { temperature: 0, top_p: 0.5 } }],
+  ['another beta', false, beta('one'), beta('two')],
+  ['another version', false, version, zero],
+];
+
+for (const at of endpoints) {
+  for (const stream of [false, true]) {
+    describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
+      for (const [rule, hit, first, next = first] of rules) {
+        test(`${rule}: ${hit ? 'answered from the cache' : 'run again'}`, async () => {
+          gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+          const earlier = gateway.upstream.requests.length;
+          const { key } = await newKey();
+          const send = ({ fields, headers }: Asked) =>
+            gateway.post(at.path, { key, headers, body: at.body({ stream, ...fields }) });
+          const [one, other] = [await send(first), await send(next)];
+          assert.deepEqual([isHit(one), isHit(other)], [false, hit], other.text);
+          assert.deepEqual([one.costMicros === 0, other.costMicros === 0], [false, hit]);
+          if (hit) {
+            assert.equal(other.text, asReplayed(one.text));
+            assert.equal(other.headers['content-type'], one.headers['content-type']);
+            assert.ok(other.headers['x-service-balance-cents']);
+          }
+          const runs = gateway.upstream.requests.length - earlier;
+          assert.equal(runs, hit ? 1 : 2);
+          assert.equal((await gateway.usage(key)).length, runs);
+        });
+      }
+    });
+  }
 }
 
 describe('which requests count as the same', () => {

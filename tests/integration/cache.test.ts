@@ -79,93 +79,10 @@ function assertHit(reply: Reply, first: Reply): void {
 }
 
 const zero = { temperature: 0 };
-const warm = { temperature: 0.7 };
-
-/** Two requests; `next` defaults to `first`. `hit`: the second gets the first one's answer. */
-const rules: readonly {
-  readonly rule: string;
-  readonly first: Asked;
-  readonly next?: Asked;
-  readonly hit: boolean;
-}[] = [
-  { rule: 'temperature 0', first: { fields: zero }, hit: true },
-  {
-    rule: 'temperature -0',
-    first: { fields: zero },
-    next: { fields: { temperature: -0 } },
-    hit: true,
-  },
-  { rule: 'temperature 0 and the header true', first: { fields: zero, cache: 'true' }, hit: true },
-  { rule: 'the header in capitals', first: { cache: 'True' }, hit: true },
-  {
-    rule: 'temperature 0 and the header false',
-    first: { fields: zero, cache: 'false' },
-    hit: false,
-  },
-  {
-    rule: 'false reads nothing',
-    first: { fields: zero },
-    next: { fields: zero, cache: 'false' },
-    hit: false,
-  },
-  {
-    rule: 'false writes nothing',
-    first: { fields: zero, cache: 'false' },
-    next: { fields: zero },
-    hit: false,
-  },
-  { rule: 'another temperature', first: { fields: warm }, hit: false },
-  {
-    rule: 'another temperature and the header true',
-    first: { fields: warm, cache: 'true' },
-    hit: true,
-  },
-  {
-    rule: 'an answer requested without the cache',
-    first: { fields: warm },
-    next: { fields: warm, cache: 'true' },
-    hit: false,
-  },
-  { rule: 'no temperature', first: {}, hit: false },
-  { rule: 'no temperature and the header true', first: { cache: 'true' }, hit: true },
-  {
-    rule: 'another body',
-    first: { fields: zero },
-    next: { fields: { ...zero, top_p: 0.5 } },
-    hit: false,
-  },
-  {
-    rule: 'another beta',
-    first: { fields: zero, headers: { 'anthropic-beta': 'one' } },
-    next: { fields: zero, headers: { 'anthropic-beta': 'two' } },
-    hit: false,
-  },
-  {
-    rule: 'another version',
-    first: { fields: zero, headers: { 'anthropic-version': '2023-06-01' } },
-    next: { fields: zero },
-    hit: false,
-  },
-];
 
 for (const at of endpoints) {
   for (const stream of [false, true]) {
     describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
-      for (const { rule, first, next = first, hit } of rules) {
-        test(`${rule}: ${hit ? 'answered from the cache' : 'run again'}`, async () => {
-          gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
-          const { key } = await newKey();
-          const { ask, runs } = asker(at, key, { stream });
-          const earlier = await ask(first);
-          assert.ok(!isHit(earlier), 'the first of its account is never a hit');
-          const reply = await ask(next);
-          assert.equal(isHit(reply), hit);
-          if (hit) assertHit(reply, earlier);
-          assert.equal(runs(), hit ? 1 : 2);
-          assert.equal((await gateway.usage(key)).length, runs());
-        });
-      }
-
       test('whole answers and streams are kept apart', async () => {
         gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
         const { key } = await newKey();

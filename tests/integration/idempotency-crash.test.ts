@@ -1,5 +1,5 @@
-// Idempotency-Keys after their process is killed: unfinished requests may run again, finished ones
-// keep their answers.
+// Idempotency-Keys and the response cache after their process is killed: unfinished requests may run
+// again, finished ones keep their answers.
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('a killed process frees the Idempotency-Key and charges nothing', async () => {
+test('a killed process frees the Idempotency-Key and charges nothing, and finished answers are replayed and cached', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const sent = { key, headers: { 'idempotency-key': 'order-1' }, body: chat.body() };
   gateway.upstream.on(chat.upstreamPath, hang, numberedAnswers(chat));
@@ -32,11 +32,16 @@ test('a killed process frees the Idempotency-Key and charges nothing', async () 
   assert.equal((await gateway.balance(account)).postedMicros, 5_000_000);
   const first = await gateway.post(chat.path, sent);
   assert.equal(first.status, 200);
+  const cacheable = () => gateway.ask(chat, key, { temperature: 0 });
+  const cached = await cacheable();
   await gateway.program.kill();
   await gateway.program.start();
   const replay = await gateway.post(chat.path, sent);
   assert.deepEqual([replay.status, replay.text], [200, asReplayed(first.text)]);
   assert.equal(replay.headers['x-service-cache'], 'idempotent-replay');
-  assert.equal(gateway.upstream.requests.length, 2);
-  assert.equal((await gateway.usage(key)).length, 1);
+  const hit = await cacheable();
+  assert.deepEqual([hit.status, hit.text, hit.costMicros], [200, asReplayed(cached.text), 0]);
+  assert.equal(hit.headers['x-service-cache'], 'hit');
+  assert.equal(gateway.upstream.requests.length, 3);
+  assert.equal((await gateway.usage(key)).length, 2);
 });

@@ -6,7 +6,7 @@
 // by random noise only. Each route has a speed of its own, from 10 to 1,500 tokens a second; half of
 // the calls that answer wait in a queue before the model runs.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   BillingProvider,
   billedModels,
@@ -18,7 +18,7 @@ import {
   type CallOutcome,
 } from '../support/billing-provider.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Random } from '../support/random.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -41,20 +41,21 @@ const clock = new TestClock();
 const stepMs = 20;
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway(
-    {
-      models: billedModelsConfig(),
-      retries: { max_attempts: 3 },
-      log: { level: 'fatal' },
-    },
-    { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
-  );
-  provider.serve(gateway.upstream);
-  await measureRoutes();
-});
+/** A small run has room for few models. */
+const models = billedModels.filter(
+  ({ tokensPerSecond }) => scaled(false, true) || tokensPerSecond === 25 || tokensPerSecond === 500,
+);
+const gateway = await startGateway(
+  {
+    models: billedModelsConfig(),
+    retries: { max_attempts: 3 },
+    log: { level: 'fatal' },
+  },
+  { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
+);
+provider.serve(gateway.upstream);
+await measureRoutes();
 after(() => gateway.stop());
 
 type Episode = {
@@ -123,11 +124,6 @@ async function measureRoutes(): Promise<void> {
   while (!state.isOver) await clock.advance(100);
   await all;
 }
-
-/** A small run has room for few models. */
-const models = billedModels.filter(
-  ({ tokensPerSecond }) => scaled(false, true) || tokensPerSecond === 25 || tokensPerSecond === 500,
-);
 
 type Written = Pick<CallPlan, 'tokensPerSecond' | 'hiddenTokens' | 'words'>;
 

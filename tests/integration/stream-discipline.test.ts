@@ -3,11 +3,11 @@
 // the cost of stalled readers.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { isPending } from '../support/is-pending.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
@@ -31,11 +31,8 @@ const content = { text: 'one two three four', tokens: { input: 100, output: 20 }
 const cost = 100 * pairPrices.input + 20 * pairPrices.output;
 
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway({ models: pairModels }, { clock });
-});
+const gateway = await startGateway({ models: pairModels }, { clock });
 after(() => gateway.stop());
 
 const newKey = () => gateway.makeKey({ mode: 'live', creditUsd: 5 });

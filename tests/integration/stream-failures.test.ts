@@ -1,9 +1,9 @@
 // How upstream error statuses and first errors are reported, on every pair of formats, and invalid
 // UTF-8. All other upstream failures are rows of fault-table.test.ts.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, type WireName } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { pairModels, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
@@ -19,13 +19,10 @@ import {
 const content = { text: 'one two three', tokens: { input: 5, output: 3 } };
 const creditMicros = 5_000_000;
 
-let gateway: TestGateway;
-let key: string;
-let account: string;
-
-before(async () => {
-  gateway = await startGateway({ models: pairModels, log: { level: 'error' } });
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: creditMicros / 1_000_000 }));
+const gateway = await startGateway({ models: pairModels, log: { level: 'error' } });
+const { key, account } = await gateway.makeKey({
+  mode: 'live',
+  creditUsd: creditMicros / 1_000_000,
 });
 after(() => gateway.stop());
 

@@ -2,8 +2,8 @@
 // with the same messages, and may send what a live key may send. The live side uses the real
 // provider kinds with a local upstream that plays each host.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import type { Body, Turn, TurnFormat } from '../support/turn-format.ts';
@@ -42,32 +42,25 @@ const models = {
 } as const;
 type Model = keyof typeof models;
 
-let gateway: TestGateway;
-let live: string;
-let sandbox: string;
-
-before(async () => {
-  gateway = await startGateway(({ url }) => ({
-    providers: Object.fromEntries(
-      Object.entries({
-        openai: 'openai',
-        anthropic: 'anthropic',
-        google: 'google',
-        deepseek: 'openai-compatible',
-        groq: 'openai-compatible',
-      }).map(([name, kind]) => [name, { kind, base_url: `${url}/${name}`, api_key: upstreamKey }]),
-    ),
-    models: Object.fromEntries(
-      Object.entries(models)
-        .filter(([id]) => id.startsWith('tiny-'))
-        .map(([id, { provider }]) => [id, { routes: [{ provider, model: id }], ...tiny }]),
-    ),
-  }));
-  for (const [path, turns] of hostPaths()) gateway.upstream.on(path, playHost(turns));
-  const made = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
-  live = made.key;
-  sandbox = (await gateway.makeKey({ account: made.account })).key;
-});
+const gateway = await startGateway(({ url }) => ({
+  providers: Object.fromEntries(
+    Object.entries({
+      openai: 'openai',
+      anthropic: 'anthropic',
+      google: 'google',
+      deepseek: 'openai-compatible',
+      groq: 'openai-compatible',
+    }).map(([name, kind]) => [name, { kind, base_url: `${url}/${name}`, api_key: upstreamKey }]),
+  ),
+  models: Object.fromEntries(
+    Object.entries(models)
+      .filter(([id]) => id.startsWith('tiny-'))
+      .map(([id, { provider }]) => [id, { routes: [{ provider, model: id }], ...tiny }]),
+  ),
+}));
+for (const [path, turns] of hostPaths()) gateway.upstream.on(path, playHost(turns));
+const { key: live, account: liveAccount } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
+const sandbox = (await gateway.makeKey({ account: liveAccount })).key;
 after(() => gateway.stop());
 
 function hostPaths(): [path: string, turns: TurnFormat][] {

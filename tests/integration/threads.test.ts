@@ -10,7 +10,7 @@ import { usualTuning } from '../../src/config/tuning.ts';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { micros } from '../../src/lib/money.ts';
-import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { wholeAnswer } from '../support/answers.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { metricsToken, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -92,7 +92,7 @@ const succeeded = (replies: readonly Reply[]) =>
   replies.filter(({ status }) => status === 200).length;
 
 test('concurrent requests on all threads spend exactly the balance', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1.4 });
   const replies = await sendMany(40, key);
   assert.equal(succeeded(replies), 7);
@@ -102,7 +102,7 @@ test('concurrent requests on all threads spend exactly the balance', async () =>
 });
 
 test('a daily cap counts requests of all threads', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key } = await gateway.makeKey({
     mode: 'live',
     creditUsd: 50,
@@ -112,7 +112,7 @@ test('a daily cap counts requests of all threads', async () => {
 });
 
 test('a rate limit counts requests of all threads', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key } = await gateway.makeKey({
     mode: 'live',
     creditUsd: 50,
@@ -202,7 +202,7 @@ test('an Idempotency-Key runs once on all threads', async () => {
 
 test('a route that fails on any thread is out of use on all', async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerStatus(500));
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const earlier = gateway.upstream.requests.length;
   const body = chat.body({ model: 'two' });
@@ -218,7 +218,7 @@ test('a route that fails on any thread is out of use on all', async () => {
 });
 
 test('a revoked key stops working on all threads', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   assert.equal(succeeded(await sendMany(12, key)), 12);
   await gateway.program.cli('keys', 'revoke', id);
@@ -237,7 +237,7 @@ function linesOf(keyId: string): { readonly key_id?: string }[] {
 }
 
 test('the metrics and the log have the requests of all threads', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const read = async () => {
     const { text } = await gateway.get('/metrics', {
@@ -268,7 +268,7 @@ test('the metrics and the log have the requests of all threads', async () => {
 });
 
 test('all threads export their requests, once each and with what they cost', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   await gateway.program.cli('accounts', 'telemetry', account, '--endpoint', customer.url);
   // Threads notice the new address in their own time, and then send in their own time.
@@ -306,7 +306,7 @@ test('the exported metrics of all threads add up to the ledger', async () => {
 });
 
 test('every thread keeps bodies once the key asks for it, and none after it stops', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const keptOf = async (replies: readonly Reply[]) => {
     const ids = replies.map(({ requestId }) => requestId);
@@ -334,7 +334,7 @@ test('every thread keeps bodies once the key asks for it, and none after it stop
 });
 
 test('a process that was paused still keeps its limits', async () => {
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, requestsPerMinute: 6 });
   // The key is known, so that the requests do not wait for the database.
   assert.equal((await gateway.get('/v1/balance', { key })).status, 200);

@@ -2,10 +2,10 @@
 // refuse them: every request passes the provider's own limit, and the client sees only its own
 // names.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import type { LoopWire } from '../support/tool-loop.ts';
 import type { Body } from '../support/turn-format.ts';
 import { chatTurns } from '../support/turns-chat.ts';
@@ -30,21 +30,15 @@ const patterns: Readonly<Record<LoopWire, RegExp>> = {
   gemini: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
 };
 
-let loop: LoopGateway;
-let openai: OpenAI;
-let anthropic: Anthropic;
-
-before(async () => {
-  loop = await startLoopGateway();
-  openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
-  anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
-  const { upstream } = loop.gateway;
-  upstream.on('/v1/responses', callLast('responses'));
-  upstream.on('/local/v1/chat/completions', callLast('chat'));
-  upstream.on('/v1/messages', callLast('messages'));
-  for (const method of ['generateContent', 'streamGenerateContent'])
-    upstream.on(`/v1beta/models/upstream:${method}`, callLast('gemini'));
-});
+const loop = await startLoopGateway();
+const openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
+const anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
+const { upstream } = loop.gateway;
+upstream.on('/v1/responses', callLast('responses'));
+upstream.on('/local/v1/chat/completions', callLast('chat'));
+upstream.on('/v1/messages', callLast('messages'));
+for (const method of ['generateContent', 'streamGenerateContent'])
+  upstream.on(`/v1beta/models/upstream:${method}`, callLast('gemini'));
 after(() => loop.gateway.stop());
 
 /** Calls the last tool until there is a result. */

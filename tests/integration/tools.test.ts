@@ -1,43 +1,38 @@
 // Tools that only Responses has, through the started program, on upstreams that only know
 // functions: the client sees no difference.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
 import type { Response, ResponseInputItem, Tool } from 'openai/resources/responses/responses';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerSse, type Script, type SseFrame } from '../support/upstream.ts';
 
 const patch = '*** Begin Patch\n+ "ä" 😀 \\ end\n*** End Patch';
 const args = JSON.stringify({ input: patch }).replace('😀', '\\ud83d\\ude00');
 
-let gateway: TestGateway;
-let openai: OpenAI;
-
-before(async () => {
-  const limits = {
-    max_input_tokens: 200_000,
-    max_output_tokens: 32_000,
-    prices: { input: 1, output: 2 },
-  };
-  const route = (fields: object) => ({
-    display_name: 'X',
-    owned_by: 'x',
-    routes: [{ model: 'upstream', ...fields }],
-    ...limits,
-  });
-  gateway = await startGateway({
-    models: {
-      'on-messages': route({ provider: 'anthropic' }),
-      'on-chat': route({ provider: 'local' }),
-      'on-openai-chat': route({ provider: 'openai', api: 'chat' }),
-    },
-  });
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
-  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
-  gateway.upstream.on('/v1/messages', playMessages);
-  gateway.upstream.on('/local/v1/chat/completions', playChat('function'));
-  gateway.upstream.on('/v1/chat/completions', playChat('custom'));
+const limits = {
+  max_input_tokens: 200_000,
+  max_output_tokens: 32_000,
+  prices: { input: 1, output: 2 },
+};
+const route = (fields: object) => ({
+  display_name: 'X',
+  owned_by: 'x',
+  routes: [{ model: 'upstream', ...fields }],
+  ...limits,
 });
+const gateway = await startGateway({
+  models: {
+    'on-messages': route({ provider: 'anthropic' }),
+    'on-chat': route({ provider: 'local' }),
+    'on-openai-chat': route({ provider: 'openai', api: 'chat' }),
+  },
+});
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
+const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+gateway.upstream.on('/v1/messages', playMessages);
+gateway.upstream.on('/local/v1/chat/completions', playChat('function'));
+gateway.upstream.on('/v1/chat/completions', playChat('custom'));
 after(() => gateway.stop());
 
 const grammar = { type: 'grammar' as const, syntax: 'lark' as const, definition: 'start: "x"' };
@@ -224,7 +219,7 @@ function piecesOf(text: string): string[] {
   return text.match(/[\s\S]{1,5}/g) ?? [];
 }
 
-const playMessages: Script = (response, request) => {
+function playMessages(...[response, request]: Parameters<Script>): ReturnType<Script> {
   const usage = { input_tokens: 10, output_tokens: 10 };
   const head = {
     id: 'msg_1',
@@ -258,7 +253,7 @@ const playMessages: Script = (response, request) => {
     }),
     frame('message_stop'),
   ])(response, request);
-};
+}
 
 function playChat(kind: 'function' | 'custom'): Script {
   const text = kind === 'custom' ? patch : args;

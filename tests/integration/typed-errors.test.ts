@@ -1,11 +1,11 @@
 // Errors from which the vendors' SDKs build their own classes: on the straight path they keep what
 // the SDK reads, scrubbed as the message is.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Anthropic, { BadRequestError as AnthropicBadRequest } from '@anthropic-ai/sdk';
 import OpenAI, { BadRequestError as OpenAiBadRequest } from 'openai';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { answerSse, answerStatus } from '../support/upstream.ts';
 
 const [responses, chat, messages] = [
@@ -14,13 +14,8 @@ const [responses, chat, messages] = [
   endpoint('messages'),
 ] as const;
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  gateway = await startGateway();
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-});
+const gateway = await startGateway();
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => gateway.stop());
 
 const dimensions = {
@@ -89,7 +84,7 @@ test('an error in place of a stream keeps the field and the code, too', async ()
     chat.upstreamPath,
     answerSse([{ data: { ...openaiError({ status: 400 }) } }]),
   );
-  const reply = await gateway.post(chat.path, { key, body: chat.body({ stream: true }) });
+  const reply = await gateway.ask(chat, key, { stream: true });
   assert.equal(reply.status, 400, reply.text);
   assert.deepEqual(
     [reply.error.param, reply.error.code],
@@ -99,10 +94,7 @@ test('an error in place of a stream keeps the field and the code, too', async ()
     messages.upstreamPath,
     answerSse([{ event: 'error', data: anthropicError(dimensions) }]),
   );
-  const streamed = await gateway.post(messages.path, {
-    key,
-    body: messages.body({ stream: true }),
-  });
+  const streamed = await gateway.ask(messages, key, { stream: true });
   assert.deepEqual(streamed.error['details'], dimensions);
 });
 
@@ -111,14 +103,11 @@ test('a client of another format gets our own code, and no details', async () =>
     messages.upstreamPath,
     answerStatus(400, { body: anthropicError(dimensions) }),
   );
-  const reply = await gateway.post(chat.path, { key, body: chat.body({ model: messages.model }) });
+  const reply = await gateway.ask(chat, key, { model: messages.model });
   assert.equal(reply.error.code, 'invalid_request');
   assert.ok(!reply.text.includes('image_dimensions_too_large'));
   gateway.upstream.on(responses.upstreamPath, answerStatus(400, { body: openaiError() }));
-  const foreign = await gateway.post(messages.path, {
-    key,
-    body: messages.body({ model: responses.model }),
-  });
+  const foreign = await gateway.ask(messages, key, { model: responses.model });
   assert.equal(foreign.error.code, 'invalid_request');
 });
 
@@ -137,7 +126,7 @@ test('keys, addresses and ids are removed from what the SDK reads', async () => 
     [upstreamKey.replaceAll('-', '_')]: 1,
   };
   gateway.upstream.on(messages.upstreamPath, answerStatus(400, { body: anthropicError(details) }));
-  const reply = await gateway.post(messages.path, { key, body: messages.body() });
+  const reply = await gateway.ask(messages, key);
   assert.match(reply.text, /image_dimensions_too_large/);
   for (const secret of [...secrets, host, upstreamKey.replaceAll('-', '_')])
     assert.ok(!reply.text.includes(secret), `${secret} in ${reply.text}`);
@@ -146,7 +135,7 @@ test('keys, addresses and ids are removed from what the SDK reads', async () => 
     chat.upstreamPath,
     answerStatus(400, { body: openaiError({ param, code: upstreamKey }) }),
   );
-  const other = await gateway.post(chat.path, { key, body: chat.body() });
+  const other = await gateway.ask(chat, key);
   for (const secret of secrets) assert.ok(!other.text.includes(secret), other.text);
 });
 
@@ -169,7 +158,7 @@ test('huge, deep and odd details are cut or left out', async () => {
       messages.upstreamPath,
       answerStatus(400, { body: anthropicError(details) }),
     );
-    const reply = await gateway.post(messages.path, { key, body: messages.body() });
+    const reply = await gateway.ask(messages, key);
     assert.equal(reply.status, 400);
     assert.equal(reply.error.message, 'The image is too large.');
     assert.ok(reply.text.length < 6_000, `${reply.text.length}`);
@@ -177,7 +166,7 @@ test('huge, deep and odd details are cut or left out', async () => {
   }
   for (const code of [7, null, { a: 1 }, 'with spaces', 'x'.repeat(100), '']) {
     gateway.upstream.on(chat.upstreamPath, answerStatus(400, { body: openaiError({ code }) }));
-    const reply = await gateway.post(chat.path, { key, body: chat.body() });
+    const reply = await gateway.ask(chat, key);
     assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request']);
   }
 });
@@ -187,7 +176,7 @@ test('an upstream’s refusal of the operator’s key shows nothing of it', asyn
     chat.upstreamPath,
     answerStatus(401, { body: openaiError({ code: 'invalid_api_key', param: 'secret' }) }),
   );
-  const reply = await gateway.post(chat.path, { key, body: chat.body() });
+  const reply = await gateway.ask(chat, key);
   assert.deepEqual(
     [reply.status, reply.error.code, reply.error.param],
     [502, 'upstream_error', null],

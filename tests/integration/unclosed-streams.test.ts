@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, type UpstreamWireName } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
@@ -20,19 +20,16 @@ const clock = new TestClock();
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const cost = 100 * pairPrices.input + 20 * pairPrices.output;
 
-let gateway: TestGateway;
-before(async () => {
-  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices: pairPrices };
-  const route = { provider: 'google', model: 'upstream-model' };
-  const gemini = { routes: [route], ...limits };
-  const thinking = Object.fromEntries(
-    Object.entries({ ...pairModels, 'to-gemini': gemini }).map(([name, model]) => [
-      name,
-      { ...model, supports: { thinking: true } },
-    ]),
-  );
-  gateway = await startGateway({ models: thinking }, { clock });
-});
+const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices: pairPrices };
+const route = { provider: 'google', model: 'upstream-model' };
+const gemini = { routes: [route], ...limits };
+const thinking = Object.fromEntries(
+  Object.entries({ ...pairModels, 'to-gemini': gemini }).map(([name, model]) => [
+    name,
+    { ...model, supports: { thinking: true } },
+  ]),
+);
+const gateway = await startGateway({ models: thinking }, { clock });
 after(() => gateway.stop());
 
 const upstreams: Readonly<Record<UpstreamWireName, string>> = {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { streamFrames } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
@@ -17,15 +17,12 @@ import { framesText, thenHang, type Script } from '../support/upstream.ts';
 
 const totalMs = 120_000;
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  const timeouts = { total_ms: totalMs, idle_ms: 2 * totalMs, first_byte_ms: 2 * totalMs };
-  const models = Object.fromEntries(
-    Object.entries(pairModels).map(([name, model]) => [name, { ...model, timeouts }]),
-  );
-  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
-});
+const timeouts = { total_ms: totalMs, idle_ms: 2 * totalMs, first_byte_ms: 2 * totalMs };
+const models = Object.fromEntries(
+  Object.entries(pairModels).map(([name, model]) => [name, { ...model, timeouts }]),
+);
+const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 after(() => gateway.stop());
 
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };

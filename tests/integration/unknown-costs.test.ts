@@ -1,10 +1,10 @@
 // Requests whose cost nobody can estimate before their end: their client leaves, or has all the text
 // that it wanted. They run on, and the provider's own count is charged.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { TestClock, flushEventLoop } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerInParts, answerJson, answerSse, holdBack } from '../support/upstream.ts';
@@ -12,21 +12,18 @@ import { answerInParts, answerJson, answerSse, holdBack } from '../support/upstr
 /** USD per million tokens. */
 const prices = { input: 1, output: 10 };
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  const model = (route: object) => ({
-    routes: [{ ...route, model: 'upstream-model' }],
-    max_input_tokens: 200_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: false },
-    prices,
-  });
-  const models = {
-    'by-responses': model({ provider: 'openai', api: 'responses' }),
-  };
-  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
+const model = (route: object) => ({
+  routes: [{ ...route, model: 'upstream-model' }],
+  max_input_tokens: 200_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false },
+  prices,
 });
+const models = {
+  'by-responses': model({ provider: 'openai', api: 'responses' }),
+};
+const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 after(() => gateway.stop());
 
 const tokens = { input: 150_000, output: 20 };
@@ -96,10 +93,7 @@ test('a stream with a document by address is held for in full, so that no cap en
   // Room for the longest document and a slice of 4 096 tokens, but not for 8 000.
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.26 });
   const ask = (fields: object) =>
-    gateway.post(responses.path, {
-      key,
-      body: responses.body({ model: 'by-responses', stream: true, ...document, ...fields }),
-    });
+    gateway.ask(responses, key, { model: 'by-responses', stream: true, ...document, ...fields });
   assert.equal((await ask({ max_output_tokens: 8_000 })).error.code, 'insufficient_balance');
   const reply = await ask({ max_output_tokens: undefined });
   assert.equal(reply.status, 200, reply.text);

@@ -3,12 +3,11 @@
 // silence is estimated, by the length of the silence.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { pairPrices } from '../support/pairs.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock, flushEventLoop } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { framesText } from '../support/upstream.ts';
@@ -19,28 +18,25 @@ const chatPath = '/v1/chat/completions';
 const geminiPath = '/v1beta/models/upstream-model:streamGenerateContent';
 
 const clock = new TestClock();
-let gateway: TestGateway<RunningApp>;
-before(async () => {
-  const thinker = (route: object) => ({
-    routes: [{ ...route, model: 'upstream-model' }],
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    supports: { thinking: true },
-    timeouts: { total_ms: totalMs },
-    prices: pairPrices,
-  });
-  const plain = (route: object) => ({ ...thinker(route), supports: { thinking: false } });
-  const models = {
-    'plain-chat': plain({ provider: 'openai', api: 'chat' }),
-    'plain-gemini': plain({ provider: 'google' }),
-    'plain-messages': plain({ provider: 'anthropic' }),
-    'plain-responses': plain({ provider: 'openai', api: 'responses' }),
-    'think-chat': thinker({ provider: 'openai', api: 'chat' }),
-    'think-gemini': thinker({ provider: 'google' }),
-    'think-responses': thinker({ provider: 'openai', api: 'responses' }),
-  };
-  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
+const thinker = (route: object) => ({
+  routes: [{ ...route, model: 'upstream-model' }],
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true },
+  timeouts: { total_ms: totalMs },
+  prices: pairPrices,
 });
+const unthinking = (route: object) => ({ ...thinker(route), supports: { thinking: false } });
+const models = {
+  'plain-chat': unthinking({ provider: 'openai', api: 'chat' }),
+  'plain-gemini': unthinking({ provider: 'google' }),
+  'plain-messages': unthinking({ provider: 'anthropic' }),
+  'plain-responses': unthinking({ provider: 'openai', api: 'responses' }),
+  'think-chat': thinker({ provider: 'openai', api: 'chat' }),
+  'think-gemini': thinker({ provider: 'google' }),
+  'think-responses': thinker({ provider: 'openai', api: 'responses' }),
+};
+const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 after(() => gateway.stop());
 
 type Silence = {

@@ -1,8 +1,8 @@
 // The price of a web search: the hold covers the most expensive provider that may answer, and the
 // charge is that of the one that did.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { after, beforeEach, test } from 'node:test';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { answerJson, answerStatus, thenReset, type Script } from '../support/upstream.ts';
 
 const path = '/v1/web-search';
@@ -18,40 +18,34 @@ const page = { title: 'T', url: 'https://t.example/' };
 const braveHas = (more: boolean): Script =>
   answerJson({ query: { more_results_available: more }, web: { results: [page] } });
 
-let gateway: TestGateway;
-let key: string;
-let account: string;
-
-before(async () => {
-  gateway = await startGateway(
-    (upstream) => ({
-      providers: {
-        ...Object.fromEntries(
-          ['brave', 'tavily', 'serper', 'exa'].map((name) => [
-            name,
-            { base_url: `${upstream.url}/${name}`, api_key: upstreamKey },
-          ]),
-        ),
-        own: {
-          kind: 'tavily',
-          base_url: `${upstream.url}/own`,
-          api_key: upstreamKey,
-          tool_prices: { web_search: 0.003 },
-        },
-        off: {
-          kind: 'exa',
-          base_url: `${upstream.url}/off`,
-          api_key: upstreamKey,
-          tool_prices: { web_search: null },
-        },
+const gateway = await startGateway(
+  (upstream) => ({
+    providers: {
+      ...Object.fromEntries(
+        ['brave', 'tavily', 'serper', 'exa'].map((name) => [
+          name,
+          { base_url: `${upstream.url}/${name}`, api_key: upstreamKey },
+        ]),
+      ),
+      own: {
+        kind: 'tavily',
+        base_url: `${upstream.url}/own`,
+        api_key: upstreamKey,
+        tool_prices: { web_search: 0.003 },
       },
-      search: { providers: ['brave', 'tavily', 'serper', 'exa', 'own', 'off'] },
-      pricing: { markup },
-    }),
-    { tuning: { failuresMax: 1_000 } },
-  );
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 }));
-});
+      off: {
+        kind: 'exa',
+        base_url: `${upstream.url}/off`,
+        api_key: upstreamKey,
+        tool_prices: { web_search: null },
+      },
+    },
+    search: { providers: ['brave', 'tavily', 'serper', 'exa', 'own', 'off'] },
+    pricing: { markup },
+  }),
+  { tuning: { failuresMax: 1_000 } },
+);
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
 after(() => gateway.stop());
 beforeEach(() => {
   for (const failing of [bravePath, tavilyPath, serperPath, exaPath])

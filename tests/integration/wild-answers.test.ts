@@ -1,10 +1,10 @@
 // Malformed provider answers: the client gets an error in its own format and is not charged.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse, framesText } from '../support/upstream.ts';
@@ -14,22 +14,16 @@ const upstreamPath = '/local/v1/chat/completions';
 /** Nested too deeply for V8 to write. */
 const deepValue = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
-let gateway: TestGateway;
-let key: string;
-let account: string;
-
-before(async () => {
-  const model = {
-    routes: [{ provider: 'local', model: 'm' }],
-    max_input_tokens: 100_000,
-    max_output_tokens: 10_000,
-    prices: { input: 1, output: 1 },
-  };
-  gateway = await startGateway({
-    models: { 'on-chat': model },
-  });
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 }));
+const model = {
+  routes: [{ provider: 'local', model: 'm' }],
+  max_input_tokens: 100_000,
+  max_output_tokens: 10_000,
+  prices: { input: 1, output: 1 },
+};
+const gateway = await startGateway({
+  models: { 'on-chat': model },
 });
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
 after(() => gateway.stop());
 
 test('a chunk nested too deeply to be written again is a failure and free', async () => {

@@ -479,7 +479,7 @@ testMutations([], {
     file: 'gateway/headers.ts',
     guard: `if (word === 'false') return false;`,
     without: `if (word === 'false') return undefined;`,
-    watchers: integration('cache', 'on SQLite .*: (run again|answered from the cache)'),
+    watchers: integration('cache-hits', ': (run again|answered from the cache)'),
   },
   'accounts share a cache': {
     file: 'gateway/admission/admit.ts',
