@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { wholeAnswer } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayProgram } from '../support/gateway.ts';
 import { serverSocketOf } from '../support/server-socket.ts';
 import { until } from '../support/until.ts';
 import { answerJson } from '../support/upstream.ts';
@@ -18,26 +18,21 @@ const chat = endpoint('chat');
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 /** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
-let gateway: TestGateway;
-let key: string;
-let account: string;
 let served = 0;
 
-before(async () => {
-  gateway = await startGateway(
-    {
-      server: {
-        arrival_timeout_ms: arrivalTimeoutMs,
-        body_limit_bytes: 100_000,
-        cors_origins: ['https://x.example'],
-      },
-      log: { level: 'error' },
+const gateway = await startGateway(
+  {
+    server: {
+      arrival_timeout_ms: arrivalTimeoutMs,
+      body_limit_bytes: 100_000,
+      cors_origins: ['https://x.example'],
     },
-    { tuning: { stallMs } },
-  );
-  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
-});
+    log: { level: 'error' },
+  },
+  { tuning: { stallMs } },
+);
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+gateway.answer(chat, content);
 after(() => gateway.stop());
 
 const text = JSON.stringify(chat.body());
@@ -322,7 +317,7 @@ test('a client that reads slowly gets its whole answer', async () => {
     await setTimeout(stallMs * 0.6);
   }
   assert.ok(response.complete && pauses >= 6 && bytes > large.text.length);
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  gateway.answer(chat, content);
 });
 
 test('requests that arrived while the process was stopped are served, and slow ones are not', async (t) => {

@@ -2,10 +2,10 @@
 // nothing else runs meanwhile. `npm run test:all -- fuzz` sends bodies of
 // the largest size, with a live key.
 import assert from 'node:assert/strict';
-import { after, before, test, type TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import { tryToBeQuick, TurnMeter } from '../support/cpu-time.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { startLoopGateway } from '../support/loop-gateway.ts';
 import { scaled } from '../support/volume.ts';
 import {
   bodyBytesMax,
@@ -20,15 +20,11 @@ const isFull = scaled(false, true);
 const smallBytes = 1_000_000;
 const bytes = scaled(smallBytes, bodyBytesMax);
 
-let loop: LoopGateway;
-let testKey: string;
 const meter = new TurnMeter();
 
-before(async () => {
-  // As large as a model's context gets.
-  loop = await startLoopGateway({ max_input_tokens: 2_000_000, max_output_tokens: 128_000 });
-  testKey = (await loop.gateway.makeKey()).key;
-});
+// As large as a model's context gets.
+const loop = await startLoopGateway({ max_input_tokens: 2_000_000, max_output_tokens: 128_000 });
+const testKey = (await loop.gateway.makeKey()).key;
 after(async () => {
   meter.stop();
   await loop.gateway.stop();
