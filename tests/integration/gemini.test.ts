@@ -261,12 +261,9 @@ function lastRequest() {
   };
 }
 
-async function recordOf(reply: Reply): Promise<Json> {
-  const { data } = (await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key })).json<{
-    data: Json[];
-  }>();
-  assert.equal(data.length, 1);
-  return data[0]!;
+async function recordsOf({ requestId }: Reply): Promise<Json[]> {
+  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
+  return reply.json<{ data: Json[] }>().data;
 }
 
 for (const client of clients) {
@@ -281,30 +278,24 @@ for (const client of clients) {
       play(model, answer([{ text: 'It rains' }, { text: ' in Köln.' }]));
       const { reply, body } = await post(client, ask);
       const { path, query, headers, body: sent } = lastRequest();
-      assert.deepEqual(
-        [path, query],
-        stream ? [paths(model).stream, 'alt=sse'] : [paths(model).whole, ''],
-      );
-      assert.deepEqual(
-        [headers['x-goog-api-key'], headers['authorization']],
-        [upstreamKey, undefined],
-      );
+      const { stream: streamed, whole } = paths(model);
+      assert.deepEqual([path, query], stream ? [streamed, 'alt=sse'] : [whole, '']);
+      const { 'x-goog-api-key': googleKey, authorization } = headers;
+      assert.deepEqual([googleKey, authorization], [upstreamKey, undefined]);
       assert.deepEqual(sent, {
         contents: [{ role: 'user', parts: [{ text: 'What is the weather?' }] }],
         generationConfig: { maxOutputTokens: 2_000 },
       });
       assert.equal(client.read(body).text, 'It rains in Köln.');
       assert.equal(reply.costMicros, costMicros);
-      const {
-        input_tokens: input,
-        output_tokens: output,
-        cost_cents: cents,
-        model: name,
-      } = await recordOf(reply);
-      assert.deepEqual(
-        [input, output, cents, name],
-        [1_500, 300, 0.1425, 'Gemini 3 Flash Preview'],
-      );
+      const records = await recordsOf(reply);
+      assert.equal(records.length, 1);
+      assert.partialDeepStrictEqual(records[0], {
+        model: 'Gemini 3 Flash Preview',
+        input_tokens: 1_500,
+        output_tokens: 300,
+        cost_cents: 0.1425,
+      });
       assertUsage(body['usage']);
     });
 
@@ -392,12 +383,9 @@ for (const client of clients) {
         ['SAFETY', /^(content_filter|refusal)$/],
         ['MAX_TOKENS', /^(max_output_tokens|length|max_tokens)$/],
       ] as const) {
-        play(
-          model,
-          answer([{ text: 'Half' }, { functionCall: { name: 'f', args: {} } }], finishReason),
-        );
-        const reply = await gateway.post(client.path, { key, body: { model, ...client.ask(ask) } });
-        const body = stream ? client.join(reply.frames) : reply.json<Json>();
+        const parts = [{ text: 'Half' }, { functionCall: { name: 'f', args: {} } }];
+        play(model, answer(parts, finishReason));
+        const { body } = await post(client, ask);
         assert.match(client.read(body).stop, expected);
       }
     });
@@ -405,29 +393,20 @@ for (const client of clients) {
 
   test(`${client.name}: a stream that breaks off or contains an error ends with the format's error and is free`, async () => {
     const text = { candidates: [{ content: { parts: [{ text: 'Half' }] } }], usageMetadata };
-    const error = {
-      error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
-    };
-    const badCall = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+    const error = { error: { code: 503, message: 'Overloaded.', status: 'UNAVAILABLE' } };
     for (const chunks of [[text], [text, error], [text, badCall]]) {
       // An error with the first words still gets its own status.
       const frames = chunks.map((data) => ({ data }));
       const late = answerInParts(frames.slice(0, 1), frames.slice(1));
       gateway.upstream.on(paths(model).stream, late.script);
-      const { response } = gateway.open(client.path, {
-        key,
-        body: { model, ...client.ask({ stream: true }) },
-      });
-      const stream = await response;
+      const body = { model, ...client.ask({ stream: true }) };
+      const stream = await gateway.open(client.path, { key, body }).response;
       await once(stream, 'readable');
       late.release();
       const reply = new Reply(stream, await readAll(stream));
       const last = reply.frames.at(-1)!.data as Json;
       assert.ok(last['error'] ?? last['response']?.error, reply.text);
-      const { data } = (
-        await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key })
-      ).json<{ data: Json[] }>();
-      assert.deepEqual(data, []);
+      assert.deepEqual(await recordsOf(reply), []);
     }
   });
 }
@@ -442,11 +421,18 @@ function assertUsage(usage: Json): void {
   );
 }
 
-const keyProblem = {
-  code: 400,
+const refuses = (error: object, status = 400) => answerStatus(status, { body: { error } });
+const badSchema = { code: 400, message: 'Bad schema.', status: 'INVALID_ARGUMENT' };
+const invalidKey = {
+  ...badSchema,
   message: 'API key not valid. Please pass a valid API key.',
-  status: 'INVALID_ARGUMENT',
+  details: [{ reason: 'API_KEY_INVALID' }],
 };
+const unbilled = { status: 'FAILED_PRECONDITION', message: 'Enable billing.' };
+const overQuota = { code: 429, details: [{ retryDelay: '34.4s' }] };
+const badRole = answerStatus(400, { body: [{ error: { code: 400, message: 'Bad role.' } }] });
+const badCall = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+const [mine, theirs] = [/^Bad (schema|role)\.$/, /^The provider failed/];
 const errors: [
   name: string,
   script: Script,
@@ -455,55 +441,12 @@ const errors: [
   message: RegExp,
   retryAfter?: string,
 ][] = [
-  [
-    "the caller's mistake",
-    answerStatus(400, {
-      body: { error: { code: 400, message: 'Bad schema.', status: 'INVALID_ARGUMENT' } },
-    }),
-    400,
-    'invalid_request',
-    /^Bad schema\.$/,
-  ],
-  [
-    'one in a list',
-    answerStatus(400, { body: [{ error: { code: 400, message: 'Bad role.' } }] }),
-    400,
-    'invalid_request',
-    /^Bad role\.$/,
-  ],
-  [
-    'a refused key',
-    answerStatus(400, {
-      body: { error: { ...keyProblem, details: [{ reason: 'API_KEY_INVALID' }] } },
-    }),
-    502,
-    'upstream_error',
-    /^The provider failed/,
-  ],
-  [
-    'an account without billing',
-    answerStatus(400, {
-      body: { error: { status: 'FAILED_PRECONDITION', message: 'Enable billing.' } },
-    }),
-    502,
-    'upstream_error',
-    /^The provider failed/,
-  ],
-  [
-    'a quota',
-    answerStatus(429, { body: { error: { code: 429, details: [{ retryDelay: '34.4s' }] } } }),
-    503,
-    'upstream_unavailable',
-    /overloaded/,
-    '35',
-  ],
-  [
-    'a call that cannot be read',
-    answerJson({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }),
-    502,
-    'upstream_error',
-    /cannot be read/,
-  ],
+  ["the caller's mistake", refuses(badSchema), 400, 'invalid_request', mine],
+  ['one in a list', badRole, 400, 'invalid_request', mine],
+  ['a refused key', refuses(invalidKey), 502, 'upstream_error', theirs],
+  ['an account without billing', refuses(unbilled), 502, 'upstream_error', theirs],
+  ['a quota', refuses(overQuota, 429), 503, 'upstream_unavailable', /overloaded/, '35'],
+  ['a call that cannot be read', answerJson(badCall), 502, 'upstream_error', /cannot be read/],
 ];
 
 for (const [name, script, status, code, message, retryAfter] of errors) {
@@ -526,20 +469,16 @@ test('a refused provider key alerts the operator, not the client', async () => {
   await until(() => /"provider":"google".*refuses its credential/.test(gateway.program.output));
 });
 
+function askChat(fields: Json): Promise<Reply> {
+  return gateway.post(chat.path, { key, body: { model, ...chat.ask(fields) } });
+}
+
 test('fields that Gemini cannot express are refused by name, harmless ones are listed', async () => {
-  const many = await gateway.post('/v1/chat/completions', {
-    key,
-    body: { model, ...chat.ask({ stop: ['a', 'b', 'c', 'd'], n: 2 }) },
-  });
+  const many = await askChat({ stop: ['a', 'b', 'c', 'd'], n: 2 });
   assert.deepEqual([many.status, many.error.param], [400, 'n']);
   play('gemini-3.6-flash', answer([{ text: 'x' }]));
-  const listed = await gateway.post('/v1/chat/completions', {
-    key,
-    body: {
-      ...chat.ask({ temperature: 0.5, presence_penalty: 1, seed: 3, user: 'u' }),
-      model: 'gemini-3.6-flash',
-    },
-  });
+  const fields = { temperature: 0.5, presence_penalty: 1, seed: 3, user: 'u' };
+  const listed = await askChat({ ...fields, model: 'gemini-3.6-flash' });
   assert.deepEqual(lastRequest().body['generationConfig'], { maxOutputTokens: 2_000, seed: 3 });
   assert.deepEqual(
     new Set(String(listed.headers['x-service-ignored']).split(/, ?/)),
@@ -557,24 +496,15 @@ test('the built-in Gemini models are listed and run, and a long prompt uses its 
   for (const id of listed) {
     const tokens = { input: 10, output: 10 };
     gateway.upstream.on(paths(id).whole, answerContent('gemini', { text: 'ok', tokens }));
-    const reply = await gateway.post('/v1/chat/completions', {
-      key,
-      body: { ...chat.ask(), model: id },
-    });
+    const reply = await askChat({ model: id });
     assert.equal(chat.read(reply.json<Json>()).text, 'ok', `${id}: ${reply.text}`);
   }
   gateway.upstream.on(
     paths('gemini-2.5-pro').whole,
     answerContent('gemini', { text: 'ok', tokens: { input: 200_001, output: 100 } }),
   );
-  const long = await gateway.post('/v1/chat/completions', {
-    key,
-    body: {
-      ...chat.ask(),
-      model: 'gemini-2.5-pro',
-      messages: [{ role: 'user', content: ' the'.repeat(150_000) }],
-    },
-  });
+  const prompt = [{ role: 'user', content: ' the'.repeat(150_000) }];
+  const long = await askChat({ model: 'gemini-2.5-pro', messages: prompt });
   // $2.50 and $15 a million instead of $1.25 and $10.
   assert.equal(long.costMicros, Math.ceil(200_001 * 2.5 + 100 * 15));
 });

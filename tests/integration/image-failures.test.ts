@@ -100,6 +100,16 @@ async function causedBy(account: string): Promise<readonly number[]> {
   return (await days.execute()).map((day) => day.provoked_micros);
 }
 
+const essay = 'The history of foxes is long. '.repeat(100);
+/** A text in place of an image. */
+const geminiWrites = (text: string) =>
+  answerJson({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] });
+
+async function assertBalance(account: string, leftMicros: number): Promise<void> {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0]);
+}
+
 describe('failures', () => {
   test('a partial result is returned and charged', async (t) => {
     play(t, imagePaths.gemini, geminiDraws, answerStatus(500), geminiDraws);
@@ -111,11 +121,8 @@ describe('failures', () => {
     const other = await newKey();
     await assertCharged(await draw(other.key, { n: 4 }), { ...other, images: 1, micros: 19_500 });
     const sandbox = await gateway.makeKey();
-    const drawn = await draw(sandbox.key, {
-      n: 3,
-      size: '64x64',
-      prompt: 'a fox\nsandbox: fail_image=2',
-    });
+    const asked = { n: 3, size: '64x64', prompt: 'a fox\nsandbox: fail_image=2' };
+    const drawn = await draw(sandbox.key, asked);
     await assertCharged(drawn, { ...sandbox, mode: 'test', images: 2, micros: 2 * 19_500 });
   });
 
@@ -173,11 +180,8 @@ describe('failures', () => {
   test('extra images are neither returned nor charged', async (t) => {
     play(t, imagePaths.generations, openaiDraws(5));
     const owner = await newKey();
-    await assertCharged(await draw(owner.key, { n: 2 }), {
-      ...owner,
-      images: 2,
-      micros: 2 * 19_500,
-    });
+    const reply = await draw(owner.key, { n: 2 });
+    await assertCharged(reply, { ...owner, images: 2, micros: 2 * 19_500 });
   });
 
   /** `lost`: images that may have been drawn anyway. */
@@ -231,8 +235,7 @@ describe('failures', () => {
 
   test('a text written in place of an image is a loss provoked by the account; a refusal is none', async (t) => {
     const lossesAfter = async (text: string) => {
-      const content = { parts: [{ text }] };
-      play(t, imagePaths.gemini, answerJson({ candidates: [{ content, finishReason: 'STOP' }] }));
+      play(t, imagePaths.gemini, geminiWrites(text));
       const owner = await newKey();
       const reply = await draw(owner.key, { model: 'nano-banana', n: 2 });
       assert.equal(reply.status, 400);
@@ -241,20 +244,16 @@ describe('failures', () => {
     };
     const refusal = await lossesAfter('I cannot draw that.');
     assert.deepEqual(refusal, { losses: [], provoked: [] });
-    const essay = await lossesAfter('The history of foxes is long. '.repeat(100));
-    assert.deepEqual(essay, { losses: [68_000], provoked: [68_000] });
+    assert.deepEqual(await lossesAfter(essay), { losses: [68_000], provoked: [68_000] });
   });
 
   test('texts written in place of images are provoked losses also beside an image or a refusal', async (t) => {
-    const essay = 'The history of foxes is long. '.repeat(100);
-    const writes = (text: string) =>
-      answerJson({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] });
     const cases: readonly (readonly [Script, status: number])[] = [
       [geminiDraws, 200],
-      [writes('I cannot draw that.'), 400],
+      [geminiWrites('I cannot draw that.'), 400],
     ];
     for (const [first, status] of cases) {
-      play(t, imagePaths.gemini, first, writes(essay), writes(essay));
+      play(t, imagePaths.gemini, first, geminiWrites(essay), geminiWrites(essay));
       const owner = await newKey();
       const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
       assert.equal(reply.status, status, reply.text);
@@ -263,13 +262,7 @@ describe('failures', () => {
   });
 
   test('a burst of texts in place of images costs the operator at most the budget and one request', async (t) => {
-    const essay = 'The history of foxes is long. '.repeat(100);
-    const answer = JSON.stringify({
-      candidates: [{ content: { parts: [{ text: essay }] }, finishReason: 'STOP' }],
-    });
-    play(t, imagePaths.gemini, (response) => {
-      response.setHeader('content-type', 'application/json').end(answer);
-    });
+    play(t, imagePaths.gemini, geminiWrites(essay));
     const owner = await newKey();
     // Each costs the operator $0.068; the budget is $1.
     const replies = await Promise.all(
@@ -279,20 +272,15 @@ describe('failures', () => {
     assert.equal(provoked, 15 * 68_000);
     const charged = replies.filter(({ text }) => text.includes('It was charged ($0.068)'));
     assert.equal(charged.length, 5);
-    const { availableMicros, heldMicros } = await gateway.balance(owner.account);
-    assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 5 * 68_000, 0]);
+    await assertBalance(owner.account, 5_000_000 - 5 * 68_000);
   });
 
   test('an account pays for what it spoils beyond the budget, not for what breaks off beside it', async (t) => {
-    const essay = 'The history of foxes is long. '.repeat(100);
-    const text = answerJson({
-      candidates: [{ content: { parts: [{ text: essay }] }, finishReason: 'STOP' }],
-    });
     const seen = new Set<string>();
     // Of each request, one call is spoiled and the other breaks off.
     play(t, imagePaths.gemini, (response, request) => {
       const body = JSON.stringify(request.body);
-      const script = seen.has(body) ? thenReset(null) : text;
+      const script = seen.has(body) ? thenReset(null) : geminiWrites(essay);
       seen.add(body);
       return script(response, request);
     });
@@ -306,24 +294,17 @@ describe('failures', () => {
     assert.equal(provoked, 30 * 34_000);
     const charged = replies.filter(({ text: said }) => said.includes('It was charged ($0.034)'));
     assert.equal(charged.length, 2);
-    const { availableMicros, heldMicros } = await gateway.balance(owner.account);
-    assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 2 * 34_000, 0]);
+    await assertBalance(owner.account, 5_000_000 - 2 * 34_000);
     const losses = await lossesOf(owner.account);
-    assert.equal(
-      losses.reduce((sum, loss) => sum + loss, 0),
-      62 * 34_000,
-      'the rest is a loss',
-    );
+    const lost = losses.reduce((sum, loss) => sum + loss, 0);
+    assert.equal(lost, 62 * 34_000, 'the rest is a loss');
   });
 
   test('BFL is polled until the image is ready', async (t) => {
     play(t, imagePaths.bflState, bflPending, bflReady(gateway.upstream));
     const owner = await newKey();
-    await assertCharged(await draw(owner.key, { model: 'flux-2' }), {
-      ...owner,
-      images: 1,
-      micros: 45_000,
-    });
+    const reply = await draw(owner.key, { model: 'flux-2' });
+    await assertCharged(reply, { ...owner, images: 1, micros: 45_000 });
   });
 });
 
