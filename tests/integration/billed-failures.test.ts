@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { after, test } from 'node:test';
-import { zeroMicros } from '../../src/lib/money.ts';
 import {
   streamFrames,
   wholeAnswer,
@@ -149,7 +148,7 @@ async function ask({ client, upstream, script, stream = false }: Asked): Promise
     .select('cost_micros')
     .where('id', '=', reply.requestId)
     .execute();
-  const losses = await lossesOf(reply);
+  const losses = await gateway.lossesOf(reply.requestId);
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.equal(heldMicros, 0);
   return {
@@ -159,17 +158,6 @@ async function ask({ client, upstream, script, stream = false }: Asked): Promise
     lossMicros: losses.reduce((sum, loss) => sum + loss, 0),
     spentMicros: 5_000_000 - availableMicros,
   };
-}
-
-/** The operator's losses by the request's calls. */
-async function lossesOf({ requestId }: Reply): Promise<number[]> {
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .select('loss_micros')
-    .where('id', 'like', `${requestId}%`)
-    .where('loss_micros', '>', zeroMicros)
-    .execute();
-  return entries.map((entry) => Number(entry.loss_micros));
 }
 
 const nested = (depth: number) => {
@@ -487,7 +475,7 @@ test('the input of a request that times out is a loss', async () => {
     const reply = await clock.hurry(asked);
     assert.equal(reply.status, 504, `${nameOf(pair)}: ${reply.text}`);
     const calls = gateway.upstream.requests.length - earlier;
-    assert.equal((await lossesOf(reply)).length, calls, nameOf(pair));
+    assert.equal((await gateway.lossesOf(reply.requestId)).length, calls, nameOf(pair));
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000);
   }
 });
@@ -504,7 +492,7 @@ test('a 401 of the second route is not a loss, even if the client gets the first
   const paths = gateway.upstream.requests.slice(earlier).map(({ path }) => path);
   const silences = paths.filter((path) => path.endsWith('/completions')).length;
   assert.equal(paths[1], '/v1/messages');
-  assert.equal((await lossesOf(reply)).length, silences);
+  assert.equal((await gateway.lossesOf(reply.requestId)).length, silences);
 });
 
 test('an endlessly nested error is handled like any other error', async () => {

@@ -261,11 +261,6 @@ function lastRequest() {
   };
 }
 
-async function recordsOf({ requestId }: Reply): Promise<Json[]> {
-  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
-  return reply.json<{ data: Json[] }>().data;
-}
-
 for (const client of clients) {
   for (const stream of [false, true]) {
     const way = `${client.name}, ${stream ? 'streamed' : 'whole'}`;
@@ -288,7 +283,7 @@ for (const client of clients) {
       });
       assert.equal(client.read(body).text, 'It rains in Köln.');
       assert.equal(reply.costMicros, costMicros);
-      const records = await recordsOf(reply);
+      const records = await gateway.usage(key, reply.requestId);
       assert.equal(records.length, 1);
       assert.partialDeepStrictEqual(records[0], {
         model: 'Gemini 3 Flash Preview',
@@ -406,7 +401,7 @@ for (const client of clients) {
       const reply = new Reply(stream, await readAll(stream));
       const last = reply.frames.at(-1)!.data as Json;
       assert.ok(last['error'] ?? last['response']?.error, reply.text);
-      assert.deepEqual(await recordsOf(reply), []);
+      assert.deepEqual(await gateway.usage(key, reply.requestId), []);
     }
   });
 }

@@ -139,12 +139,8 @@ async function check({ wire, stream, turns, odd, searchesFail }: Episode): Promi
   const isAnswered = reply.status === 200 && !reply.text.includes('event: response.failed');
   const { postedMicros, heldMicros } = await gateway.balance(own.account);
   const charged = 50_000_000 - postedMicros;
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .select('loss_micros')
-    .where('id', 'like', `${reply.requestId}%`)
-    .execute();
-  const lost = entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
+  const losses = await gateway.lossesOf(reply.requestId);
+  const lost = losses.reduce((sum, loss) => sum + loss, 0);
   const where = JSON.stringify({ wire, stream, turns, charged, lost, billed: billed() });
   assert.equal(heldMicros, 0, where);
   assert.equal(charged > 0, isAnswered, where);

@@ -111,12 +111,7 @@ function responseOf(reply: Reply, stream: boolean): Json {
 }
 
 async function lossOf({ requestId }: Reply): Promise<number> {
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .select('loss_micros')
-    .where('id', 'like', `${requestId}%`)
-    .execute();
-  return entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
+  return (await gateway.lossesOf(requestId)).reduce((sum, loss) => sum + loss, 0);
 }
 
 for (const stream of [false, true]) {

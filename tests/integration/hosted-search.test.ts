@@ -129,10 +129,7 @@ const costOf = (turns: number, searches: number) =>
   turns * (20 * 3 + 10 * 15) + searches * searchMicros;
 
 async function recordOf(reply: Reply): Promise<Json> {
-  const { data } = (await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key })).json<{
-    data: Json[];
-  }>();
-  return data[0]!;
+  return (await gateway.usage<Json>(key, reply.requestId))[0]!;
 }
 
 const heldMicros = async () => (await gateway.balance(account)).heldMicros;
@@ -287,12 +284,8 @@ for (const stream of [false, true]) {
     if (stream) assert.equal(reply.frames.at(-1)!.event, 'response.failed');
     else assert.equal(reply.status, 502);
     assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
-    const entries = await gateway.database.read
-      .selectFrom('entries')
-      .select('loss_micros')
-      .where('id', 'like', `${reply.requestId}%`)
-      .execute();
-    const loss = entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
+    const losses = await gateway.lossesOf(reply.requestId);
+    const loss = losses.reduce((sum, each) => sum + each, 0);
     // A broken stream reports no usage, so its output is estimated.
     if (stream) assert.ok(loss >= costOf(1, 1) && loss < 2 * costOf(1, 1), String(loss));
     else assert.equal(loss, costOf(1, 1));

@@ -718,18 +718,13 @@ function costOf(record: UsageRecord): number {
 }
 
 async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
-  const records = await recordsOf(key, requestId);
+  const records = await gateway.usage<UsageRecord>(key, requestId);
   assert.equal(records.length, 1, `records of ${requestId}`);
   return records[0]!;
 }
 
 async function waitForRecord(key: string, requestId: string): Promise<UsageRecord> {
-  return until(async () => (await recordsOf(key, requestId))[0]);
-}
-
-async function recordsOf(key: string, requestId: string): Promise<UsageRecord[]> {
-  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
-  return reply.json<{ data: UsageRecord[] }>().data;
+  return until(async () => (await gateway.usage<UsageRecord>(key, requestId))[0]);
 }
 
 /** Of requests that arrive together, the one for this path. */

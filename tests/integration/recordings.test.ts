@@ -117,7 +117,7 @@ async function checkFailure(
   if (reply.status === 200)
     assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
   else assert.ok(reply.status === 502 || reply.status === 503, reply.text);
-  assert.deepEqual(await chargesOf(reply), []);
+  assert.deepEqual(await gateway.usage<Charge>(key, reply.requestId), []);
 }
 
 type Answered = {
@@ -136,7 +136,7 @@ async function checkAnswer({ reply, recording, recorded, client }: Answered): Pr
   assertAgrees(readPlainly(client, stream, reply.text), recorded, client, {
     stop: isAsked(file, 'stop'),
   });
-  const [charge] = await chargesOf(reply);
+  const [charge] = await gateway.usage<Charge>(key, reply.requestId);
   assert.ok(charge, reply.text.slice(-500));
   const { input = 0, output = 0 } = recorded.usage ?? {};
   if (input > 0) assert.equal(charge.input_tokens, input);
@@ -144,8 +144,3 @@ async function checkAnswer({ reply, recording, recorded, client }: Answered): Pr
 }
 
 type Charge = { readonly input_tokens: number; readonly output_tokens: number };
-
-async function chargesOf(reply: Reply): Promise<readonly Charge[]> {
-  const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key });
-  return usage.json<{ data: Charge[] }>().data;
-}

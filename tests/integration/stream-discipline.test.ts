@@ -252,12 +252,7 @@ for (const pair of pairs) {
 type UsageRecord = { readonly input_tokens: number; readonly output_tokens: number };
 
 async function waitForRecord(key: string, requestId: string): Promise<UsageRecord> {
-  return until(async () => {
-    const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{
-      data: UsageRecord[];
-    }>();
-    return data[0];
-  });
+  return until(async () => (await gateway.usage<UsageRecord>(key, requestId))[0]);
 }
 
 function piecesOf(text: string, size: number): string[] {

@@ -529,10 +529,8 @@ for (const [path, body] of searching) {
       const reply = await gateway.post(path, { key: sandbox, body: { ...body, stream } });
       assert.equal(reply.status, 200, reply.text);
       assert.match(reply.text, /Result 1 for “cats”/, 'a page is cited');
-      const { data } = (
-        await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: sandbox })
-      ).json<Records>();
-      assert.deepEqual([data[0]?.web_searches, data[0]?.provider ?? 'sandbox'], [1, 'sandbox']);
+      const [record] = await gateway.usage<Searched>(sandbox, reply.requestId);
+      assert.deepEqual([record?.web_searches, record?.provider ?? 'sandbox'], [1, 'sandbox']);
       assert.ok(
         reply.costMicros! > 10_000,
         `a cent for the search and the tokens: ${reply.costMicros}`,
@@ -545,9 +543,7 @@ for (const [path, body] of searching) {
     });
   }
 }
-type Records = {
-  readonly data: readonly { readonly web_searches?: number; readonly provider?: string }[];
-};
+type Searched = { readonly web_searches?: number; readonly provider?: string };
 const withoutDirective = {
   '/v1/responses': { input: 'cats' },
   '/v1/messages': { messages: [say('cats')] },

@@ -193,12 +193,7 @@ test('a reset behind a whole stream does not spoil it', async () => {
 });
 
 async function moneyOf(account: string, response: IncomingMessage) {
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .select('loss_micros')
-    .where('id', 'like', `${String(response.headers['x-request-id'])}%`)
-    .execute();
+  const lost = await gateway.lossesOf(String(response.headers['x-request-id']));
   const { availableMicros } = await gateway.balance(account);
-  const losses = entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
-  return { spent: 5_000_000 - availableMicros, losses };
+  return { spent: 5_000_000 - availableMicros, losses: lost.reduce((sum, loss) => sum + loss, 0) };
 }

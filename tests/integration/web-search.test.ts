@@ -347,13 +347,8 @@ test('a client that leaves pays for the searches done so far and the results tha
     const reply = new Reply(stream, await readAll(stream));
     assert.equal(reply.costMicros, null, wire.name);
     await assertBalance(account, 20_000_000, wire.name);
-    const loss = await gateway.database.read
-      .selectFrom('entries')
-      .select('loss_micros')
-      .where('id', '=', reply.requestId)
-      .where('kind', '=', 'release')
-      .executeTakeFirstOrThrow();
-    assert.ok(loss.loss_micros >= 10_000, `the operator paid the search: ${loss.loss_micros}`);
+    const [loss] = await gateway.lossesOf(reply.requestId);
+    assert.ok(loss! >= 10_000, `the operator paid the search: ${loss}`);
   }
 });
 
@@ -498,10 +493,9 @@ type UsageRecord = {
 };
 
 async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
-  const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
-  const { data } = reply.json<{ data: UsageRecord[] }>();
-  assert.equal(data.length, 1);
-  return data[0]!;
+  const records = await gateway.usage<UsageRecord>(key, requestId);
+  assert.equal(records.length, 1);
+  return records[0]!;
 }
 
 async function waitForRecord(key: string): Promise<UsageRecord> {

@@ -147,10 +147,22 @@ export class TestGateway<Started extends Installation = Installation> {
     return { reply, asked: this.upstream.requests.slice(earlier) };
   }
 
-  /** The key's usage records, newest first. */
+  /** The key's usage records, newest first; with `requestId`, those of one request. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
-  async usage<Item = Record<string, unknown>>(key: string): Promise<Item[]> {
-    return (await this.get('/v1/usage', { key })).json<{ data: Item[] }>().data;
+  async usage<Item = Record<string, unknown>>(key: string, requestId?: string): Promise<Item[]> {
+    const query = requestId === undefined ? '' : `?request_id=${requestId}`;
+    return (await this.get(`/v1/usage${query}`, { key })).json<{ data: Item[] }>().data;
+  }
+
+  /** The operator's losses by a request's calls, in microdollars. */
+  async lossesOf(requestId: string): Promise<number[]> {
+    const entries = await this.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('id', 'like', `${requestId}%`)
+      .where('loss_micros', '>', zeroMicros)
+      .execute();
+    return entries.map((entry) => Number(entry.loss_micros));
   }
 
   /** Makes a key as the command line does, but in this process: a command takes up to a second. */
