@@ -1,14 +1,12 @@
 // The request fields that reach a provider, as the local upstream receives them: known and allowed
 // fields, input that a hold covers, and digests in place of the client's own names.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent, type UpstreamWireName } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 
-let gateway: TestGateway;
-let strict: TestGateway;
 const limits = {
   max_input_tokens: 200_000,
   max_output_tokens: 8_000,
@@ -22,40 +20,36 @@ const model = (provider: string, fields: object = {}) => ({
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const hi = user('Hi');
 
-before(async () => {
-  gateway = await startGateway((upstream) => ({
-    providers: {
-      lab: {
-        kind: 'openai-compatible',
-        base_url: `${upstream.url}/lab/v1`,
-        api_key: 'none',
-        pass_fields: ['sampler', 'messages.content.hologram'],
-        cache_salt: true,
-      },
-      google: { kind: 'google', base_url: upstream.url, api_key: 'none' },
+const gateway = await startGateway((upstream) => ({
+  providers: {
+    lab: {
+      kind: 'openai-compatible',
+      base_url: `${upstream.url}/lab/v1`,
+      api_key: 'none',
+      pass_fields: ['sampler', 'messages.content.hologram'],
+      cache_salt: true,
     },
-    models: {
-      plain: model('local'),
-      opened: model('lab'),
-      'opened-model': model('local', { pass_fields: ['only_here', 'messages.Kind'] }),
-      translated: model('google', { pass_fields: ['sampler'] }),
-    },
-  }));
-  const content = { text: 'one', tokens: { input: 20, output: 5 } };
-  const paths: Readonly<Record<string, UpstreamWireName>> = {
-    '/local/v1/chat/completions': 'chat',
-    '/lab/v1/chat/completions': 'chat',
-    '/v1/chat/completions': 'chat',
-    '/v1/messages': 'messages',
-    '/v1/responses': 'responses',
-    '/v1beta/models/up:generateContent': 'gemini',
-  };
-  for (const [path, wire] of Object.entries(paths))
-    gateway.upstream.on(path, answerContent(wire, content));
-});
-before(async () => {
-  strict = await startGateway({ limits: { unknown_fields: 'refuse' } });
-});
+    google: { kind: 'google', base_url: upstream.url, api_key: 'none' },
+  },
+  models: {
+    plain: model('local'),
+    opened: model('lab'),
+    'opened-model': model('local', { pass_fields: ['only_here', 'messages.Kind'] }),
+    translated: model('google', { pass_fields: ['sampler'] }),
+  },
+}));
+const content = { text: 'one', tokens: { input: 20, output: 5 } };
+const paths: Readonly<Record<string, UpstreamWireName>> = {
+  '/local/v1/chat/completions': 'chat',
+  '/lab/v1/chat/completions': 'chat',
+  '/v1/chat/completions': 'chat',
+  '/v1/messages': 'messages',
+  '/v1/responses': 'responses',
+  '/v1beta/models/up:generateContent': 'gemini',
+};
+for (const [path, wire] of Object.entries(paths))
+  gateway.upstream.on(path, answerContent(wire, content));
+const strict = await startGateway({ limits: { unknown_fields: 'refuse' } });
 after(() => gateway.stop());
 after(() => strict.stop());
 
