@@ -20,7 +20,8 @@ export type Mutation = {
   readonly file: string;
   /** The exact source text, which occurs once. */
   readonly guard: string;
-  readonly without: string;
+  /** What stands in its place. Default: nothing. */
+  readonly without?: string;
   /** Overrides the list's watchers. */
   readonly watchers?: readonly string[];
 };
@@ -102,7 +103,7 @@ export function testMutations(
           const whole = readFileSync(path, 'utf8');
           writeFileSync(
             path,
-            whole.replace(mutation.guard, () => mutation.without),
+            whole.replace(mutation.guard, () => mutation.without ?? ''),
           );
           try {
             const failure = await findFirstFailure(copy, mutation.watchers ?? watchers);

@@ -30,7 +30,6 @@ testMutations(watchers, {
   'the body is not part of a request’s name': {
     file: name,
     guard: '${canonicalJson(body)}',
-    without: '',
   },
   'a stored answer never expires': {
     file: claims,
@@ -74,7 +73,6 @@ testMutations(watchers, {
   'rows of living processes are removed': {
     file: claims,
     guard: `where('owner', 'not in', (from) => from.selectFrom('hold_owners').select('owner')),`,
-    without: '',
   },
   'an answer is kept for a week': {
     file: 'domain/idempotency/claim.ts',
@@ -89,7 +87,6 @@ testMutations(watchers, {
   'another request under the key gets the stored answer': {
     file: idempotency,
     guard: `if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };`,
-    without: '',
   },
   'another request under the key waits for the running one': {
     file: idempotency,
@@ -105,7 +102,6 @@ testMutations(watchers, {
   'a key stays taken when its request has ended': {
     file: 'gateway/replaying/answer-once.ts',
     guard: 'await begun.claim.end();',
-    without: '',
     watchers: chat('a failure is not stored'),
   },
   'an error is written into a stream that was not opened': {
@@ -166,7 +162,6 @@ testMutations(watchers, {
   'a charged answer is not stored': {
     file: 'gateway/replaying/answer-storage.ts',
     guard: '...(stored && { stored }), ',
-    without: '',
     watchers: chat(repeat),
   },
   'a stream is stored with a cost': {
@@ -198,7 +193,6 @@ testMutations(watchers, {
   'an answer is replayed to an API key that may not use the model': {
     file: 'gateway/admission/admit.ts',
     guard: '  checkPermission(key, sale.modelId);\n',
-    without: '',
     watchers: chat('the key must allow the model'),
   },
   'a late answer is reported as a success': {
@@ -216,7 +210,6 @@ testMutations(['tests/contract/kept-answers.test.ts # on SQLite'], {
   'an admin request with another body gets the kept answer': {
     file: kept,
     guard: `if (row.fingerprint !== fingerprint) return { kind: 'conflict' };`,
-    without: '',
   },
   'a claim of the admin API takes a key with a kept answer': {
     file: kept,

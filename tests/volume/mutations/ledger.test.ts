@@ -57,33 +57,27 @@ testMutations(watchers, {
   'a repeated settlement charges again': {
     file: core,
     guard: 'if (earlier) return { outcome: chargedBy(earlier) };',
-    without: '',
   },
   'a released hold can be settled': {
     file: core,
     guard:
       'if (freed) return freed.note === supersededNote ? { outcome: superseded } : alreadyResolved;',
-    without: '',
   },
   'a repeated release books its loss again': {
     file: core,
     guard: `if (findEntry(book, command.holdId, 'release')) return { outcome: released };`,
-    without: '',
   },
   'a settled hold can be released': {
     file: core,
     guard: `if (findEntry(book, command.holdId, 'settle')) return alreadyResolved;`,
-    without: '',
   },
   'a hold expires twice': {
     file: core,
     guard: `if (findEntry(book, command.holdId, 'expire')) return { outcome: released };`,
-    without: '',
   },
   'a repeated credit is booked again': {
     file: core,
     guard: 'if (earlier) return { outcome: adjustedBy(type, earlier) };',
-    without: '',
   },
   'a settlement for another key is accepted': {
     file: core,
@@ -93,7 +87,6 @@ testMutations(watchers, {
   'an extension for another key is accepted': {
     file: core,
     guard: 'if (!matchesHold(command, hold)) return unknownHold;',
-    without: '',
   },
   'a settlement takes more than the balance': {
     file: core,
@@ -113,7 +106,6 @@ testMutations(watchers, {
   'a hold stays open after it ended': {
     file: core,
     guard: 'else if (endsHold(entry)) draft.holds.delete(entry.id);',
-    without: '',
   },
   'a clock that goes backwards opens an old day': {
     file: core,
@@ -123,7 +115,6 @@ testMutations(watchers, {
   'an amount below 0 is accepted': {
     file: core,
     guard: 'assert.ok(micros(value) >= 0, `an amount of money is below 0: ${value}`);',
-    without: '',
   },
   'totals forget the tokens': {
     file: core,
@@ -210,13 +201,11 @@ testMutations(watchers, {
   'a full disk rejects the batch permanently': {
     file: 'domain/ledger/sqlite/store.ts',
     guard: 'if (!isFaultOfCommand(error)) throw error;',
-    without: '',
     watchers: full,
   },
   'a stream that may have been charged is reported as free': {
     file: 'domain/ledger/retrying-runner.ts',
     guard: '!maybeMade.has(command) &&',
-    without: '',
     watchers: ['src/domain/ledger/retrying-runner.test.ts'],
   },
   'a failed batch is not rolled back': {
@@ -316,18 +305,15 @@ testMutations(removal, {
   'a deletion does not let the ledger write': {
     file: removeDays,
     guard: 'await pause();',
-    without: '',
     watchers: removalSteps,
   },
   'the head of a file is not compared': {
     file: exportFile,
     guard: 'if (!heads.includes(line)) return false;',
-    without: '',
   },
   'a file that was there is not flushed': {
     file: exportFile,
     guard: 'await flush(path);',
-    without: '',
   },
 });
 
@@ -337,12 +323,10 @@ testMutations([`${seals} # on SQLite a charge while its day`], {
   'a day is audited before it is closed': {
     file: 'domain/ledger/seals/seal-day.ts',
     guard: 'await closeDays(write, untilMs);',
-    without: '',
   },
   'the audit of a day does not wait for batches, on PostgreSQL': {
     file: 'domain/ledger/seals/sealing-turn.ts',
     guard: 'if (!isSqlite(write)) await waitForWriters(write);',
-    without: '',
     watchers: [`${seals} # on PostgreSQL a day is sealed after`],
   },
 });
@@ -351,12 +335,10 @@ testMutations(['tests/contract/histories.test.ts # on SQLite random histories'],
   'rows are kept that another connection has changed': {
     file: 'domain/ledger/sqlite/kept-rows.ts',
     guard: 'if (current !== version) forget();',
-    without: '',
   },
   'an ended hold is kept': {
     file: 'domain/ledger/sqlite/kept-rows.ts',
     guard: 'holds.delete(id);',
-    without: '',
   },
   'rows of a transaction that was rolled back are kept': {
     file: 'domain/ledger/sqlite/store.ts',

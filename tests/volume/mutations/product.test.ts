@@ -72,7 +72,6 @@ testMutations([], {
   'hidden output is stopped when its client leaves': {
     file: 'gateway/active-runs.ts',
     guard: 'if (this.#call?.isHidden) return this.#stopLater(audience);',
-    without: '',
     watchers: integration('unseen-output', 'hidden output is read on'),
   },
   'a queue before the first event is charged as output': {
@@ -120,7 +119,6 @@ testMutations([], {
   'a burst of spoiled answers is free': {
     file: 'gateway/charging/account-trust.ts',
     guard: 'await earlier?.catch(() => {});',
-    without: '',
     watchers: integration('loss-budget', 'a burst of answers'),
   },
   'long whole answers share no budget': {
@@ -156,13 +154,11 @@ testMutations([], {
   'a billed answer is retried': {
     file: 'gateway/calling/retry-policy.ts',
     guard: `if (isBilled) return 'never';`,
-    without: '',
     watchers: ['src/gateway/calling/retry-policy.test.ts'],
   },
   'after a billed answer another route is asked': {
     file: 'gateway/answering/model-calls.ts',
     guard: 'failure.isBilled || ',
-    without: '',
     watchers: integration('every-route', 'after a billed answer'),
   },
   'a bill without an answer is not booked as a loss': {
@@ -256,25 +252,21 @@ testMutations([], {
   'the signature of thinking is lost': {
     file: 'formats/messages/read-stream.ts',
     guard: `if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);`,
-    without: '',
     watchers: [answers],
   },
   'the input of a call that arrives in one piece is lost': {
     file: 'formats/messages/read-stream.ts',
     guard: `...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)),`,
-    without: '',
     watchers: [answers],
   },
   'a filtered answer ends like any other': {
     file: 'formats/gemini/stop.ts',
     guard: `    case 'SAFETY':\n`,
-    without: '',
     watchers: [answers],
   },
   'an answer cut at its limit ends like any other': {
     file: 'formats/messages/stop.ts',
     guard: `    case 'max_tokens':\n`,
-    without: '',
     watchers: [answers],
   },
   'parallel Chat calls are merged': {
@@ -298,13 +290,11 @@ testMutations([], {
   'two texts of a chunk are written in the order of a repeated name': {
     file: 'formats/chat/similar-chunks.ts',
     guard: 'start < end || ',
-    without: '',
     watchers: ['src/formats/chat/similar-chunks.test.ts'],
   },
   'a text that spells a mark of ours is put into another field': {
     file: 'formats/chat/similar-chunks.ts',
     guard: 'if (gaps.some((gap, index) => valueOf(gap) === markOf(index))) return null;',
-    without: '',
     watchers: ['src/formats/chat/similar-chunks.test.ts'],
   },
   'a long answer keeps its events in memory': {
@@ -328,7 +318,6 @@ testMutations([], {
   'a refusal is lost': {
     file: 'formats/chat/read-stream.ts',
     guard: `this.#blocks.addText('refusal', readText(delta.refusal));`,
-    without: '',
     watchers: [answers],
   },
   // Access
@@ -416,7 +405,6 @@ testMutations([], {
   'images are fetched from private addresses': {
     file: 'lib/public-address.ts',
     guard: `if (parsed.range() !== 'unicast') return false;`,
-    without: '',
     watchers: integration('safe-fetch', 'every spelling'),
   },
   'a link to an image never expires': {
@@ -447,7 +435,6 @@ testMutations([], {
   'a slot of a lost answer stays taken': {
     file: 'domain/limits/shared-slots.ts',
     guard: 'pool.isUnsure = true;',
-    without: '',
     watchers: ['src/domain/limits/thread-limits.test.ts'],
   },
   'two threads run the same cached request': {
@@ -466,7 +453,6 @@ testMutations([], {
   'another body under an Idempotency-Key gets the stored answer': {
     file: 'domain/idempotency/idempotency.ts',
     guard: `if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };`,
-    without: '',
     watchers: ['tests/contract/idempotency.test.ts # on SQLite an answer is stored'],
   },
   'an incomplete answer is cached': {
@@ -546,13 +532,11 @@ testMutations([], {
   'a run is never counted out': {
     file: 'gateway/charging/under-hold.ts',
     guard: 'run.close();',
-    without: '',
     watchers: integration('money', 'a failed request is free'),
   },
   'a wait for another request is never counted out': {
     file: 'gateway/replaying/waiting-client.ts',
     guard: 'run.close();',
-    without: '',
     watchers: integration('idempotency', 'on SQLite .*whole a failure is not stored'),
   },
   'a silent stream is cut by proxies': {
@@ -570,7 +554,6 @@ testMutations([], {
   'a route that fails stays in use': {
     file: 'gateway/calling/health.ts',
     guard: 'record.failuresInRow += 1;',
-    without: '',
     watchers: ['src/gateway/calling/health.test.ts'],
   },
   // Kept bodies
@@ -601,13 +584,11 @@ testMutations([], {
   'bodies that were erased are shown': {
     file: 'domain/bodies/read-bodies.ts',
     guard: `.where('generation', '>=', belowGeneration)`,
-    without: '',
     watchers: integration('kept-bodies', 'on SQLite .*the operator erases'),
   },
   'bodies that have expired are shown': {
     file: 'domain/bodies/read-bodies.ts',
     guard: `.where('expires_at_ms', '>', nowMs)`,
-    without: '',
     watchers: integration('kept-bodies', 'on SQLite .*their days'),
   },
   'members read the bodies of all keys': {
@@ -621,13 +602,11 @@ testMutations([], {
   'a table may outgrow its part of the disk': {
     file: 'lib/table-budget.ts',
     guard: 'if (tooOld) await this.#table.removeOldest(tooOld);',
-    without: '',
     watchers: ['tests/contract/kept-bodies.test.ts # on SQLite beyond the budget'],
   },
   'who leaves twice takes another along': {
     file: 'lib/active-set.ts',
     guard: 'if (this.#entries[entry.at] !== entry) return;',
-    without: '',
     watchers: ['src/lib/roster.test.ts'],
   },
   // Limits that an attack once passed
@@ -683,7 +662,6 @@ testMutations([], {
   'every user sees the operators’ pages': {
     file: 'management/access.ts',
     guard: `if (!session.isOperator) throw new ApiError('not_found', 'There is no such page for you.');`,
-    without: '',
     watchers: integration('dashboard-access', 'on SQLite'),
   },
   'a page of another site may send changes': {
@@ -744,7 +722,6 @@ testMutations([], {
   'a copied passkey signs in': {
     file: 'domain/users/passkeys/records.ts',
     guard: ".where('counter', counter === 0 ? '=' : '<', counter)",
-    without: '',
     watchers: integration('dashboard-passkeys', 'on SQLite a counter that does not grow'),
   },
   'a passkey names another user': {
@@ -762,7 +739,6 @@ testMutations([], {
   'passwords may be guessed without limit': {
     file: 'management/sign-in/attempt-limits.ts',
     guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
-    without: '',
     watchers: integration('dashboard-sign-in', 'on SQLite (ten tries|one address)'),
   },
 });

@@ -31,7 +31,6 @@ testMutations([`${tags} # on SQLite verify finds`], {
   'sums by tag are not verified': {
     file: verify,
     guard: '(within) => compareTags(within, { fromMs: sinceMs ?? removingUntilMs }),',
-    without: '',
   },
   'a tag without a charge is passed over': {
     file: compareTags,
@@ -91,7 +90,6 @@ testMutations([`${retention} # on SQLite (charges of old days|a changed sum|a fi
   'tags stay when their charges are removed': {
     file: 'domain/ledger/seals/remove-days.ts',
     guard: 'if (!(await deleteTags(database, options))) return null;',
-    without: '',
   },
 });
 
