@@ -17,6 +17,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { answerJson, answerSse, type Script, type SseFrame } from '../support/upstream.ts';
 
+const chat = endpoint('chat');
 type Json = Readonly<Record<string, unknown>>;
 
 const prices = { input: 3, output: 15 };
@@ -132,7 +133,6 @@ for (const at of endpoints) {
 }
 
 test('a cost is written as the shortest decimal, whatever its size', async () => {
-  const chat = endpoint('chat');
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
   for (const [input, text] of [
     [1, '0.000018'],
@@ -155,7 +155,6 @@ test('a cost is written as the shortest decimal, whatever its size', async () =>
 });
 
 test('a Chat stream has only data lines, with the usage last before its end', async () => {
-  const chat = endpoint('chat');
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const wire of ['chat', 'messages'] as const) {
     gateway.upstream.on(upstreams[wire][0]!, priced(wire));
@@ -181,7 +180,6 @@ test('a Chat stream has only data lines, with the usage last before its end', as
 });
 
 test('a Chat client that does not request usage gets none in any chunk', async () => {
-  const chat = endpoint('chat');
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const wire of ['chat', 'messages'] as const) {
     gateway.upstream.on(upstreams[wire][0]!, priced(wire));
@@ -246,7 +244,6 @@ test('the cost is a comment only for clients that request comments, and the head
 });
 
 test('the comment is not stored: a replay has none', async () => {
-  const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, priced('chat'));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const headers = { 'x-service-stream-comments': 'true', 'idempotency-key': 'commented' };

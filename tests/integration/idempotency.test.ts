@@ -21,6 +21,7 @@ import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { noise } from '../support/noise.ts';
 import { answerStatus, behind, framesText } from '../support/upstream.ts';
 
+const chat = endpoint('chat');
 const dayMs = 24 * 3_600_000;
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
@@ -175,7 +176,7 @@ for (const at of endpoints) {
 }
 
 test('another body or path under the same Idempotency-Key is a conflict, and API keys have separate ones', async () => {
-  const [chat, messages] = [endpoint('chat'), endpoint('messages')];
+  const messages = endpoint('messages');
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
   gateway.upstream.on(messages.upstreamPath, answers(messages));
@@ -204,7 +205,6 @@ test('another body or path under the same Idempotency-Key is a conflict, and API
 });
 
 test('an Idempotency-Key that is empty, too long or not printable is refused by name', async () => {
-  const chat = endpoint('chat');
   const { key } = await newKey();
   for (const name of ['', ' ', '\u00a0', 'a\tb', 'x'.repeat(1_025)]) {
     const { status, error } = await asker(chat, key, name).ask();
@@ -216,7 +216,6 @@ test('an Idempotency-Key that is empty, too long or not printable is refused by 
 });
 
 test('an Idempotency-Key may have spaces and letters of any language, compared by bytes', async () => {
-  const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { key } = await newKey();
   const names = [`order ${newName()} of today`, 'Bestellung für Zoë', 'заказ 17', 'заказ 18'];
@@ -231,7 +230,6 @@ test('an Idempotency-Key may have spaces and letters of any language, compared b
 });
 
 test('a replay needs no balance and no room under the caps, but a frozen account gets none, and the key must allow the model', async () => {
-  const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { id, key, account } = await newKey();
   const { ask } = asker(chat, key, newName());
@@ -270,7 +268,6 @@ test('a replay needs no balance and no room under the caps, but a frozen account
 });
 
 test('after 24 hours the Idempotency-Key is free again', async () => {
-  const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { id, key } = await newKey();
   const { ask, runs } = asker(chat, key, newName());
@@ -293,7 +290,6 @@ test('after 24 hours the Idempotency-Key is free again', async () => {
 });
 
 test('a restarted gateway has the answer for the rest of the 24 hours', async () => {
-  const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { key } = await newKey();
   const { ask, runs } = asker(chat, key, newName());
@@ -315,7 +311,6 @@ async function restart(): Promise<void> {
 
 for (const stream of [false, true]) {
   test(`an answer too long to be stored does not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
-    const chat = endpoint('chat');
     gateway.upstream.on(chat.upstreamPath, answers(chat, { text: noise(60_000) }));
     const { key } = await newKey();
     const { ask, runs } = asker(chat, key, newName(), { stream });
@@ -328,7 +323,6 @@ for (const stream of [false, true]) {
 }
 
 test('a retry waits for an answer that ends long after its client has left', async () => {
-  const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
   const { key } = await newKey();
@@ -349,7 +343,6 @@ test('a retry waits for an answer that ends long after its client has left', asy
 });
 
 test('a waiting stream that was opened early gets the error in its stream', async () => {
-  const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answerStatus(500)));
   const { key, account } = await newKey();
@@ -367,7 +360,7 @@ test('a waiting stream that was opened early gets the error in its stream', asyn
 });
 
 test('a replay in a stream that a keep-alive opened says in trailers what was ignored and emulated', async () => {
-  const [chat, messages] = [endpoint('chat'), endpoint('messages')];
+  const messages = endpoint('messages');
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(messages.upstreamPath, behind(gate.promise, answers(messages)));
   const { key } = await newKey();
