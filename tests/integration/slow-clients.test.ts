@@ -12,7 +12,7 @@ import { serverSocketOf } from '../support/server-socket.ts';
 import { until } from '../support/until.ts';
 import { answerJson } from '../support/upstream.ts';
 
-const arrivalTimeoutMs = 1_500;
+const arrivalTimeoutMs = 3_000;
 const stallMs = 1_500;
 const chat = endpoint('chat');
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
