@@ -61,7 +61,8 @@ export function chargedHandler(
         },
         versionHeaders: headersOf(request, versionHeaders),
         forwardable: headersOf(request, forwardedHeaders),
-        sessionId: Object.values(headersOf(request, sessionHeaders))[0] ?? null,
+        sessionId:
+          Object.values(headersOf(request, sessionHeaders)).find((id) => id.trim() !== '') ?? null,
         body,
       },
       bodies ? noteAnswer(client, bodies) : client,

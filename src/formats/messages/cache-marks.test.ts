@@ -44,13 +44,22 @@ function marksOf(fields: Partial<CanonicalRequest>, target: object = {}): unknow
     .map((block) => block.text ?? block.name);
 }
 
-test('the end of the system prompt and of the last two user turns is marked', () => {
+test('the end of the system prompt, of the request before and of this one is marked', () => {
   assert.deepEqual(marksOf({}), ['Be kind.', 'One', 'Two']);
   assert.deepEqual(marksOf({ system: [] }), ['find', 'One', 'Two']);
   assert.deepEqual(marksOf({ system: [], tools: [] }), ['One', 'Two']);
   assert.deepEqual(marksOf({ messages: [user('One')] }), ['Be kind.', 'One']);
   // Thoughts cannot be marked.
-  assert.deepEqual(marksOf({ messages: [user('One'), assistant] }), ['Be kind.', 'One', 'Yes?']);
+  assert.deepEqual(marksOf({ messages: [user('One'), assistant] }), ['Be kind.', 'Yes?']);
+  // An instruction ends each request.
+  const told: Message = { role: 'system', content: [text('Go on.')] };
+  assert.deepEqual(
+    marksOf(
+      { messages: [user('One'), told, assistant, user('Two'), told] },
+      { model: 'claude-opus-5' },
+    ),
+    ['Be kind.', 'Go on.', 'Go on.'],
+  );
 });
 
 test('a prompt that is probably read once is not marked', () => {
@@ -59,6 +68,7 @@ test('a prompt that is probably read once is not marked', () => {
   assert.deepEqual(marksOf({ ...once, promptCacheKey: 'key' }), ['Be kind.', 'One']);
   const forced = { ...once, tools: base.tools };
   assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'required' } }), []);
+  assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'none' } }), []);
   assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'tool', name: 'look' } }), []);
   assert.deepEqual(marksOf({ ...forced, toolChoice: { type: 'auto' } }), ['Be kind.', 'One']);
 });

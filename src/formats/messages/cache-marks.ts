@@ -30,15 +30,16 @@ export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]
 
 /**
  * Marks what the next turn begins with: tools and system prompt, which other conversations share,
- * and the conversation up to its last block. The mark on the user turn before finds what the last
+ * and the conversation up to its last block. The mark before the last answer finds what the last
  * request wrote, because Anthropic looks back over twenty blocks only.
  */
 export function addCacheMarks(body: Record<string, unknown>): void {
   const head = isFilled(body.system) ? 'system' : 'tools';
   if (isFilled(body[head])) body[head] = markLast(body[head]);
   const messages = body.messages as readonly JsonObject[];
-  const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
-  const marked = new Set([messages.length - 1, users.findLast((at) => at < messages.length - 1)]);
+  const last = messages.length - 1;
+  const answer = messages.findLastIndex(({ role }, index) => role === 'assistant' && index < last);
+  const marked = new Set([last, answer - 1]);
   body.messages = messages.map((message, index) =>
     marked.has(index) ? { ...message, content: markLast(message.content) } : message,
   );

@@ -7,7 +7,7 @@ import { shownUsage } from '../shown-usage.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
 import { relayedNames, renameBlocks } from './relay-tool-names.ts';
-import { missingSafeguards } from './safeguards.ts';
+import { safeguardResults } from './safeguards.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
@@ -29,8 +29,8 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {
     body: {
-      ...missingSafeguards(context.request.body),
       ...named,
+      ...safeguardResults(context.request.body, message.safeguard_results),
       ...missingHead(message, context),
       model: context.model,
       usage,

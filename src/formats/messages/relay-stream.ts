@@ -9,7 +9,7 @@ import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
-import { missingSafeguards } from './safeguards.ts';
+import { safeguardResults } from './safeguards.ts';
 import { readStop } from './stop.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
@@ -47,6 +47,8 @@ class MessageStreamRelay {
   };
   /** `message_stop`: the upstream's, once it has arrived. */
   #stopFrame = formatSse('message_stop', '{"type":"message_stop"}');
+  /** `safeguard_results` of a `message_delta`; null: none came. */
+  #verdicts: readonly unknown[] | null = null;
   #openIndex: unknown = null;
   /** The input of the open call from its start, until a delta repeats it. */
   #wholeInput = '';
@@ -122,10 +124,12 @@ class MessageStreamRelay {
     const { usage: reported } = this.#end;
     const usage =
       counted === this.progress.usage && isObject(reported) ? reported : writeUsage(counted);
+    const results = safeguardResults(this.#context.request.body, this.#verdicts);
+    const delta = { ...(this.#end.delta as JsonObject), ...results };
     return (
       formatSse(
         'message_delta',
-        JSON.stringify({ ...this.#end, usage: withCost(usage, costUsd) }),
+        JSON.stringify({ ...this.#end, delta, usage: withCost(usage, costUsd) }),
       ) + this.#stopFrame
     );
   }
@@ -160,14 +164,15 @@ class MessageStreamRelay {
 
   #keepEnd(raw: SseEvent, event: JsonObject): string {
     const { delta, usage } = event;
+    if (isObject(delta) && Array.isArray(delta.safeguard_results))
+      this.#verdicts = delta.safeguard_results;
     this.#usage.update(usage);
     this.progress.usage = this.#usage.soFar;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (isObject(delta) && typeof delta.stop_reason === 'string') {
       this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
       this.progress.isComplete = true;
-      const verdicts = missingSafeguards(this.#context.request.body);
-      this.#end = { ...event, type: 'message_delta', delta: { ...verdicts, ...delta } };
+      this.#end = { ...event, type: 'message_delta' };
       return '';
     }
     // Counts are totals, so those after the stop reason replace earlier ones.

@@ -46,6 +46,7 @@ test('verdicts come back untouched, and none is invented', () => {
     messages.relay.relayAnswer(body, context).body.safeguard_results;
   assert.deepEqual(resultsOf({ ...whole, safeguard_results: verdicts }), verdicts);
   assert.deepEqual(resultsOf(whole), unsupported);
+  assert.deepEqual(resultsOf({ ...whole, safeguard_results: null }), unsupported);
   const written = messages.writeAnswer(
     {
       content: [{ type: 'text', text: 'Hello' }],
@@ -62,18 +63,22 @@ test('verdicts come back untouched, and none is invented', () => {
 test('a stream has the verdicts in its last delta', () => {
   const lastDeltaOf = (frames: string) =>
     JSON.parse(/^data: (.*"message_delta".*)$/m.exec(frames)![1]!).delta.safeguard_results;
-  const relayed = (delta: object) => {
+  const relayed = (...deltas: object[]) => {
     const stream = messages.relay.relayStream(context);
     const push = (data: { type: string }) =>
       stream.push({ event: data.type, data: JSON.stringify(data) });
     push({ type: 'message_start', message: { ...whole, content: [] } } as { type: string });
-    push({ type: 'message_delta', delta, usage: { output_tokens: 1 } } as { type: string });
+    for (const delta of deltas)
+      push({ type: 'message_delta', delta, usage: { output_tokens: 1 } } as { type: string });
     push({ type: 'message_stop' });
     return lastDeltaOf(stream.close(0));
   };
   const end = { stop_reason: 'end_turn', stop_sequence: null };
   assert.deepEqual(relayed({ ...end, safeguard_results: verdicts }), verdicts);
   assert.deepEqual(relayed(end), unsupported);
+  assert.deepEqual(relayed(), unsupported);
+  assert.deepEqual(relayed({ safeguard_results: verdicts }, end), verdicts);
+  assert.deepEqual(relayed(end, { safeguard_results: verdicts }), verdicts);
   const written = messages.writeStream(context);
   written.push({ type: 'finish', stop: { reason: 'end', sequence: null }, usage: null });
   assert.deepEqual(lastDeltaOf(written.close(0)), unsupported);

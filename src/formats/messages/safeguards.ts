@@ -3,8 +3,12 @@
 // a verdict is never invented.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** Returns `safeguard_results` for an answer without verdicts; nothing when none was asked for. */
-export function missingSafeguards({ safeguards }: JsonObject): JsonObject {
+/**
+ * Returns `safeguard_results` for an answer: those found in the upstream's, if any; nothing when none
+ * was asked for.
+ */
+export function safeguardResults({ safeguards }: JsonObject, found?: unknown): JsonObject {
+  if (Array.isArray(found)) return { safeguard_results: found };
   if (!Array.isArray(safeguards) || safeguards.length === 0) return {};
   const results = safeguards
     .filter(isObject)

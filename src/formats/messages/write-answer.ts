@@ -6,7 +6,7 @@ import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import { writeCitations } from './citations.ts';
-import { missingSafeguards } from './safeguards.ts';
+import { safeguardResults } from './safeguards.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeInput } from './tool-input.ts';
@@ -19,7 +19,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     ...messageHead(context),
     content: content.flatMap(writePart),
     ...writeStop(stop, hasRefusal),
-    ...missingSafeguards(context.request.body),
+    ...safeguardResults(context.request.body),
     usage: writeMessageUsage(
       countUsage(usage, { ...context, outputBytes: countOutputBytes(content) }),
     ),

@@ -71,7 +71,7 @@ function marksCache(
   if (cacheableTokens === undefined || cachedTokensMin === null) return false;
   if (cacheableTokens < cachedTokensMin || hasCacheMarks(request)) return false;
   const { messages, tools, toolChoice, promptCacheKey } = request;
-  const mayCall = toolChoice?.type !== 'required' && toolChoice?.type !== 'tool';
+  const mayCall = (toolChoice?.type ?? 'auto') === 'auto';
   return (
     promptCacheKey !== null ||
     messages.some(({ role }) => role === 'assistant') ||

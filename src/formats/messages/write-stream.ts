@@ -10,7 +10,7 @@ import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
-import { missingSafeguards } from './safeguards.ts';
+import { safeguardResults } from './safeguards.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
@@ -111,7 +111,7 @@ class MessageStreamWriter {
     const delta = {
       ...writeStop(stop ?? { reason: 'end', sequence: null }, this.#hasRefusal),
       container: null,
-      ...missingSafeguards(this.#context.request.body),
+      ...safeguardResults(this.#context.request.body),
     };
     return (
       frame('message_delta', { delta, usage: withCost(writeUsage(counted), costUsd) }) +

@@ -31,6 +31,15 @@ test('the turns of a conversation have one name', () => {
         { type: 'text', text: 'Be brief.' },
       ],
     },
+    'a blank part that goes with its mark': {
+      ...opening,
+      messages: [
+        user([
+          { type: 'text', text: 'Hello', ...mark },
+          { type: 'text', text: ' ' },
+        ]),
+      ],
+    },
     'another limit of output': { ...opening, max_tokens: 7 },
   };
   for (const [what, body] of Object.entries(later))
@@ -77,6 +86,22 @@ test('accounts, models, openings and ids have names of their own', () => {
     nameOf(body, { sessionId: 's2' }),
   ];
   assert.equal(new Set(names).size, names.length);
+});
+
+test('an id that is blank or too long is none', () => {
+  const body = { messages: [user('Hello')] };
+  for (const id of ['', '  ', 'x'.repeat(1_001)]) {
+    assert.equal(nameOf({ ...body, prompt_cache_key: id }), nameOf(body));
+    assert.equal(nameOf(body, { sessionId: id }), nameOf(body));
+  }
+  const deep = `{"session_id":"s","a":${'['.repeat(10_000_000)}`;
+  assert.equal(nameOf({ ...body, metadata: { user_id: deep } }), nameOf(body));
+});
+
+test('long instructions leave room for the first turn', () => {
+  const instructions = 'Be careful. '.repeat(20_000);
+  const named = ['Hello', 'Good bye'].map((text) => nameOf({ instructions, input: text }));
+  assert.notEqual(named[0], named[1]);
 });
 
 test('a body of any form has a name', () => {

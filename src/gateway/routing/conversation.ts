@@ -13,8 +13,11 @@ type Asked = {
   readonly sessionId?: string | null;
 };
 
-/** The text of an opening that counts. More than a provider's shortest cached prompt. */
+/** The text that counts, of tools and instructions and of the first turns. */
 const charactersMax = 100_000;
+const turnCharactersMax = 20_000;
+/** Longer ids are not read. Clients send less than 300 characters. */
+const idCharactersMax = 1_000;
 
 /**
  * Returns a digest that all requests of a conversation share: of the client's own id, else of tools,
@@ -22,7 +25,7 @@ const charactersMax = 100_000;
  */
 export function conversationOf({ key, model, request, sessionId = null }: Asked): string {
   const { body } = request;
-  const id = sessionId ?? idIn(body);
+  const id = idOf(sessionId) ?? idIn(body);
   const name = id === null ? ['opening', ...openingOf(body)] : ['id', id];
   return hash('sha256', JSON.stringify([key.accountId, model.id, ...name]), 'base64url');
 }
@@ -34,17 +37,23 @@ export function drawFor(conversation: string, route: string): number {
 }
 
 function idIn({ prompt_cache_key: key, session_id: session, metadata }: JsonObject): string | null {
-  if (typeof key === 'string') return key;
-  if (typeof session === 'string') return session;
-  return isObject(metadata) ? sessionInUser(metadata.user_id) : null;
+  return (
+    idOf(key) ?? idOf(session) ?? (isObject(metadata) ? sessionInUser(metadata.user_id) : null)
+  );
+}
+
+/** A blank id would give all conversations one name. */
+function idOf(value: unknown): string | null {
+  const isId = typeof value === 'string' && value.length <= idCharactersMax && value.trim() !== '';
+  return isId ? value : null;
 }
 
 /** Claude Code sends JSON as its user's name: `{"device_id":…,"account_uuid":…,"session_id":…}`. */
 function sessionInUser(name: unknown): string | null {
-  if (typeof name !== 'string' || !name.startsWith('{')) return null;
+  const json = idOf(name);
+  if (!json?.startsWith('{')) return null;
   try {
-    const { session_id: session } = JSON.parse(name) as JsonObject;
-    return typeof session === 'string' ? session : null;
+    return idOf((JSON.parse(json) as JsonObject)['session_id']);
   } catch {
     return null;
   }
@@ -56,28 +65,47 @@ function sessionInUser(name: unknown): string | null {
  */
 function openingOf({ tools, system, instructions, messages, input }: JsonObject): string[] {
   const turns = messages ?? input;
-  const opening: unknown[] = [tools, system, instructions];
-  if (Array.isArray(turns)) {
-    const first = turns.findIndex((turn) => isObject(turn) && turn.role === 'user');
-    opening.push(turns.slice(0, first + 1 || 1));
-  } else opening.push(turns);
+  if (!Array.isArray(turns))
+    return [
+      ...textsIn([tools, system, instructions], charactersMax),
+      ...textsIn(turns, turnCharactersMax),
+    ];
+  const first = turns.findIndex((turn) => isObject(turn) && turn.role === 'user');
+  return [
+    ...textsIn([tools, system, instructions, turns.slice(0, Math.max(first, 0))], charactersMax),
+    ...textsIn(turns[Math.max(first, 0)], turnCharactersMax),
+  ];
+}
+
+function textsIn(root: unknown, most: number): string[] {
   const texts: string[] = [];
-  let charactersLeft = charactersMax;
+  let left = most;
   const collect = (value: unknown): void => {
-    if (charactersLeft <= 0) return;
+    if (left <= 0) return;
     if (typeof value === 'string') {
-      if (value.startsWith(attribution)) return;
-      texts.push(value.slice(0, charactersLeft));
-      charactersLeft -= value.length;
+      // Clients put a blank part behind a mark, and take it away with the mark.
+      if (value.startsWith(attribution) || value.trim() === '') return;
+      texts.push(value.slice(0, left));
+      left -= value.length;
     } else if (Array.isArray(value)) value.forEach(collect);
     else if (isObject(value))
       for (const [name, inner] of Object.entries(value)) if (!shapeFields.has(name)) collect(inner);
   };
-  collect(opening);
+  collect(root);
   return texts;
 }
 
 /** Claude Code's line about itself, in front of its instructions: it changes with every request. */
 const attribution = 'x-anthropic-billing-header:';
 
-const shapeFields: ReadonlySet<string> = new Set(['type', 'role', 'id', 'cache_control']);
+/** What a client may change in an earlier turn without changing its text. */
+const shapeFields: ReadonlySet<string> = new Set([
+  'type',
+  'role',
+  'id',
+  'status',
+  'detail',
+  'cache_control',
+  'prompt_cache_breakpoint',
+  'internal_chat_message_metadata_passthrough',
+]);

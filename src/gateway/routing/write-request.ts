@@ -6,6 +6,7 @@ import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
 import type { Emulated } from '../../formats/adapting/emulated.ts';
 import { repairConversation } from '../../formats/adapting/repair-conversation.ts';
 import type { Model } from '../../domain/catalog/model.ts';
+import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
 import { inClientWords } from '../../formats/client-words.ts';
@@ -150,8 +151,24 @@ function targetOf(
       leftOut: new Set<string>(),
     },
     ...(search && { searchesMax: search.searchesMax }),
-    ...(model.marksCache && { cacheableTokens: estimate.likely }),
+    ...(mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
   };
+}
+
+/**
+ * Returns true when the gateway may mark the prompt. Without prices for the cache, its writes would
+ * be sold below their cost. OpenAI's `explicit` asks for no cache but the client's own.
+ */
+function mayMarkCache(model: Model, { body }: ClientRequest, clock: Clock): boolean {
+  const { prompt_cache_options: options } = body;
+  const prices = priceAt(model, clock.nowMs())?.base;
+  return (
+    model.marksCache &&
+    prices !== undefined &&
+    prices.cacheWrite > prices.input &&
+    prices.cacheRead < prices.input &&
+    !(isObject(options) && options.mode === 'explicit')
+  );
 }
 
 /**

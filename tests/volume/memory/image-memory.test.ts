@@ -18,7 +18,7 @@ import type { Program } from '../../support/program.ts';
 
 const edits = Number(process.env['TOLLGATE_EDITS'] ?? 100);
 const sandboxEdits = Math.ceil(edits / 8);
-/** The default of `images.memory_bytes`: what the bodies may take together. */
+/** What the bodies may take together. */
 const roomBytes = 100_663_296;
 /** A body also exists as text, as a decoded image and as the provider's body. */
 const grownBytesMax = 5 * roomBytes;
