@@ -5,47 +5,47 @@ import { runInNewContext } from 'node:vm';
 import fc from '../../tests/support/property.ts';
 import { ActiveSet } from './active-set.ts';
 
-test('a roster has the members that were added and have not left', () => {
+test('a set has the members that were added and have not left', () => {
   const move = fc.record({ adds: fc.boolean(), of: fc.nat() });
   fc.assert(
     fc.property(fc.array(move), (moves) => {
-      const roster = new ActiveSet<number>();
+      const set = new ActiveSet<number>();
       const present = new Map<number, () => void>();
       for (const [id, { adds, of }] of moves.entries())
-        if (adds) present.set(id, roster.add(id));
+        if (adds) present.set(id, set.add(id));
         else {
           const leaving = [...present.keys()][of % present.size];
           if (leaving === undefined) continue;
           present.get(leaving)!();
           present.delete(leaving);
         }
-      assert.equal(roster.size, present.size);
-      assert.deepEqual(new Set(roster.members()), new Set(present.keys()));
+      assert.equal(set.size, present.size);
+      assert.deepEqual(new Set(set.members()), new Set(present.keys()));
     }),
   );
 });
 
 test('leaving twice removes nobody else', () => {
-  const roster = new ActiveSet<string>();
-  const [leave] = ['a', 'b', 'c'].map((member) => roster.add(member));
+  const set = new ActiveSet<string>();
+  const [leave] = ['a', 'b', 'c'].map((member) => set.add(member));
   leave!();
   leave!();
-  assert.deepEqual(new Set(roster.members()), new Set(['b', 'c']));
+  assert.deepEqual(new Set(set.members()), new Set(['b', 'c']));
 });
 
 test('members that have left do not reach the old generation', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
-  const roster = new ActiveSet<object>();
+  const set = new ActiveSet<object>();
   const present: (() => void)[] = [];
   const pass = (count: number) => {
     for (let at = 0; at < count; at++) {
-      present.push(roster.add(Array.from({ length: 1_000 }, () => at)));
+      present.push(set.add(Array.from({ length: 1_000 }, () => at)));
       if (present.length > 64) present.shift()!();
     }
   };
   pass(100);
-  collect(); // puts the roster itself into the old generation
+  collect(); // puts the set itself into the old generation
   const startBytes = oldBytes();
   for (let round = 0; round < 20; round++) {
     pass(100);

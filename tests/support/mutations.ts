@@ -29,8 +29,8 @@ export type Mutation = {
 const root = join(import.meta.dirname, '..', '..');
 /** Mutations that run in parallel, each in its own copy. */
 const concurrency = 2;
-/** `npm run test:all` runs a random third, the group alone all. Guards are always looked for. */
-const share = process.env['TOLLGATE_TEST_MUTATIONS'] === 'third' ? 1 / 3 : 1;
+/** `npm run test:all` runs a random sixth, the group alone all. Guards are always looked for. */
+const share = process.env['TOLLGATE_TEST_MUTATIONS'] === 'sixth' ? 1 / 6 : 1;
 /** So many files share a process without a mutation, because to load the sources takes longest. */
 const filesAtOnce = 8;
 /**

@@ -607,7 +607,7 @@ testMutations([], {
   'who leaves twice takes another along': {
     file: 'lib/active-set.ts',
     guard: 'if (this.#entries[entry.at] !== entry) return;',
-    watchers: ['src/lib/roster.test.ts'],
+    watchers: ['src/lib/active-set.test.ts'],
   },
   // Limits that an attack once passed
   'a body may have any number of values': {
