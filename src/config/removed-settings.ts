@@ -1,7 +1,7 @@
 // Settings of earlier versions. A file that still has one is refused by name, so that no gateway
 // silently starts with another value than it had.
 
-/** What applies instead, by the setting's path. */
+/** By the path of a removed setting: the value or the way that applies now. */
 const removed: Readonly<Record<string, string>> = {
   'overload.arriving_bytes': 'arriving bodies may take an eighth of `overload.memory_bytes`',
   'overload.answer_bytes': 'large answers may take an eighth of `overload.memory_bytes`',

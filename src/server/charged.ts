@@ -81,7 +81,7 @@ export function chargedHandler(
   };
 }
 
-/** What Claude Code, Codex and opencode name their conversations by. */
+/** Headers in which Claude Code, Codex and opencode send the id of a conversation. */
 const sessionHeaders = [
   'x-claude-code-session-id',
   'session-id',

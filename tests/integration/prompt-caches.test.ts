@@ -1,5 +1,5 @@
-// What an agent's conversation with a Claude model costs from each client format, beside the same
-// conversation sent to the provider by a client that marks its prompts.
+// Compares what an agent's conversation with a Claude model costs through each client format with
+// the same conversation sent to the provider by a client that marks its prompts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -131,7 +131,7 @@ function withTurns(
   return { ...request, [field]: [...(request[field] as readonly JsonObject[]), ...added] };
 }
 
-/** Runs the conversation. Returns what the provider billed. */
+/** Runs the conversation, a turn each twenty seconds. */
 async function converse(
   { first, next }: Client,
   send: (request: JsonObject) => Promise<JsonObject>,

@@ -1,6 +1,6 @@
 // The sign-in library's database adapter with two things that the library has no setting for. A
-// session's token is stored as a digest, so that a leaked database or backup gives nobody a session.
-// And a link to an identity provider is written in one transaction with its audit row.
+// session's token is stored as a digest, so a leaked database or backup gives nobody a session. And
+// a link to an identity provider is written in one transaction with its audit row.
 import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth';
 import type { Insertable, Kysely } from 'kysely';
 import { isPostgresUrl, type Database } from '../../db/database.ts';

@@ -4,8 +4,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /**
- * Returns `safeguard_results` for an answer: those found in the upstream's, if any; nothing when none
- * was asked for.
+ * Returns the `safeguard_results` of an answer: those that the upstream sent, else `unsupported` for
+ * each that was asked for.
  */
 export function safeguardResults({ safeguards }: JsonObject, found?: unknown): JsonObject {
   if (Array.isArray(found)) return { safeguard_results: found };

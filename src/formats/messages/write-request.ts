@@ -59,8 +59,8 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
 }
 
 /**
- * Returns true when the gateway marks the prompt for the cache. Writing it there costs a quarter more
- * than reading it once, so only a prompt that will probably be read again is marked. Marks of the
+ * Returns true when the gateway marks the prompt for the cache. A marked prompt costs a quarter more
+ * the first time, so only a prompt that will probably be read again is marked. Marks of the
  * client come first.
  */
 function marksCache(

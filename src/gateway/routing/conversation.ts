@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** What the name is made of. */
+/** The parts of a request that name its conversation. */
 type Asked = {
   readonly key: { readonly accountId: string };
   readonly model: { readonly id: string };
@@ -30,7 +30,7 @@ export function conversationOf({ key, model, request, sessionId = null }: Asked)
   return hash('sha256', JSON.stringify([key.accountId, model.id, ...name]), 'base64url');
 }
 
-/** Returns a number above 0, up to 1, that is the same for each pair of a conversation and a route. */
+/** Returns a number above 0, up to 1: always the same for a conversation and a route. */
 export function drawFor(conversation: string, route: string): number {
   const digest = hash('sha256', `${conversation} ${route}`, 'buffer');
   return (digest.readUIntBE(0, 6) + 1) / 2 ** 48;
@@ -48,7 +48,7 @@ function idOf(value: unknown): string | null {
   return isId ? value : null;
 }
 
-/** Claude Code sends JSON as its user's name: `{"device_id":…,"account_uuid":…,"session_id":…}`. */
+/** Claude Code sends JSON as its user's name: `{"device_id":…,"session_id":…}`. */
 function sessionInUser(name: unknown): string | null {
   const json = idOf(name);
   if (!json?.startsWith('{')) return null;
@@ -98,7 +98,7 @@ function textsIn(root: unknown, most: number): string[] {
 /** Claude Code's line about itself, in front of its instructions: it changes with every request. */
 const attribution = 'x-anthropic-billing-header:';
 
-/** What a client may change in an earlier turn without changing its text. */
+/** Fields that do not count, because clients change them in earlier turns. */
 const shapeFields: ReadonlySet<string> = new Set([
   'type',
   'role',

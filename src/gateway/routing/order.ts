@@ -13,7 +13,8 @@ export function orderRoutes<Route extends Ranked>(
 ): Route[] {
   if (new Set(routes.map(({ rank }) => rank)).size === routes.length)
     return routes.toSorted((one, other) => one.rank - other.rank);
-  // Weighted rendezvous hashing: the lowest of exponential times, whose rates are the weights.
+  // Weighted rendezvous hashing. With `-ln(draw) / weight`, a route comes first as often as its weight
+  // is of the sum.
   const times = new Map(routes.map((route) => [route, -Math.log(draw(route)) / route.weight]));
   return routes.toSorted(
     (one, other) => one.rank - other.rank || times.get(one)! - times.get(other)!,
