@@ -1,5 +1,6 @@
-// Runs several test files in one process, one after the other. To load the sources and to warm up
-// takes more CPU time than most files' tests do.
+// Runs several test files in one process, one after the other: a file is loaded when the tests of the
+// one before are over, because many start a gateway as they are loaded. To load the sources and to
+// warm up takes more CPU time than most files' tests do.
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
@@ -13,12 +14,12 @@ export async function runBatch(files: readonly string[]): Promise<void> {
         ? { url: standIn, shortCircuit: true }
         : next(specifier, context),
   });
-  const { collect, makeSuite } = await import('./batched-test.ts');
+  const { collect, runSuite } = await import('./batched-test.ts');
   for (const file of files) {
     collect();
     await import(pathToFileURL(file).href);
     // `both-stores.ts` registers its tests after the file is loaded.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    makeSuite(file);
+    await runSuite(file);
   }
 }

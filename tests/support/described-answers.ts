@@ -80,12 +80,20 @@ class Description {
 
 const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-let descriptions: { readonly api: Description; readonly dashboard: Description } | null = null;
-const load = () =>
-  (descriptions ??= {
-    api: new Description(publicDocument(settings, ownDescriptions()), { hasWildcards: true }),
-    dashboard: new Description(dashboardDocument(settings)),
-  });
+/** By the experimental operations, which a test may add while others of its process have run. */
+const apis = new Map<string, Description>();
+function apiDescription(): Description {
+  const own = ownDescriptions();
+  const names = Object.keys(own).join();
+  let api = apis.get(names);
+  if (!api) {
+    api = new Description(publicDocument(settings, own), { hasWildcards: true });
+    apis.set(names, api);
+  }
+  return api;
+}
+let dashboard: Description | null = null;
+const dashboardDescription = () => (dashboard ??= new Description(dashboardDocument(settings)));
 
 type Finished = {
   readonly method: string;
@@ -174,8 +182,8 @@ export class DescribedAnswers {
   }
 
   #findProblem(answer: Finished): string | null {
-    const { api, dashboard } = load();
-    const description = answer.path.startsWith('/dashboard-api/') ? dashboard : api;
+    const isDashboard = answer.path.startsWith('/dashboard-api/');
+    const description = isDashboard ? dashboardDescription() : apiDescription();
     const method = answer.method === 'HEAD' ? 'GET' : answer.method;
     const operation = description.find(method, answer.path);
     if (operation === null) return findUnknownProblem(description, answer);
