@@ -9,7 +9,7 @@ import type {
   Settled,
 } from '../events/request-events.ts';
 import type { ObservedRequest, RequestListener } from '../events/request-listener.ts';
-import type { RequestFields, RequestNotes } from '../events/request-fields.ts';
+import { RequestFields, type RequestNotes } from '../events/request-fields.ts';
 import type { RequestSpans } from '../events/request-spans.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -34,7 +34,7 @@ export class RequestRecord implements ObservedRequest {
   readonly #onError: About['onError'];
 
   constructor(requestId: string, { path, listeners, onError }: About = nobody) {
-    this.fields = { requestId };
+    this.fields = new RequestFields(requestId);
     this.path = path;
     this.#listeners = listeners;
     this.#onError = onError;
