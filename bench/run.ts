@@ -3,12 +3,13 @@
 // and replays; `--instructions`: instructions of a request, on a busy machine too; `--threads`: what
 // HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
 // streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
-// history; `--growth`: a month of whole books; `--telemetry`: the export of spans; `--beside
+// history; `--growth`: a month of whole books; `--affinity`: prompt caches of three routes; `--telemetry`: the export of spans; `--beside
 // <checkout>`: another version in the same run; `--stores`: SQLite and PostgreSQL. README.md
 // explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchAffinity } from './affinity.ts';
 import { benchBeside, benchStores } from './beside.ts';
 import { startChild } from './child.ts';
 import { compare, measureOpen, type Scale } from './compare.ts';
@@ -61,9 +62,14 @@ const { values } = parseArgs({
     readers: { type: 'string', default: '2000' },
     charges: { type: 'string', default: '10000000' },
     telemetry: { type: 'boolean', default: false },
+    affinity: { type: 'boolean', default: false },
     beside: { type: 'string' },
   },
 });
+if (values.affinity) {
+  console.log(`\n${await benchAffinity()}`);
+  process.exit();
+}
 if (values.ledger) {
   console.log(`\n${describeMachine(tmpdir())}\n\n${await benchLedger(values.quick ? 300 : 2_000)}`);
   process.exit();

@@ -271,7 +271,7 @@ describe('failures', () => {
     const [provoked] = await causedBy(owner.account);
     assert.equal(provoked, 15 * 68_000);
     const charged = replies.filter(({ text }) => text.includes('It was charged ($0.068)'));
-    assert.equal(charged.length, 5);
+    assert.equal(charged.length, 5, replies.map(({ text }) => text).join('\n'));
     await assertBalance(owner.account, 5_000_000 - 5 * 68_000);
   });
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { agents, converse, mark, type Agent } from '../support/agent-conversations.ts';
 import {
   cachingPrices,
   cachingProvider,
@@ -34,120 +35,22 @@ before(async () => {
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 }));
 });
 after(() => gateway.stop());
-
-const instructions = 'You are a careful engineer. '.repeat(300);
 const task = 'Mend the failing test.';
-const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
-const toolNames = ['read_file', 'write_file', 'run', 'search', 'list'];
-const describe = (name: string) => `Runs ${name}. `.repeat(40);
-const fileOf = (turn: number) => `line ${turn} of the file\n`.repeat(60);
 
-/** A client: it sends the whole conversation in each turn, with the result of the last call. */
-type Client = {
-  readonly path: string;
-  readonly first: JsonObject;
-  /** Returns the request after an answer. */
-  readonly next: (request: JsonObject, answer: JsonObject, result: string) => JsonObject;
-};
-
-const chat: Client = {
-  path: '/v1/chat/completions',
-  first: {
-    tools: toolNames.map((name) => ({
-      type: 'function',
-      function: { name, description: describe(name), parameters: schema },
-    })),
-    messages: [
-      { role: 'system', content: instructions },
-      { role: 'user', content: task },
-    ],
-  },
-  next: (request, answer, content) => {
-    const [{ message }] = answer.choices as [{ message: JsonObject }];
-    const [{ id }] = message.tool_calls as [{ id: string }];
-    return withTurns(request, 'messages', [message, { role: 'tool', tool_call_id: id, content }]);
-  },
-};
-
-const responses: Client = {
-  path: '/v1/responses',
-  first: {
-    instructions,
-    tools: toolNames.map((name) => ({
-      type: 'function',
-      name,
-      description: describe(name),
-      parameters: schema,
-    })),
-    input: [{ role: 'user', content: task }],
-  },
-  next: (request, answer, output) => {
-    const items = answer.output as readonly JsonObject[];
-    const { call_id } = items.find(({ type }) => type === 'function_call')!;
-    return withTurns(request, 'input', [
-      ...items,
-      { type: 'function_call_output', call_id, output },
-    ]);
-  },
-};
-
-const mark = { cache_control: { type: 'ephemeral' } };
-
-/** It marks the system prompt and the last block, as Claude Code does. */
-const messages: Client = {
-  path: '/v1/messages',
-  first: {
-    max_tokens: 1_000,
-    system: [{ type: 'text', text: instructions, ...mark }],
-    tools: toolNames.map((name) => ({
-      name,
-      description: describe(name),
-      input_schema: schema,
-    })),
-    messages: [{ role: 'user', content: [{ type: 'text', text: task, ...mark }] }],
-  },
-  next: (request, answer, content) => {
-    const unmarked = (request.messages as readonly JsonObject[]).map((message) => ({
-      ...message,
-      content: (message.content as readonly JsonObject[]).map(
-        ({ cache_control: _mark, ...block }) => block,
-      ),
-    }));
-    const blocks = answer.content as readonly JsonObject[];
-    const { id: tool_use_id } = blocks.find(({ type }) => type === 'tool_use')!;
-    const result = { type: 'tool_result', tool_use_id, content, ...mark };
-    return withTurns({ ...request, messages: unmarked }, 'messages', [
-      { role: 'assistant', content: blocks },
-      { role: 'user', content: [result] },
-    ]);
-  },
-};
-
-function withTurns(
-  request: JsonObject,
-  field: 'messages' | 'input',
-  added: readonly JsonObject[],
-): JsonObject {
-  return { ...request, [field]: [...(request[field] as readonly JsonObject[]), ...added] };
-}
-
-/** Runs the conversation, a turn each twenty seconds. */
-async function converse(
-  { first, next }: Client,
-  send: (request: JsonObject) => Promise<JsonObject>,
-): Promise<void> {
-  let request = first;
-  for (let turn = 0; turn < turns; turn++) {
-    request = next(request, await send(request), fileOf(turn));
+/** Runs a turn each twenty seconds. */
+async function run(agent: Agent, send: (request: JsonObject) => Promise<JsonObject>) {
+  await converse(agent, turns, async (request) => {
+    const answer = await send(request);
     await clock.advance(20_000);
-  }
+    return answer;
+  });
 }
 
-async function conversedThrough(client: Client, model: string) {
+async function conversedThrough(client: Agent, model: string) {
   const provider = cachingProvider(clock);
   gateway.upstream.on('/v1/messages', provider.script);
   let chargedUsd = 0;
-  await converse(client, async (request) => {
+  await run(client, async (request) => {
     const reply = await gateway.post(client.path, { key, body: { model, ...request } });
     assert.equal(reply.status, 200, reply.text);
     chargedUsd += reply.costMicros! / 1_000_000;
@@ -158,14 +61,16 @@ async function conversedThrough(client: Client, model: string) {
 
 async function billedDirectly(): Promise<readonly CacheUsage[]> {
   const provider = cachingProvider(clock);
-  await converse(messages, async (request) => provider.answer({ model: 'claude', ...request }));
+  await run(agents.messages(task), async (request) =>
+    provider.answer({ model: 'claude', ...request }),
+  );
   return provider.billed;
 }
 
-for (const [name, client] of Object.entries({ chat, responses, messages }))
+for (const [name, client] of Object.entries(agents))
   test(`a conversation of ${turns} turns from a ${name} client costs what it costs at the provider`, async () => {
     const directUsd = costOf(await billedDirectly());
-    const { chargedUsd, billed } = await conversedThrough(client, 'claude');
+    const { chargedUsd, billed } = await conversedThrough(client(task), 'claude');
     assert.ok(Math.abs(costOf(billed) - chargedUsd) < 0.0001, 'the charge is the provider’s bill');
     const ratio = chargedUsd / directUsd;
     assert.ok(ratio > 0.98 && ratio < 1.02, `${ratio.toFixed(3)} of the direct bill`);
@@ -173,7 +78,7 @@ for (const [name, client] of Object.entries({ chat, responses, messages }))
 
 test('without marks nothing is read from the cache, which costs several times as much', async () => {
   const directUsd = costOf(await billedDirectly());
-  const { chargedUsd, billed } = await conversedThrough(chat, 'unmarked');
+  const { chargedUsd, billed } = await conversedThrough(agents.chat(task), 'unmarked');
   assert.ok(billed.every((usage) => usage.cache_read_input_tokens === 0));
   assert.ok(chargedUsd / directUsd > 4, `${(chargedUsd / directUsd).toFixed(1)} times`);
 });
