@@ -71,7 +71,7 @@ export async function insertDay(db: Kysely<Tables>, history: History, day: numbe
         cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source,
         price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, attempts,
         duration_ms, first_byte_ms, created_at_ms)
-      select ${requestId('n')}, ${ledger}, ${key}, 'openai/gpt-5-mini', 'GPT-5 mini', 'chat', 'openai', 1000, 0, 0, 0, 100, 0,
+      select ${requestId('n')}, ${ledger}, ${key}, 'openai/gpt-6-luna', 'GPT-6 Luna', 'chat', 'openai', 1000, 0, 0, 0, 100, 0,
         'upstream', '2026-11-21', ${costMicros}, 'complete', 1, ${costMicros}, 0, ${heldMicros}, 1, 1500, 300, ${timeMs} from numbers order by n`,
   );
   const sums = `count(*), sum(input_tokens), 0, sum(output_tokens), 0, sum(cost_micros), sum(upstream_cost_micros), 0`;

@@ -88,7 +88,7 @@ async function insertCharges(db: Kysely<Tables>, { ledgerId, keyId, count }: Row
       insert into charges (id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens,
         cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version,
         upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms)
-      select ${ledgerId} || '-' || n, ${ledgerId}, ${keyId}, 'gpt-5-mini', 'GPT-5 mini', 'chat', 'openai', 1000, 0, 0, 0, 100, 0,
+      select ${ledgerId} || '-' || n, ${ledgerId}, ${keyId}, 'gpt-6-luna', 'GPT-6 Luna', 'chat', 'openai', 1000, 0, 0, 0, 100, 0,
         'upstream', '0', 450, 'complete', 0, 450, 0, 900, ${sql.lit(firstMs)} + cast(n as bigint) * 1000 from numbers`.execute(
       db,
     );

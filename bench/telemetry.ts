@@ -142,7 +142,7 @@ const usage = {
 };
 const facts = {
   provider: 'openai',
-  upstreamModel: 'gpt-5-mini-2025-08-07',
+  upstreamModel: 'gpt-6-luna-2026-09-22',
   baseUrl: 'https://api.openai.com/v1',
   isStream: true,
 };
@@ -152,7 +152,7 @@ function runRequest(telemetry: Contestant['telemetry'], number: number, calls: n
   const { fields, ...answered } = finished(number, calls);
   if (!telemetry) return;
   const spans = telemetry.begin(null)!;
-  spans.noteAsked({ model: 'gpt-5-mini' });
+  spans.noteAsked({ model: 'gpt-6-luna' });
   const endMs = performance.now();
   const times = { startMs, endMs };
   spans.keep({
@@ -199,7 +199,7 @@ function finished(
       accountId: 'acc_0198c2f4a7b17d0e9c3f5a6b7c8d9e0f',
       keyId: 'key_0198c2f4a7b17d0e9c3f5a6b7c8d9e0f',
       mode: 'live',
-      model: 'gpt-5-mini',
+      model: 'gpt-6-luna',
       provider: 'openai',
       attempts,
       stream: true,

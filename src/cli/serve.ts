@@ -182,5 +182,5 @@ function laterStart(accountId: string): string[] {
 }
 
 function exampleModel({ catalog }: App): string {
-  return catalog.resolve('gpt-5-mini')?.id ?? catalog.list()[0]!.id;
+  return catalog.resolve('gpt-6-luna')?.id ?? catalog.list()[0]!.id;
 }

@@ -43,7 +43,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Example: `models["gpt-4.1"].routes[0].provider`. Names that are not plain words are quoted. */
+/** Example: `models["gpt-5.2"].routes[0].provider`. Names that are not plain words are quoted. */
 export function formatPath(path: FieldPath): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

@@ -7,7 +7,7 @@ import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
-/** Vendors' ids: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
+/** Vendors' ids: `gpt-5.2`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
 export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
 export const modelNames =
   'letters, digits and `._:/@+-`, beginning with a letter or digit, at most 200';

@@ -139,10 +139,10 @@ for (const [yaml, message, env] of faults) {
 
 test('no model or alias may have the name of the web search', () => {
   const named = {
-    models: 'models: { web-search: { routes: [{ provider: openai, model: gpt-5-mini }] } }',
+    models: 'models: { web-search: { routes: [{ provider: openai, model: gpt-6-luna }] } }',
     image_models:
       'image_models: { web-search: { mode: edit, family: flux-2, routes: [{ provider: bfl, model: m }] } }',
-    aliases: 'aliases: { web-search: gpt-5-mini }',
+    aliases: 'aliases: { web-search: gpt-6-luna }',
   };
   for (const [section, yaml] of Object.entries(named)) {
     assert.throws(

@@ -10,8 +10,8 @@ const usual: readonly Effort[] = ['low', 'medium', 'high'];
 const elsewhere: readonly Effort[] = ['none', ...usual];
 
 /**
- * For translation. Returns null when the model has no level for it. Example: `fitEffort('xhigh',
- * 'gpt-5')` is `high`.
+ * For translation. Returns null when the model has no level for it. Example: `fitEffort('max',
+ * 'gpt-5.2')` is `xhigh`.
  */
 export function fitEffort(effort: Effort, upstreamModel: string): Effort | null {
   const known = openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel);

@@ -4,8 +4,8 @@ import { csvRecord } from './csv.ts';
 
 test('numbers and plain text are written unchanged, and null is an empty cell', () => {
   assert.equal(
-    csvRecord(['gpt-5-mini', 12, -3, null, '', 'ünï 日本']),
-    'gpt-5-mini,12,-3,,,ünï 日本\r\n',
+    csvRecord(['gpt-6-luna', 12, -3, null, '', 'ünï 日本']),
+    'gpt-6-luna,12,-3,,,ünï 日本\r\n',
   );
 });
 

@@ -143,14 +143,14 @@ const json = (schema: NonNullable<Operation['body']>['content'][string]) => ({
 // Examples stream where an answer can, so that the first one arrives word by word.
 const hello = [{ role: 'user', content: 'Hello!' }];
 const chatExample = {
-  model: 'gpt-5-mini',
+  model: 'gpt-6-luna',
   messages: hello,
   stream: true,
   stream_options: { include_usage: true },
 };
 const countExample = { model: 'claude-haiku-4-5', messages: hello };
 const messagesExample = { ...countExample, max_tokens: 300, stream: true };
-const inputExample = { model: 'gpt-5-mini', input: 'Hello!' };
+const inputExample = { model: 'gpt-6-luna', input: 'Hello!' };
 
 export const publicOperations = {
   'POST /v1/responses': {

@@ -28,7 +28,7 @@ before(async () => {
     const made = await user.post(`/accounts/${user.account}/keys`, { mode: 'test', name });
     const { secret: key } = made.json<{ secret: string }>();
     const headers = { 'x-service-tags': `project=${['alpha', 'beta'][index]}, env=prod` };
-    for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-4o']) {
+    for (const model of ['gpt-6-luna', 'claude-haiku-4-5', 'gpt-4o']) {
       const body = { model, messages: [{ role: 'user', content: 'Hello' }], temperature: 0 };
       // The second is answered from the cache.
       for (let count = 0; count < 2; count++)
@@ -133,7 +133,7 @@ test('analytics fit a phone in dark mode', async () => {
 
 test('one click shows which key spent most last week, and the next its requests', async () => {
   const member = await signIn(gateway, { role: 'member' });
-  const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+  const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hello' }] };
   for (const [name, requests] of [
     ['Web shop', 1],
     ['Nightly batch', 3],

@@ -164,7 +164,7 @@ test('operator pages with content are readable in light and dark, on a desktop a
   const { key } = await gateway.makeKey({ account, mode: 'live', name: 'Production backend' });
   gateway.upstream.on('/v1/responses', answerStatus(500));
   for (const path of ['/v1/responses', '/v1/responses']) {
-    await gateway.post(path, { key, body: { model: 'gpt-5-mini', input: 'Hello' } });
+    await gateway.post(path, { key, body: { model: 'gpt-6-luna', input: 'Hello' } });
   }
   const pages: readonly (readonly [string, string])[] = [
     ['account-terms', `/operator/accounts/${account}?tab=terms`],

@@ -120,7 +120,7 @@ test('with an address and a key, a reader streams a first answer, finds why a 40
 
     const models = await open('/v1/models');
     await models.getByRole('button', { name: 'Send' }).click();
-    await models.locator('.raw', { hasText: '"gpt-5-mini"' }).waitFor();
+    await models.locator('.raw', { hasText: '"gpt-6-luna"' }).waitFor();
 
     await why.click();
     await page.locator('#insufficient_balance:target').getByText('Top up').waitFor();
@@ -178,7 +178,7 @@ test('a long answer is shown to a limit, so that the page stays usable', async (
     await page.getByLabel('Your key').fill(key);
     const chat = await tryCall(page, '/v1/chat/completions');
     const content = 'sandbox: tokens=12000';
-    const body = { model: 'gpt-5-mini', stream: true, messages: [{ role: 'user', content }] };
+    const body = { model: 'gpt-6-luna', stream: true, messages: [{ role: 'user', content }] };
     await chat.getByLabel('Body').fill(JSON.stringify(body));
     await chat.getByRole('button', { name: 'Send' }).click();
     await chat.locator('.raw', { hasText: /… \d+ more characters are not shown\.$/ }).waitFor();
@@ -199,7 +199,7 @@ test('a stopped answer stays, and another can be sent', async () => {
     await page.getByLabel('Your key').fill(key);
     const chat = await tryCall(page, '/v1/chat/completions');
     const send = async (content: string) => {
-      const body = { model: 'gpt-5-mini', stream: true, messages: [{ role: 'user', content }] };
+      const body = { model: 'gpt-6-luna', stream: true, messages: [{ role: 'user', content }] };
       await chat.getByLabel('Body').fill(JSON.stringify(body));
       await chat.getByRole('button', { name: 'Send' }).click();
     };
@@ -229,7 +229,7 @@ test('the reference sends the key alone, without the cookies of the dashboard', 
     assert.equal(headers['authorization'], `Bearer ${key}`);
     assert.equal(headers['cookie'], undefined);
     assert.ok(!page.url().includes(key));
-    await models.locator('.raw', { hasText: '"gpt-5-mini"' }).waitFor();
+    await models.locator('.raw', { hasText: '"gpt-6-luna"' }).waitFor();
   });
 });
 

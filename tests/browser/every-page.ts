@@ -61,7 +61,7 @@ async function fill(): Promise<void> {
     const { secret } = await jsonOf<{ secret: string }>(
       user.post(`/accounts/${account}/keys`, { mode: 'test', name, ...caps }),
     );
-    for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5-mini']) {
+    for (const model of ['gpt-6-luna', 'claude-haiku-4-5', 'gpt-6-luna']) {
       const messages = [
         { role: 'user', content: `Tell me of the sea.\nsandbox: tokens=${100 * (index + 1)}` },
       ];

@@ -136,9 +136,9 @@ test('one click on a heading shows the key that spends most', async () => {
   }
   for (const [name, model] of [
     ['Dear', 'gpt-4o'],
-    ['Middle', 'gpt-5-mini'],
-    ['Middle', 'gpt-5-mini'],
-    ['Cheap', 'gpt-5-mini'],
+    ['Middle', 'gpt-6-luna'],
+    ['Middle', 'gpt-6-luna'],
+    ['Cheap', 'gpt-6-luna'],
   ] as const)
     await ok(ask(keys.get(name)!, model));
   await withKeys(owner.cookie, async (page, clicks) => {
@@ -188,6 +188,6 @@ async function withKeys(
   });
 }
 
-function ask(key: string, model = 'gpt-5-mini') {
+function ask(key: string, model = 'gpt-6-luna') {
   return gateway.post(chat.path, { key, body: chat.body({ model }) });
 }

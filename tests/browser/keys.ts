@@ -55,8 +55,8 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     await form.getByText('Enter an amount in US dollars').waitFor();
     await form.getByLabel('Daily cap').fill('5');
     await form.getByLabel('Allowed models').click();
-    await page.keyboard.type('gpt-5-mini');
-    await page.getByRole('option', { name: 'gpt-5-mini' }).first().click();
+    await page.keyboard.type('gpt-6-luna');
+    await page.getByRole('option', { name: 'gpt-6-luna' }).first().click();
     await page.keyboard.press('Escape');
     await form.getByLabel('Requests per minute').fill('600');
     await checkAccessibility(page);
@@ -70,7 +70,7 @@ test('a new key is shown once, and its changes and revocation apply to the next 
       await page.getByRole('tab', { name }).click();
       const code = page.getByRole('region', { name: `Code for ${name}` });
       await code.getByText(gateway.url).waitFor();
-      await code.getByText('gpt-5-mini').first().waitFor();
+      await code.getByText('gpt-6-luna').first().waitFor();
       const guide = await page.getByRole('link', { name: `Guide: ${name}` }).getAttribute('href');
       await ok(gateway.get(guide!));
     }
@@ -141,7 +141,7 @@ test('a duplicate begins with the caps and limits of its key', async () => {
       name: 'Original',
       daily_cap_micros: 5_500_000,
       requests_per_minute: 60,
-      models: ['gpt-5-mini'],
+      models: ['gpt-6-luna'],
     }),
   );
   await withKeys({ client }, async (page) => {
@@ -267,7 +267,7 @@ async function withKeys(
   );
 }
 
-function ask(key: string, model = 'gpt-5-mini'): Promise<Reply> {
+function ask(key: string, model = 'gpt-6-luna'): Promise<Reply> {
   return gateway.post(chat.path, { key, body: chat.body({ model }) });
 }
 

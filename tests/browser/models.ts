@@ -25,11 +25,11 @@ let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
   [gateway, browser] = await Promise.all([
-    startGateway({ aliases: { fast: 'gpt-5-mini' } }, { clock: new TestClock() }),
+    startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock: new TestClock() }),
     openBrowser(),
   ]);
   member = await signIn(gateway, { role: 'member' });
-  const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 800_000 };
+  const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 800_000 };
   await changeTerms(gateway.database, member.account, { modelPrice });
   await gateway.makeKey({ account: member.account });
 });
@@ -53,7 +53,7 @@ test('models are found by alias, vendor and ability', async () => {
     assert.ok((await rowsOf(page).count()) > 50);
     await checkAccessibility(page);
     await takePicture(page, 'models');
-    await page.getByRole('searchbox', { name: 'Search models' }).fill('fast mini');
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('fast luna');
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
     await rowsOf(page).getByText('−20%').waitFor();
     await page.getByRole('searchbox', { name: 'Search models' }).fill('');
@@ -102,7 +102,7 @@ test('image models show their modes and prices', async () => {
 test('speed and uptime of the account are in the list, and a line of code in the model', async () => {
   const { key } = await gateway.makeKey({ account: member.account });
   const ask = (input: string) =>
-    gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input } });
+    gateway.post('/v1/responses', { key, body: { model: 'gpt-6-luna', input } });
   await ok(ask('Hello'));
   assert.equal((await ask('sandbox: status=500')).status, 502);
   await until(async () => {
@@ -111,17 +111,17 @@ test('speed and uptime of the account are in the list, and a line of code in the
     const query = { ...day, accountId: member.account, mode: 'test', by: 'none' } as const;
     return (await sumActivity(gateway.database.read, query)).length === 1;
   });
-  await visit('/models?mode=test&q=gpt-5-mini', async (page) => {
+  await visit('/models?mode=test&q=gpt-6-luna', async (page) => {
     await rowsOf(page).getByText('50%', { exact: true }).waitFor();
     await rowsOf(page)
-      .getByRole('button', { name: /gpt-5-mini/ })
+      .getByRole('button', { name: /gpt-6-luna/ })
       .first()
       .click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('2 requests in the last 30 days').waitFor();
     const line = (await dialog.getByRole('region', { name: 'With curl' }).textContent())!;
     assert.ok(line.startsWith(`curl ${gateway.url}/v1/responses `), line);
-    assert.match(line, /"model":"gpt-5-mini"/);
+    assert.match(line, /"model":"gpt-6-luna"/);
     await checkLooks(page, 'models-measured');
   });
 });

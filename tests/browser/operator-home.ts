@@ -127,7 +127,7 @@ test('the search finds keys, requests, models, accounts, documentation and actio
   const reply = await ok(
     gateway.post('/v1/chat/completions', {
       key,
-      body: { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] },
+      body: { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi' }] },
     }),
   );
   const open = async (page: Page, text: string) => {
@@ -150,7 +150,7 @@ test('the search finds keys, requests, models, accounts, documentation and actio
     await box.getByRole('button', { name: new RegExp(reply.requestId) }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('request') === reply.requestId);
-    await page.getByRole('dialog').getByText('GPT-5 Mini').first().waitFor();
+    await page.getByRole('dialog').getByText('GPT-6 Luna').first().waitFor();
     await page.keyboard.press('Escape');
 
     box = await open(page, 'good-model');

@@ -72,7 +72,7 @@ test('two models answer one question side by side, in at most four clicks', asyn
 
 test('the errors of two models keep within their columns', async () => {
   await visit(
-    '/playground?mode=test&model=gpt-5-mini,gpt-5-nano',
+    '/playground?mode=test&model=gpt-6-luna,gpt-5.6-luna',
     async (page) => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.route(/\/v1\/responses$/, (route) =>
@@ -94,7 +94,7 @@ test('the errors of two models keep within their columns', async () => {
 });
 
 test('four models answer at once; one fails alone, and Stop ends all', async () => {
-  const models = 'gpt-5-mini,gpt-5-nano,claude-haiku-4-5,gpt-4o';
+  const models = 'gpt-6-luna,gpt-5.6-luna,claude-haiku-4-5,gpt-4o';
   await visit(
     `/playground?mode=test&model=${models}`,
     async (page) => {
@@ -130,7 +130,7 @@ test('four models answer at once; one fails alone, and Stop ends all', async () 
 });
 
 test('an image is pasted or chosen, seen by the model, and in the code as a file', async () => {
-  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+  await visit('/playground?mode=test&model=gpt-6-luna', async (page) => {
     await page.getByRole('textbox', { name: 'Message' }).fill('What is on it?');
     const choosing = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Add files' }).click();
@@ -169,7 +169,7 @@ test('an image is pasted or chosen, seen by the model, and in the code as a file
 
 for (const format of ['responses', 'chat', 'messages']) {
   test(`parallel tool calls get their results from the reader in ${format}`, async () => {
-    await visit(`/playground?mode=test&model=gpt-5-mini&format=${format}`, async (page) => {
+    await visit(`/playground?mode=test&model=gpt-6-luna&format=${format}`, async (page) => {
       await page.getByRole('button', { name: /^Tools/ }).click();
       const dialog = page.getByRole('dialog', { name: 'Tools' });
       await dialog.getByRole('button', { name: 'Insert example' }).click();
@@ -202,7 +202,7 @@ for (const format of ['responses', 'chat', 'messages']) {
 
 test('on a phone one model is shown at a time, and the answers of all are there', async () => {
   await visit(
-    '/playground?mode=test&model=gpt-5-mini,claude-haiku-4-5',
+    '/playground?mode=test&model=gpt-6-luna,claude-haiku-4-5',
     async (page) => {
       await say(page, 'Hello there');
       await page.getByText(/output tokens/).waitFor();

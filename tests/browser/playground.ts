@@ -77,7 +77,7 @@ for (const format of ['responses', 'chat', 'messages']) {
 }
 
 test('an answer can be stopped, and its text so far stays', async () => {
-  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+  await visit('/playground?mode=test&model=gpt-6-luna', async (page) => {
     await say(page, 'sandbox: tokens=2000\nsandbox: pace_ms=50\nHello');
     const answer = page.getByRole('article', { name: 'Turn 1' }).getByTestId('answer');
     await page.waitForFunction(
@@ -92,7 +92,7 @@ test('an answer can be stopped, and its text so far stays', async () => {
 
 test('an error is shown as the API reports it, also in the middle of an answer', async () => {
   await visit(
-    '/playground?mode=test&model=gpt-5-mini',
+    '/playground?mode=test&model=gpt-6-luna',
     async (page) => {
       await say(page, 'sandbox: status=503\nHello');
       await page
@@ -112,7 +112,7 @@ test('an error is shown as the API reports it, also in the middle of an answer',
 });
 
 test('settings apply to the request and to its code', async () => {
-  await visit('/playground?mode=test&format=chat&model=gpt-5-mini', async (page) => {
+  await visit('/playground?mode=test&format=chat&model=gpt-6-luna', async (page) => {
     await page.getByLabel('System prompt').fill('Answer in French.');
     await page.getByLabel('Max output tokens').fill('7');
     await page.getByRole('switch', { name: 'Stream the answer' }).uncheck({ force: true });
@@ -133,7 +133,7 @@ test('settings apply to the request and to its code', async () => {
 });
 
 test('Markdown is formatted, and loads nothing', async () => {
-  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+  await visit('/playground?mode=test&model=gpt-6-luna', async (page) => {
     await say(
       page,
       'Look\n\n- **one**\n- ![cat](https://example.com/cat.png)\n\n```js\nlet a = 1;\n```',
@@ -148,7 +148,7 @@ test('Markdown is formatted, and loads nothing', async () => {
 });
 
 test('tools and a schema are checked as they are typed, and the answer is shown as JSON', async () => {
-  await visit('/playground?mode=test&model=gpt-5-mini&format=chat', async (page) => {
+  await visit('/playground?mode=test&model=gpt-6-luna&format=chat', async (page) => {
     await page.getByRole('button', { name: /^Output schema/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Output schema' });
     await dialog.getByLabel('JSON Schema').fill('{"type":');
@@ -171,7 +171,7 @@ test('tools and a schema are checked as they are typed, and the answer is shown 
 });
 
 test('prompts are saved under a name, used again and deleted', async () => {
-  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+  await visit('/playground?mode=test&model=gpt-6-luna', async (page) => {
     const message = page.getByRole('textbox', { name: 'Message' });
     await message.fill('Summarize this:');
     await page.getByLabel('System prompt').fill('Be brief.');
@@ -197,7 +197,7 @@ test('prompts are saved under a name, used again and deleted', async () => {
 test('a conversation survives a reload, in its mode only, and sign-out removes it', async () => {
   const other = await signIn(gateway, { role: 'member', account: member.account });
   await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
-    await page.goto('/playground?mode=test&model=gpt-5-mini,gpt-5-nano&format=messages');
+    await page.goto('/playground?mode=test&model=gpt-6-luna,gpt-5.6-luna&format=messages');
     await say(page, 'Remember me');
     await page
       .getByText(/output tokens/)
@@ -226,7 +226,7 @@ test('the key used last is offered first', async () => {
   const fresh = await gateway.makeKey({ account: other.account, name: 'New' });
   await gateway.post('/v1/responses', {
     key: old.key,
-    body: { model: 'gpt-5-mini', input: 'Hello' },
+    body: { model: 'gpt-6-luna', input: 'Hello' },
   });
   await until(async () => {
     await gateway.program.app.gateway.observe.activity.flush();

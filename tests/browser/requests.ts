@@ -37,7 +37,7 @@ before(async () => {
   });
   for (let index = 0; index < chats; index++) {
     const body = {
-      model: index % 3 === 0 ? 'claude-haiku-4-5' : 'gpt-5-mini',
+      model: index % 3 === 0 ? 'claude-haiku-4-5' : 'gpt-6-luna',
       messages: [{ role: 'user', content: `Hello ${index}` }],
     };
     await gateway.post('/v1/chat/completions', { key: web.key, body });
@@ -47,7 +47,7 @@ before(async () => {
     body: { model: 'flux-2', prompt: 'A cat', n: 2 },
   });
   await gateway.post('/v1/web-search', { key: batch.key, body: { query: 'cats' } });
-  const body = { model: 'gpt-5-mini', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
+  const body = { model: 'gpt-6-luna', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
   requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
 });
 after(() => gateway.stop());
@@ -128,8 +128,8 @@ test('a request opens with the keyboard and can be linked to', async () => {
 test('two clicks on the overview show why a request failed', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const { key } = await gateway.makeKey({ account: owner.account, name: 'Shop' });
-  await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input: 'Hi' } });
-  await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-minni', input: 'Hi' } });
+  await gateway.post('/v1/responses', { key, body: { model: 'gpt-6-luna', input: 'Hi' } });
+  await gateway.post('/v1/responses', { key, body: { model: 'gpt-6-lunna', input: 'Hi' } });
   await until(async () => {
     await gateway.program.app.gateway.observe.activity.flush();
     return (
@@ -147,7 +147,7 @@ test('two clicks on the overview show why a request failed', async () => {
         await recent.locator('td, li').getByRole('button').first().click();
         const dialog = page.getByRole('dialog');
         await dialog
-          .getByText(/gpt-5-minni/)
+          .getByText(/gpt-6-lunna/)
           .first()
           .waitFor();
         await dialog.getByText('Field model').waitFor();
@@ -194,7 +194,7 @@ test('a click on a heading orders the list, columns are chosen, and filters are 
 test('an open list shows new requests while it is live', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const { key } = await gateway.makeKey({ account: owner.account, name: 'Shop' });
-  const body = { model: 'gpt-5-mini', input: 'Hi' };
+  const body = { model: 'gpt-6-luna', input: 'Hi' };
   await gateway.post('/v1/responses', { key, body });
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/requests?mode=test');

@@ -120,7 +120,7 @@ function assertNothingOfTheOperator(spans: readonly ReceivedSpan[]): void {
 test('an account gets its test requests too, and none of another account', async () => {
   const [mine, other] = [await customer(), await customer()];
   const { key } = await two.gateway.makeKey({ account: mine.account, mode: 'test' });
-  const body = say('hello', { model: 'gpt-5-mini' });
+  const body = say('hello', { model: 'gpt-6-luna' });
   const tested = await ok(two.gateway.post('/v1/chat/completions', { key, body }));
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
   const theirs = await two.gateway.post('/v1/chat/completions', {
@@ -175,7 +175,7 @@ describe('prompts and answers', () => {
     for (const by of [key, testKey]) {
       await post('/v1/images/generations', { model: 'gpt-image-flare', prompt }, {}, by);
       await post('/v1/web-search', { query: prompt }, {}, by);
-      await post('/v1/chat/completions', say(prompt, { model: 'gpt-5-mini' }), {}, by);
+      await post('/v1/chat/completions', say(prompt, { model: 'gpt-6-luna' }), {}, by);
     }
     await post('/v1/messages/count_tokens', {
       model: 'one-messages',

@@ -27,7 +27,7 @@ type NewKey = { readonly key: Named; readonly secret: string };
 let orders = 0;
 const order = () => `order-${(orders += 1)}`;
 
-const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
+const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi' }] };
 
 const credit = {
   kind: 'credit',
@@ -44,7 +44,7 @@ test('a shop sells access: account, credit, key, a request, and the charge in th
   });
   assert.equal(paid['available_micros'], 5_000_000 + 1_000_000_000);
   const { key, secret } = await admin.ok<NewKey>('POST', `/accounts/${account}/keys`, {
-    body: { mode: 'test', name: 'Acme’s key', daily_cap_micros: 1_000_000, models: ['gpt-5-mini'] },
+    body: { mode: 'test', name: 'Acme’s key', daily_cap_micros: 1_000_000, models: ['gpt-6-luna'] },
   });
   const reply = await ok(gateway.post('/v1/chat/completions', { key: secret, body: chat }));
   const cost = reply.costMicros!;
@@ -64,7 +64,7 @@ test('a shop sells access: account, credit, key, a request, and the charge in th
     ['day', day],
     ['account', account],
     ['key', key.id],
-    ['model', 'gpt-5-mini'],
+    ['model', 'gpt-6-luna'],
   ] as const) {
     const sums = await admin.ok<Page<{ group: string; requests: number; revenue_micros: number }>>(
       'GET',
@@ -246,7 +246,7 @@ test('prices: the account’s multiplier and those of models change together or 
   const path = `/accounts/${account}/prices`;
   const body = {
     price_multiplier_ppm: 2_000_000,
-    model_prices: [{ model: 'gpt-5-mini', multiplier_ppm: 500_000 }],
+    model_prices: [{ model: 'gpt-6-luna', multiplier_ppm: 500_000 }],
   };
   assert.deepEqual(await admin.ok('PATCH', path, { body }), body);
   const wrong = {
@@ -264,13 +264,13 @@ test('prices: the account’s multiplier and those of models change together or 
       const page = await admin.ok<Page<Model>>('GET', '/models', {
         query: { ...query, ...place, limit: '100' },
       });
-      const model = page.data.find(({ id }) => id === 'gpt-5-mini');
+      const model = page.data.find(({ id }) => id === 'gpt-6-luna');
       if (model) return model.price.base.input_micros;
       place = { after: page.next_cursor! };
     }
   };
   assert.equal(await priceOf({ account }), (await priceOf({})) / 2);
-  const cleared = { model_prices: [{ model: 'gpt-5-mini', multiplier_ppm: null }] };
+  const cleared = { model_prices: [{ model: 'gpt-6-luna', multiplier_ppm: null }] };
   assert.deepEqual(await admin.ok('PATCH', path, { body: cleared }), {
     price_multiplier_ppm: 2_000_000,
     model_prices: [],
@@ -457,7 +457,7 @@ test('a wrong field is named', async () => {
     [
       'PATCH',
       `/accounts/${account}/prices`,
-      { model_prices: [{ model: 'gpt-5-mini' }] },
+      { model_prices: [{ model: 'gpt-6-luna' }] },
       'model_prices[0].multiplier_ppm',
     ],
   ];

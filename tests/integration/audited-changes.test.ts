@@ -247,7 +247,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     retain_responses: false,
   }),
   'PATCH /operator/accounts/:account/model-prices': sending(byOperator, {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     multiplier_ppm: 900_000,
   }),
   'POST /operator/accounts/:account/adjustments': sending(byOperator, {

@@ -24,8 +24,8 @@ import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 
 test(
   'a backup under load contains every charge reported before it began, verifies, and serves',

@@ -156,7 +156,7 @@ test('text outside ASCII and Latin-1 is returned unchanged', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
   for (const said of ['Grüße für 5 £', 'こんにちは, 5 €', '😀'.repeat(30_000)]) {
     const sent = {
-      body: bodyOf({ messages: [{ role: 'user', content: said }], model: 'gpt-5-mini' }),
+      body: bodyOf({ messages: [{ role: 'user', content: said }], model: 'gpt-6-luna' }),
     };
     const first = await ask(key, sent);
     assert.ok(first.text.includes(said.slice(0, 5)));

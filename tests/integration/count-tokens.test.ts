@@ -67,7 +67,7 @@ const anthropic = {
 const openai: Way = {
   name: 'input_tokens by OpenAI',
   path: responsesPath,
-  model: 'gpt-5-mini',
+  model: 'gpt-6-luna',
   upstreamPath: responsesPath,
   answer: { object: 'response.input_tokens', input_tokens: 4_321 },
 };
@@ -237,7 +237,7 @@ test('each vendor counts for its models, and gets only fields that its endpoint 
     );
   }
   const [ofOpenai, ofAnthropic, ofGoogle] = gateway.upstream.requests.slice(-3);
-  assert.deepEqual(ofOpenai!.body, { model: 'gpt-5-mini', instructions, input, tools });
+  assert.deepEqual(ofOpenai!.body, { model: 'gpt-6-luna', instructions, input, tools });
   assert.equal(ofOpenai!.headers['authorization'], `Bearer ${upstreamKey}`);
   const { messages, ...more } = ofAnthropic!.body as Record<string, unknown>;
   assert.ok(JSON.stringify(messages).includes('Hello!'));
@@ -272,7 +272,7 @@ test('of several providers the first that can count is used', async () => {
 });
 
 const claude = { model: 'claude-haiku-4-5' };
-const gpt = { model: 'gpt-5-mini' };
+const gpt = { model: 'gpt-6-luna' };
 const file = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
 type Refused = [what: string, body: object, param: string | undefined, message: RegExp];
 const refused: readonly (readonly [path: string, rows: readonly Refused[]])[] = [
@@ -292,7 +292,7 @@ const refused: readonly (readonly [path: string, rows: readonly Refused[]])[] = 
         'a model of another vendor',
         { ...hello, ...gpt },
         'model',
-        /Anthropic's models only, and 'gpt-5-mini'.*POST \/v1\/responses\/input_tokens counts for every model/,
+        /Anthropic's models only, and 'gpt-6-luna'.*POST \/v1\/responses\/input_tokens counts for every model/,
       ],
       [
         'state kept at the provider',
@@ -598,7 +598,7 @@ test('the official SDK counts in both modes and gets typed errors', async () => 
   });
   assert.equal(betas.input_tokens, 4_321);
   await assert.rejects(
-    client(liveKey).messages.countTokens({ ...params, model: 'gpt-5-mini' }),
+    client(liveKey).messages.countTokens({ ...params, model: 'gpt-6-luna' }),
     BadRequestError,
   );
 });
@@ -660,7 +660,7 @@ test('the official SDK counts for every vendor and gets typed errors', async () 
       assert.equal(counted.input_tokens, apiKey === liveKey ? 4_321 : 2, id);
     }
     await assert.rejects(
-      client.responses.inputTokens.count({ model: 'gpt-5-mini' }),
+      client.responses.inputTokens.count({ model: 'gpt-6-luna' }),
       OpenaiBadRequestError,
     );
   }

@@ -82,7 +82,7 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
   const reply = await ok(
     gateway.post('/v1/chat/completions', {
       key: key.key,
-      body: { model: 'gpt-5-mini', messages: [{ role: 'user', content: canary }] },
+      body: { model: 'gpt-6-luna', messages: [{ role: 'user', content: canary }] },
     }),
   );
   const invitation = await ok(

@@ -98,7 +98,7 @@ test('a card fee is shown in the overview and added to the checkout', async (t) 
 test('the statement lists all credits, debits and daily charges in pages that add up to the balance', async () => {
   const { account, key } = await gateway.makeKey({ mode: 'test' });
   const member = await signIn(gateway, { account, role: 'member' });
-  const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+  const body = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hello' }] };
   await ok(gateway.post('/v1/chat/completions', { key, body }));
   type Line = {
     readonly kind: string;

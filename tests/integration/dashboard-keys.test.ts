@@ -20,7 +20,7 @@ let owner: DashboardClient;
 before(async () => {
   clock = new TestClock();
   gateway = await startGateway(
-    { aliases: { fast: 'gpt-5-mini' }, limits: { requests_per_minute: 600 } },
+    { aliases: { fast: 'gpt-6-luna' }, limits: { requests_per_minute: 600 } },
     { clock },
   );
   owner = await signIn(gateway, { role: 'owner' });
@@ -33,7 +33,7 @@ test('a key is created with every control, shown once, and works', async () => {
     name: '  Build  ',
     daily_cap_micros: 5_000_000,
     monthly_cap_micros: 50_000_000,
-    models: ['fast', 'gpt-5-mini', 'gpt-image-flare', 'web-search'],
+    models: ['fast', 'gpt-6-luna', 'gpt-image-flare', 'web-search'],
     scopes: ['images', 'run', 'run'],
     requests_per_minute: 60,
     tokens_per_minute: 100_000,
@@ -53,7 +53,7 @@ test('a key is created with every control, shown once, and works', async () => {
     state: 'active',
     daily_cap_micros: 5_000_000,
     monthly_cap_micros: 50_000_000,
-    models: ['gpt-5-mini', 'gpt-image-flare', 'web-search'],
+    models: ['gpt-6-luna', 'gpt-image-flare', 'web-search'],
     scopes: ['run', 'images'],
     requests_per_minute: 60,
     tokens_per_minute: 100_000,
@@ -101,7 +101,7 @@ test('invalid key fields are refused with their names, and nothing is created or
     [{ daily_cap_micros: -1 }, 'daily_cap_micros', /whole number/],
     [{ monthly_cap_micros: 0.5 }, 'monthly_cap_micros', /whole number/],
     [{ models: [] }, 'models', /at least 1/],
-    [{ models: ['gpt-5-mini', 'no-such-model'] }, 'models', /no-such-model/],
+    [{ models: ['gpt-6-luna', 'no-such-model'] }, 'models', /no-such-model/],
     [{ requests_per_minute: -1 }, 'requests_per_minute', /whole number/],
     [{ tokens_per_minute: 1e11 }, 'tokens_per_minute', /whole number/],
     [{ concurrent_requests: 'two' }, 'concurrent_requests', /whole number/],
@@ -371,7 +371,7 @@ test('keys are sorted by spend of the UTC day and month, and by last use', async
   clock.jumpTo(Date.UTC(2027, 2, 10, 12));
   const dear = await spend(one.key, 'gpt-4o');
   clock.jumpTo(Date.UTC(2027, 2, 11, 12));
-  const cheap = await spend(two.key, 'gpt-5-mini');
+  const cheap = await spend(two.key, 'gpt-6-luna');
   assert.ok(cheap < dear);
   const sorted = async (sort: string) => {
     const reply = await ok(client.get(`/accounts/${account}/keys?mode=test&sort=${sort}`));

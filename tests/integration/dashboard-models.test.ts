@@ -20,7 +20,7 @@ after(() => gateway.stop());
 
 test("prices are the account's own: the same as its keys see and are charged", async () => {
   const member = await signIn(gateway, { role: 'member' });
-  const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 500_000 };
+  const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 500_000 };
   await changeTerms(gateway.database, member.account, { priceMultiplierPpm: 900_000, modelPrice });
   const { key } = await gateway.makeKey({ account: member.account });
   const { chat, images } = (
@@ -34,11 +34,11 @@ test("prices are the account's own: the same as its keys see and are charged", a
     }[];
   }>().data;
   const ofKey = new Map(infos.map((model) => [model.id, model]));
-  assert.equal(chat.find(({ id }) => id === 'gpt-5-mini')!.multiplier_ppm, 500_000);
+  assert.equal(chat.find(({ id }) => id === 'gpt-6-luna')!.multiplier_ppm, 500_000);
   let compared = 0;
   for (const { id, price, multiplier_ppm: multiplier } of chat) {
     if (!price) continue;
-    assert.equal(multiplier, id === 'gpt-5-mini' ? 500_000 : 900_000);
+    assert.equal(multiplier, id === 'gpt-6-luna' ? 500_000 : 900_000);
     assert.equal(price.base.input_micros / 1_000_000, ofKey.get(id)!['input_price_per_1m'], id);
     assert.equal(price.base.output_micros / 1_000_000, ofKey.get(id)!['output_price_per_1m'], id);
     compared++;
@@ -69,7 +69,7 @@ test('speed and uptime are those of the account’s own requests in the mode', a
   const member = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ account: member.account });
   const stranger = await gateway.makeKey();
-  const ask = (content: string, { by = key, model = 'gpt-5-mini' } = {}) =>
+  const ask = (content: string, { by = key, model = 'gpt-6-luna' } = {}) =>
     whileClockRuns(
       gateway.post('/v1/chat/completions', {
         key: by,
@@ -122,7 +122,7 @@ test('speed and uptime are those of the account’s own requests in the mode', a
     tokens_per_second: null,
   });
   assert.ok(used?.first_token && used.whole, JSON.stringify(used));
-  assert.deepEqual([used.id, used.answered, used.failed], ['gpt-5-mini', 3, 1]);
+  assert.deepEqual([used.id, used.answered, used.failed], ['gpt-6-luna', 3, 1]);
   // Within ten percent of the four seconds that the sandbox waits, or later.
   assert.ok(used.whole.p50_ms >= 3_600, JSON.stringify(used));
   assert.ok(used.first_token.p95_ms <= used.whole.p95_ms, JSON.stringify(used));

@@ -125,7 +125,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   );
   assert.deepEqual(
     [earlier!.code, earlier!.model, earlier!.key.name],
-    ['key_daily_limit_reached', 'gpt-5-mini', 'Capped'],
+    ['key_daily_limit_reached', 'gpt-6-luna', 'Capped'],
   );
   assert.equal((await overviewOf(owner, 'live')).has_charges, false);
 
@@ -250,7 +250,7 @@ test('the code samples for newcomers run unchanged', async (t) => {
   const samples = firstSamples({
     baseUrl: gateway.url,
     key,
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     text: 'Say hello.',
   });
   const codeOf = (name: string) => samples.find(({ language }) => language === name)!.code;

@@ -113,7 +113,7 @@ test('a key in the header changes nothing', async () => {
 describe('the fields that the page reads', () => {
   const ask: ChatRequest = {
     ...defaultSettings,
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     messages: [{ role: 'user', text: 'sandbox: think=Let me see.\nHello, "you"!' }],
     system: 'Be brief.',
     maxTokens: 300,
@@ -233,7 +233,7 @@ test('a large image in a message is not too large for the playground', async () 
   const key = await gateway.makeKey({ account: member.account });
   const data = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64');
   const body = {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     input: [
       {
         role: 'user',

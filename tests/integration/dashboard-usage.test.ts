@@ -34,7 +34,7 @@ before(async () => {
   first = await gateway.makeKey({ account, name: '=HYPERLINK("http://x", "y")' });
   second = await gateway.makeKey({ account, name: 'Zweiter, "Schlüssel"\n日本' });
   const ask = (text: string) => ({
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     messages: [{ role: 'user', content: text }],
     max_tokens: 50,
   });
@@ -209,7 +209,7 @@ test('the file has the same rows as the list, whatever characters their names co
 test('charged, cached, refused and failed requests are in one list, page by page', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const key = await gateway.makeKey({ account: owner.account, name: 'Third' });
-  const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
+  const body = { model: 'gpt-6-luna', input: 'Twice', temperature: 0 };
   const [made, again] = [
     await gateway.post('/v1/responses', { key: key.key, body }),
     await gateway.post('/v1/responses', { key: key.key, body }),
@@ -218,10 +218,10 @@ test('charged, cached, refused and failed requests are in one list, page by page
   const failed = await gateway.post('/v1/responses', {
     key: key.key,
     headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
-    body: { model: 'gpt-5-minni', input: 'Hi' },
+    body: { model: 'gpt-6-lunna', input: 'Hi' },
   });
   const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
   });
   assert.deepEqual([failed.status, refused.status], [404, 400]);
   const path = `/accounts/${owner.account}/requests`;
@@ -252,8 +252,8 @@ test('charged, cached, refused and failed requests are in one list, page by page
     [
       [0, 0, undefined],
       [0, 0, undefined],
-      [0, made.costMicros, 'gpt-5-mini'],
-      [made.costMicros, 0, 'gpt-5-mini'],
+      [0, made.costMicros, 'gpt-6-luna'],
+      [made.costMicros, 0, 'gpt-6-luna'],
     ],
   );
   assert.equal(data.at(-1)!.finish, 'end');
@@ -265,7 +265,7 @@ test('charged, cached, refused and failed requests are in one list, page by page
     ['outcome=cached', [again.requestId]],
     ['code=model_not_found', [failed.requestId]],
     ['endpoint=messages', [refused.requestId]],
-    ['model=gpt-5-mini', [again.requestId, made.requestId]],
+    ['model=gpt-6-luna', [again.requestId, made.requestId]],
     ['sort=cost', [made.requestId]],
     [`key=${first.id}`, []],
   ] as const)
@@ -278,12 +278,12 @@ test('charged, cached, refused and failed requests are in one list, page by page
   const detail = (await owner.get(`${path}/${failed.requestId}`)).json<RequestDetail>();
   assert.equal(detail.charge, null);
   assert.equal(detail.error?.param, 'model');
-  assert.match(detail.error.message!, /^The model "…" does not exist.* Did you mean .gpt-5-mini/);
+  assert.match(detail.error.message!, /^The model "…" does not exist.* Did you mean .gpt-6-luna/);
   assert.match(detail.error.documentation_url, /\/docs\/errors#model_not_found$/);
   assert.deepEqual(
     { ...detail.history },
     {
-      asked_model: 'gpt-5-minni',
+      asked_model: 'gpt-6-lunna',
       address: '127.0.0.1',
       trace_id: '0af7651916cd43dd8448eb211c80319c',
       client_gone: false,
@@ -319,7 +319,7 @@ test('charged, cached, refused and failed requests are in one list, page by page
 test('days with cached answers are listed with what they saved', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const key = await gateway.makeKey({ account: owner.account });
-  const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
+  const body = { model: 'gpt-6-luna', input: 'Twice', temperature: 0 };
   const made = await gateway.post('/v1/responses', { key: key.key, body });
   await gateway.post('/v1/responses', { key: key.key, body });
   const day = new Date(clock.nowMs()).toISOString().slice(0, 10);

@@ -19,8 +19,8 @@ import { answerInParts, answerJson, holdBack } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 const creditMicros = 5_000_000;
 /** Longer than new requests wait for the disk. */
 const newWorkTimeoutMs = 11_000;

@@ -115,14 +115,14 @@ const live = (code: ErrorCode, some: object = {}, more: More = {}): Case =>
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 const badRequests = ({ limitField }: Endpoint): Readonly<Record<string, Case>> => ({
-  'no JSON': raw('{"model": "gpt-5-mini"', /JSON/),
+  'no JSON': raw('{"model": "gpt-6-luna"', /JSON/),
   text: raw('Hello!', /JSON/),
   'an empty body': raw(''),
   'an array': raw('[]'),
   'a string': raw('"Hello!"'),
   null: raw('null'),
   'JSON that is nested deeper than 64': raw(
-    `{"model":"gpt-5-mini","metadata":${nested(70)}}`,
+    `{"model":"gpt-6-luna","metadata":${nested(70)}}`,
     /64/,
   ),
   'thousands of open brackets': raw('['.repeat(15_000), /64/),
@@ -253,7 +253,7 @@ for (const endpoint of endpoints) {
         message: /larger than the 20000 bytes .*body_limit_bytes/,
       }),
       'a form': by('unsupported_media_type', testKey, {
-        send: () => ({ body: 'model=gpt-5-mini', headers: form }),
+        send: () => ({ body: 'model=gpt-6-luna', headers: form }),
         message: /application\/json/,
       }),
       'a compressed body': by('unsupported_media_type', testKey, {
@@ -396,19 +396,19 @@ test('the error for an unknown model suggests the nearest one that the key allow
   };
   for (const { path, body } of endpoints) {
     const error = (model: string, key = testKey) => messageFor(path, body({ model }), key);
-    assert.match(await error('gpt-5-mimi'), /Did you mean 'gpt-5-mini'\?/);
+    assert.match(await error('gpt-6-lune'), /Did you mean 'gpt-6-luna'\?/);
     assert.match(await error('gpt-5x', restricted), /Did you mean 'gpt-5'\?/);
     assert.doesNotMatch(await error('claude-haiku-4-6', restricted), /Did you mean/);
     assert.match(await error('flux-2'), /POST \/v1\/images\/generations/);
-    const long = await error('gpt-5-mini'.repeat(1_000));
+    const long = await error('gpt-6-luna'.repeat(1_000));
     assert.ok(long.length < 300 && !long.includes('Did you mean'));
   }
   const image = { model: 'flux2', prompt: 'A cat' };
   for (const path of ['/v1/images/generations', '/v1/images/edits']) {
     assert.match(await messageFor(path, image, testKey), /Did you mean 'flux-2'\?/);
   }
-  const { error } = await gateway.get('/v1/models/gpt-5-mimi');
-  assert.match(error.message, /Did you mean 'gpt-5-mini'\?/);
+  const { error } = await gateway.get('/v1/models/gpt-6-lune');
+  assert.match(error.message, /Did you mean 'gpt-6-luna'\?/);
 });
 
 const offered: readonly (readonly [method: string, path: string, instead: RegExp])[] = [
@@ -469,7 +469,7 @@ test('endpoints that only read return the same errors', async (t) => {
       { method: 'POST', body: {} },
       'method_not_allowed',
     ],
-    ['a DELETE of a model', '/v1/models/gpt-5-mini', { method: 'DELETE' }, 'method_not_allowed'],
+    ['a DELETE of a model', '/v1/models/gpt-6-luna', { method: 'DELETE' }, 'method_not_allowed'],
   ];
   for (const [name, path, options, code] of table) {
     await t.test(name, async () => {
@@ -489,7 +489,7 @@ const others: readonly (readonly [path: string, shape: 'messages' | 'other', bod
     { model: 'gpt-image-flare-edit', prompt: 'A cat', images: ['https://example.com/cat.png'] },
   ],
   ['/v1/web-search', 'other', { query: 'cats' }],
-  ['/v1/responses/input_tokens', 'other', { model: 'gpt-5-mini', input: 'Hello!' }],
+  ['/v1/responses/input_tokens', 'other', { model: 'gpt-6-luna', input: 'Hello!' }],
   [
     '/v1/messages/count_tokens',
     'messages',

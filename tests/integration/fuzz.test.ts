@@ -161,7 +161,7 @@ async function check(attempt: Attempt): Promise<void> {
 
 function bodyOf({ endpoint, stream, otherModel, mutations, spoiling }: Attempt): string {
   const rich = richBodies[endpoint.name];
-  const other = endpoint.name === 'messages' ? 'gpt-5-mini' : 'claude-haiku-4-5';
+  const other = endpoint.name === 'messages' ? 'gpt-6-luna' : 'claude-haiku-4-5';
   const body = structuredClone({ ...rich, stream, ...(otherModel ? { model: other } : {}) });
   for (const step of mutations) mutate(body, step);
   return spoilings[spoiling]!(JSON.stringify(body));
@@ -266,7 +266,7 @@ const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly st
   'an absurd length': { bytes: post('Content-Length: 99999999999\r\n', '{}'), status: 413 },
   'a broken chunk': { bytes: post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n'), status: 400 },
   'a length that is too short': {
-    bytes: post('Content-Length: 9\r\n', '{"model":"gpt-5-mini"}'),
+    bytes: post('Content-Length: 9\r\n', '{"model":"gpt-6-luna"}'),
     status: 400,
   },
   'no body': { bytes: post('', ''), status: 400 },
@@ -303,7 +303,7 @@ test('half a body from a client that leaves costs nothing', async () => {
 
 test('pipelined requests are answered in order, each charged', async () => {
   const body = JSON.stringify({
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     input: 'Hi',
     stream: true,
     max_output_tokens: 50,

@@ -37,7 +37,7 @@ export async function run(baseUrl: string, key: string) {
   const owner: string | undefined = models.data?.data[0]?.owned_by;
   const chat = await client.POST('/v1/chat/completions', {
     params: { header: { 'Idempotency-Key': 'order-7' } },
-    body: { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!' }] },
+    body: { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hello!' }] },
   });
   const cost: number | undefined = chat.data?.usage.cost;
   const finish = chat.data?.choices[0]?.finish_reason;
@@ -46,7 +46,7 @@ export async function run(baseUrl: string, key: string) {
   });
   const reason: string | null | undefined = message.data?.stop_reason;
   const events: string = await client
-    .POST('/v1/responses', { body: { model: 'gpt-5-mini', input: 'Hi', stream: true }, parseAs: 'text' })
+    .POST('/v1/responses', { body: { model: 'gpt-6-luna', input: 'Hi', stream: true }, parseAs: 'text' })
     .then(({ data }) => data as string);
   const first = JSON.parse(events.split('data: ')[1]!.split('\\n')[0]!) as components['schemas']['ResponseStreamEvent'];
   const usage = await client.GET('/v1/usage', { params: { query: { limit: 2 } } });
@@ -54,7 +54,7 @@ export async function run(baseUrl: string, key: string) {
   const refused = await client.POST('/v1/web-search', { body: { query: '' } });
   const code = refused.error?.error.code;
   // @ts-expect-error -- the description requires messages
-  const wrong = await client.POST('/v1/chat/completions', { body: { model: 'gpt-5-mini' } });
+  const wrong = await client.POST('/v1/chat/completions', { body: { model: 'gpt-6-luna' } });
   return { owner, cost, finish, reason, first, cents, code, wrong: wrong.response.status };
 }
 `;

@@ -62,7 +62,7 @@ type Usage = { readonly usage?: { readonly cost?: number } };
 
 const ask = (path: string, body: object) => gateway.post(path, { key, body });
 const searching = { input: 'Hi', tools: [{ type: 'web_search' }] };
-const chatHello = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
+const chatHello = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi' }] };
 
 /** Sentences of guides, each with the request that checks it. */
 const claims: readonly (readonly [guide: string, words: string, check: () => Promise<void>])[] = [
@@ -123,7 +123,7 @@ const claims: readonly (readonly [guide: string, words: string, check: () => Pro
       for (const tool of forms) {
         const reply = await ask('/v1/responses', {
           ...searching,
-          model: 'gpt-5-mini',
+          model: 'gpt-6-luna',
           tools: [tool],
         });
         assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, undefined]);

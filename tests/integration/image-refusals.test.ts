@@ -118,7 +118,7 @@ describe('refused image requests', () => {
     ['a stream', { stream: true }, 'stream', /not streamed/],
     ['a transparent background', { background: 'transparent' }, 'background', /opaque/],
     ['a mask', { mask: oneInput }, 'mask', /not supported/],
-    ['a model of chats', { model: 'gpt-5-mini' }, 'model', /makes no images/],
+    ['a model of chats', { model: 'gpt-6-luna' }, 'model', /makes no images/],
   ];
   for (const mode of ['live', 'test'] as const) {
     test(`an invalid request with a ${mode} key: nothing is sent or held`, async () => {

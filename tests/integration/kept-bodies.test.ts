@@ -427,7 +427,7 @@ test('without memory bodies are dropped and counted, and requests are answered',
   t.after(() => own.stop());
   const { key } = await own.makeKey({ bodyDays: 1 });
   await sql`alter table kept_bodies rename to kept_elsewhere`.execute(own.database.write);
-  const body = { ...chat.body({ model: 'gpt-5-mini' }), metadata: {} };
+  const body = { ...chat.body({ model: 'gpt-6-luna' }), metadata: {} };
   const large = JSON.stringify(body) + ' '.repeat(7_000_000);
   for (let sent = 0; sent < 6; sent++) {
     await ok(own.post(chat.path, { key, body: large }));
@@ -451,7 +451,7 @@ test('the operator switches it off for all', async (t) => {
   const made = await own.makeKey({ account: owner.account, bodyDays: 1 });
   const reply = await own.post(chat.path, {
     key: made.key,
-    body: chat.body({ model: 'gpt-5-mini' }),
+    body: chat.body({ model: 'gpt-6-luna' }),
   });
   await own.program.app.gateway.observe.bodies.flush();
   const shown = await owner.get(bodiesPath(owner, reply.requestId));

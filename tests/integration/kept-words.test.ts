@@ -15,7 +15,7 @@ after(() => gateway.stop());
 const secret = `my "sesame' \`opens\\ the 'zebra" hush`;
 const isSecret = /sesame|opens|zebra|hush|4111111111111111/;
 const unknownModel = 'no such hush model';
-const models = ['gpt-5-mini', 'claude-haiku-4-5', 'gemini-3.8-flash', unknownModel];
+const models = ['gpt-6-luna', 'claude-haiku-4-5', 'gemini-3.8-flash', unknownModel];
 /** `add` adds a field. */
 const wrongValues = [
   secret,
@@ -79,7 +79,7 @@ test('no wrong value of an image, a search, a header or a path is kept', async (
     ['/v1/messages/count_tokens', { model: secret, messages: [] }],
     ['/v1/responses/input_tokens', { model: secret, input: [{ type: secret }] }],
   ];
-  const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
+  const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi' }] };
   const headers = ['x-service-tags', 'x-service-cache', 'content-type', 'content-encoding'];
   const kept = await assertNothingKept([
     ...bodies.map(
@@ -99,7 +99,7 @@ test('no wrong value of an image, a search, a header or a path is kept', async (
 
 test('the client still gets the value, and the history names the field', async () => {
   const messages = [{ role: 'user', content: 'Hi' }];
-  const body = { model: 'gpt-5-mini', messages, temperature: 'my secret words' };
+  const body = { model: 'gpt-6-luna', messages, temperature: 'my secret words' };
   const reply = await gateway.post('/v1/chat/completions', { key, body });
   assert.match(reply.text, /temperature must be .*; got \\"my secret words\\"/);
   const [details] = await detailsKept();
@@ -113,7 +113,7 @@ test('a field name that a client chose is cut', async (t) => {
   t.after(() => strict.stop());
   const { key: own } = await strict.makeKey();
   const messages = [{ role: 'user', content: 'Hi' }];
-  const body = { model: 'gpt-5-mini', messages, [`a${'b'.repeat(500)}`]: 1 };
+  const body = { model: 'gpt-6-luna', messages, [`a${'b'.repeat(500)}`]: 1 };
   const reply = await strict.post('/v1/chat/completions', { key: own, body });
   assert.equal(reply.status, 400);
   const [details] = await detailsKept(strict);

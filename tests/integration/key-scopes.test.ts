@@ -11,26 +11,26 @@ import { untilNoticed } from '../support/until.ts';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
 const counted = { model: 'claude-haiku-4-5', messages };
-const chat = { model: 'gpt-5-mini', messages };
+const chat = { model: 'gpt-6-luna', messages };
 const image = { model: 'gpt-image-flare', prompt: 'a boat' };
 
 type Case = { readonly scope: KeyScope | null; readonly body?: object };
 
 /** Every endpoint that takes a key. */
 const cases: Readonly<Record<string, Case>> = {
-  'POST /v1/responses': { scope: 'run', body: { model: 'gpt-5-mini', input: 'Hello!' } },
+  'POST /v1/responses': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hello!' } },
   'POST /v1/chat/completions': { scope: 'run', body: chat },
   'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
   'POST /v1/web-search': { scope: 'run', body: { query: 'tides' } },
   'POST /v1/messages/count_tokens': { scope: 'run', body: counted },
-  'POST /v1/responses/input_tokens': { scope: 'run', body: { model: 'gpt-5-mini', input: 'Hi' } },
+  'POST /v1/responses/input_tokens': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hi' } },
   'POST /v1/images/generations': { scope: 'images', body: image },
   'POST /v1/images/edits': { scope: 'images', body: image },
   'GET /v1/balance': { scope: 'usage' },
   'GET /v1/usage': { scope: 'usage' },
   'GET /v1/models': { scope: null },
   'GET /v1/models/info': { scope: null },
-  'GET /v1/models/gpt-5-mini': { scope: null },
+  'GET /v1/models/gpt-6-luna': { scope: null },
 };
 
 const sets: readonly (readonly KeyScope[])[] = [
@@ -58,7 +58,7 @@ function send(name: string, key: string, body = cases[name]!.body): Promise<Repl
 test('the table has every endpoint that takes a key', () => {
   const withKey = Object.entries(publicOperations)
     .filter(([, { access }]) => access !== 'open')
-    .map(([name]) => name.replace('*', 'gpt-5-mini'));
+    .map(([name]) => name.replace('*', 'gpt-6-luna'));
   const inTable = new Set(Object.keys(cases));
   assert.deepEqual(
     withKey.filter((name) => !inTable.has(name) && name.includes(' /v1/')),
@@ -102,7 +102,7 @@ test('the refusal names the scope, and comes before the body is parsed', async (
 
 test('other ways to send the key, and other spellings of a path, need the same scope', async () => {
   const { key } = await gateway.makeKey({ scopes: ['usage'] });
-  const body = { model: 'gpt-5-mini', input: 'Hello!' };
+  const body = { model: 'gpt-6-luna', input: 'Hello!' };
   const replies = [
     await gateway.post(`/v1/responses?api_key=${key}`, { body }),
     await gateway.post('/v1/responses', { headers: { 'x-api-key': key }, body }),
@@ -158,7 +158,7 @@ test('the playground obeys the scopes of the key', async () => {
   for (const [path, body] of [
     ['/v1/chat/completions', chat],
     ['/v1/messages', { ...chat, max_tokens: 20 }],
-    ['/v1/responses', { model: 'gpt-5-mini', input: 'Hello!' }],
+    ['/v1/responses', { model: 'gpt-6-luna', input: 'Hello!' }],
   ] as const)
     assert.equal(await ask(images, path, body), 403, path);
 });

@@ -22,7 +22,7 @@ const clock = new TestClock();
 let gateway: TestGateway;
 
 before(async () => {
-  gateway = await startGateway({ aliases: { fast: 'gpt-5-mini' } }, { clock });
+  gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock });
 });
 after(() => gateway.stop());
 
@@ -33,7 +33,7 @@ test('a key is taken from Authorization and from x-api-key on every endpoint', a
     '/v1/usage',
     '/v1/models',
     '/v1/models/info',
-    '/v1/models/gpt-5-mini',
+    '/v1/models/gpt-6-luna',
   ];
   const ways: Record<string, string>[] = [
     { authorization: `Bearer ${key}` },
@@ -126,7 +126,7 @@ test('commands create accounts and keys that work while the gateway runs', async
     hint: `tg_live_…${made.key.slice(-4)}`,
     daily_cap_micros: 1_250_000,
     monthly_cap_micros: 10_000_000,
-    models: ['gpt-5-mini', 'gpt-4o'],
+    models: ['gpt-6-luna', 'gpt-4o'],
     scopes: null,
     requests_per_minute: 50,
     tokens_per_minute: null,
@@ -251,7 +251,7 @@ test('changes by commands are in the audit log once, with the previous values an
   for (const command of [
     `keys update ${made.id} --daily-cap-usd 5`,
     `keys update ${made.id} --daily-cap-usd 5`,
-    `accounts update ${account} --frozen yes --model gpt-5-mini --price-multiplier 0.5`,
+    `accounts update ${account} --frozen yes --model gpt-6-luna --price-multiplier 0.5`,
     `accounts debit ${account} --usd 0.5 --note fee`,
   ])
     await cli(command);
@@ -281,7 +281,7 @@ test('changes by commands are in the audit log once, with the previous values an
   assert.deepEqual(frozen!.before, { frozen: false, model_multipliers_ppm: {} });
   assert.deepEqual(frozen!.after, {
     frozen: true,
-    model_multipliers_ppm: { 'gpt-5-mini': 500_000 },
+    model_multipliers_ppm: { 'gpt-6-luna': 500_000 },
   });
   const { entry_id: _id, ...credited } = credit!.after as Record<string, unknown>;
   assert.deepEqual(credited, { mode: 'live', amount_micros: 2_000_000, note: 'first credit' });
@@ -289,18 +289,18 @@ test('changes by commands are in the audit log once, with the previous values an
 });
 
 test('a restricted key lists its own models by id and alias, and is checked by the resolved id', async () => {
-  const { key } = await gateway.makeKey({ models: ['gpt-5-mini', 'claude-haiku-4-5'] });
+  const { key } = await gateway.makeKey({ models: ['gpt-6-luna', 'claude-haiku-4-5'] });
   const ids = async (path: string) =>
     (await gateway.get(path, { key })).json<{ data: { id: string }[] }>().data.map(({ id }) => id);
-  const expected = ['claude-haiku-4-5', 'gpt-5-mini', 'fast'];
+  const expected = ['claude-haiku-4-5', 'gpt-6-luna', 'fast'];
   assert.deepEqual(await ids('/v1/models'), expected);
   assert.deepEqual(await ids('/v1/models/info'), expected);
   assert.equal((await gateway.get('/v1/models/gpt-4o', { key })).status, 404);
-  await ok(gateway.get('/v1/models/gpt-5-mini', { key }));
-  for (const model of ['fast', 'openai/gpt-5-mini', 'gpt-5-mini-2025-08-07']) {
+  await ok(gateway.get('/v1/models/gpt-6-luna', { key }));
+  for (const model of ['fast', 'openai/gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
     const reply = await gateway.post(chat.path, { key, body: chat.body({ model }) });
     assert.equal(reply.status, 200, model);
-    assert.equal(reply.json()['model'], 'gpt-5-mini');
+    assert.equal(reply.json()['model'], 'gpt-6-luna');
   }
   assert.equal(
     (await gateway.post(chat.path, { key, body: chat.body({ model: 'gpt-4o' }) })).status,
@@ -318,7 +318,7 @@ test('a live key lists the models with a live route, a test key all models', asy
         .data.map(({ id }) => id),
     );
   const [lives, all] = [await ids(live.key), await ids(sandbox.key)];
-  assert.ok(lives.has('gpt-5-mini') && !lives.has('deepseek-chat') && !lives.has('grok-4.5'));
+  assert.ok(lives.has('gpt-6-luna') && !lives.has('deepseek-chat') && !lives.has('grok-4.5'));
   assert.ok(all.isSupersetOf(lives) && all.has('grok-4.5') && all.size > 90);
   const ask = (key: string) =>
     gateway.post(chat.path, { key, body: chat.body({ model: 'grok-4.5' }) });
@@ -330,7 +330,7 @@ test('wrong command lines are refused with exit code 1 and change nothing', asyn
   const { account, id } = await gateway.makeKey();
   const mistakes: readonly (readonly [string, RegExp])[] = [
     [
-      `keys create --account ${account} --mode live --models gpt-5-mini,no-such-model`,
+      `keys create --account ${account} --mode live --models gpt-6-luna,no-such-model`,
       /no-such-model/,
     ],
     ['keys create --account acc_nobody --mode live', /There is no such account/],

@@ -63,7 +63,7 @@ async function sendMixed(gateway: TestGateway, clock: TestClock): Promise<void> 
   await ask(404, { model: 'nobody' });
   await ask(401, { model: 'good' }, 'tg_live_wrong');
   await ask(400, { model: 'good', max_tokens: 'many' });
-  await ask(200, { model: 'gpt-5-mini' }, testKey);
+  await ask(200, { model: 'gpt-6-luna' }, testKey);
   await ask(200, { query: 'weather' }, testKey, {}, '/v1/web-search');
 
   // The provider bills more than the account has.

@@ -98,17 +98,17 @@ type Case = readonly [
 
 const thinking = { type: 'enabled', budget_tokens: 1_024 };
 const cases: readonly Case[] = [
-  ['chat', { model: 'gpt-5-mini', temperature: 0 }, 'temperature'],
+  ['chat', { model: 'gpt-6-luna', temperature: 0 }, 'temperature'],
   [
     'chat',
     { model: 'o3', top_p: 0.5, presence_penalty: 1, frequency_penalty: 1 },
     'top_p, frequency_penalty, presence_penalty',
   ],
-  ['chat', { model: 'gpt-5-mini', stop: ['STOP'] }, ''],
-  ['chat', { model: 'gpt-5-mini', logprobs: true }, '', 'logprobs'],
-  ['chat', { model: 'gpt-5-mini', logprobs: true, top_logprobs: 2 }, '', 'logprobs'],
-  ['chat', { model: 'gpt-5-mini', logit_bias: { 50256: -100 } }, '', 'logit_bias'],
-  ['chat', { model: 'gpt-5-mini', logprobs: false, top_logprobs: 0, logit_bias: null }, ''],
+  ['chat', { model: 'gpt-6-luna', stop: ['STOP'] }, ''],
+  ['chat', { model: 'gpt-6-luna', logprobs: true }, '', 'logprobs'],
+  ['chat', { model: 'gpt-6-luna', logprobs: true, top_logprobs: 2 }, '', 'logprobs'],
+  ['chat', { model: 'gpt-6-luna', logit_bias: { 50256: -100 } }, '', 'logit_bias'],
+  ['chat', { model: 'gpt-6-luna', logprobs: false, top_logprobs: 0, logit_bias: null }, ''],
   ['chat', { model: 'gpt-4o', reasoning_effort: 'low' }, 'reasoning_effort'],
   ['chat', { model: 'gpt-4o', reasoning_effort: 'none' }, ''],
   ['chat', { model: 'gpt-4o', temperature: 0.5, top_p: 0.5, stop: 'STOP' }, ''],
@@ -121,10 +121,10 @@ const cases: readonly Case[] = [
     { model: 'a-grok', temperature: 0.5, presence_penalty: 1, stop: ['STOP'] },
     'presence_penalty',
   ],
-  ['responses', { model: 'gpt-5-mini', temperature: 0, top_p: 0.5 }, 'temperature, top_p'],
-  ['responses', { model: 'gpt-5-mini', top_logprobs: 2 }, '', 'top_logprobs'],
-  ['responses', { model: 'gpt-5-mini', include: ['message.output_text.logprobs'] }, '', 'include'],
-  ['responses', { model: 'gpt-5-mini', max_output_tokens: 5 }, ''],
+  ['responses', { model: 'gpt-6-luna', temperature: 0, top_p: 0.5 }, 'temperature, top_p'],
+  ['responses', { model: 'gpt-6-luna', top_logprobs: 2 }, '', 'top_logprobs'],
+  ['responses', { model: 'gpt-6-luna', include: ['message.output_text.logprobs'] }, '', 'include'],
+  ['responses', { model: 'gpt-6-luna', max_output_tokens: 5 }, ''],
   ['responses', { model: 'gpt-5.4', temperature: 0.5 }, ''],
   ['responses', { model: 'gpt-4o', reasoning: { effort: 'low' }, temperature: 0.5 }, 'reasoning'],
   ['responses', { model: 'to-chat', temperature: 0 }, 'temperature'],
@@ -166,7 +166,7 @@ for (const [at, fields, ignored, refused] of cases) {
 }
 
 test('stop sequences that a model refuses cut its answer, whole and streamed', async () => {
-  for (const model of ['gpt-5-mini', 'a-grok']) {
+  for (const model of ['gpt-6-luna', 'a-grok']) {
     for (const stream of [false, true]) {
       const body = { model, messages, stream, stop: ['STOP'] };
       const reply = await gateway.post('/v1/chat/completions', { key: live, body });
@@ -189,8 +189,8 @@ test('more stop sequences than a host takes are emulated', async () => {
 
 test('the cache is asked by the temperature that the client sent, although the model gets none', async () => {
   for (const [path, body] of [
-    ['/v1/chat/completions', { model: 'gpt-5-mini', messages, temperature: 0, seed: 1 }],
-    ['/v1/responses', { model: 'gpt-5-mini', input: 'Hi', temperature: 0 }],
+    ['/v1/chat/completions', { model: 'gpt-6-luna', messages, temperature: 0, seed: 1 }],
+    ['/v1/responses', { model: 'gpt-6-luna', input: 'Hi', temperature: 0 }],
   ] as const) {
     const send = () => gateway.post(path, { key: live, body: { ...body, user: 'cache' } });
     assert.equal((await send()).headers['x-service-cache'], undefined);

@@ -53,7 +53,7 @@ test('a NUL in a URL of the public API is refused', async () => {
 test('a NUL in a body of the public API is refused in names, and passes in prompts', async () => {
   const { key } = await gateway.makeKey();
   for (const { path, body } of endpoints) {
-    assertRefused(await gateway.post(path, { key, body: body({ model: 'gpt-5-mini\0' }) }), path);
+    assertRefused(await gateway.post(path, { key, body: body({ model: 'gpt-6-luna\0' }) }), path);
     const bodies = [
       body({ metadata: { user_id: 'a\0b' } }),
       JSON.parse(JSON.stringify(body()).replace('Hi', 'H\\u0000i')) as object,

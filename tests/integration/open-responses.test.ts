@@ -92,7 +92,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-for (const model of ['gpt-5-mini', ...chainedModels]) {
+for (const model of ['gpt-6-luna', ...chainedModels]) {
   for (const [name, { body, outputTypes, text }] of Object.entries(cases)) {
     test(`${model}: ${name}, whole and streamed`, async () => {
       const whole = readResponse((await ask(model, body)).json());

@@ -92,7 +92,7 @@ test('a Messages client that marks its prompts names one prompt cache in all tur
   });
   const keyOf = async (body: object, from = key, headers: Record<string, string> = {}) => {
     const sent = upstream.requests.length;
-    const model = 'gpt-5-mini';
+    const model = 'gpt-6-luna';
     const reply = await gateway.post('/v1/messages', {
       key: from,
       headers,

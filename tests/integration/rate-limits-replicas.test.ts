@@ -27,7 +27,7 @@ type Asked = { readonly replica: RunningApp; readonly key: string; readonly text
 
 function ask({ replica, key, text = 'Hi' }: Asked): Promise<Reply> {
   const body = {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     max_completion_tokens: 16,
     messages: [{ role: 'user', content: text }],
   };

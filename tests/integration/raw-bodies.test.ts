@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.ts';
 // Only on routes where the operator lets unknown fields pass.
 const opened = { pass_fields: ['__proto__', 'constructor'] };
 const gateway = await startGateway({
-  models: { 'gpt-5-mini': opened, 'claude-haiku-4-5': opened },
+  models: { 'gpt-6-luna': opened, 'claude-haiku-4-5': opened },
 });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => gateway.stop());

@@ -26,9 +26,9 @@ after(() => gateway.stop());
 /** Each of the package's providers that can reach the gateway. */
 const ways: Readonly<Record<string, (key: string) => LanguageModel>> = {
   'openai responses': (apiKey) =>
-    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).responses('gpt-5-mini'),
+    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).responses('gpt-6-luna'),
   'openai chat': (apiKey) =>
-    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).chat('gpt-5-mini'),
+    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).chat('gpt-6-luna'),
   anthropic: (apiKey) =>
     createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey })('claude-haiku-4-5'),
   'openai-compatible': (apiKey) =>
@@ -37,7 +37,7 @@ const ways: Readonly<Record<string, (key: string) => LanguageModel>> = {
       baseURL: `${gateway.url}/v1`,
       apiKey,
       includeUsage: true,
-    })('gpt-5-mini'),
+    })('gpt-6-luna'),
 };
 const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
 const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };

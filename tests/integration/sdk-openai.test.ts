@@ -26,9 +26,9 @@ const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
 const messages = [{ role: 'user' as const, content: 'Hello!' }];
 
 test('chat.completions.create returns text, usage and finish reason', async () => {
-  const completion = await sandbox.chat.completions.create({ model: 'gpt-5-mini', messages });
+  const completion = await sandbox.chat.completions.create({ model: 'gpt-6-luna', messages });
   assert.equal(completion.object, 'chat.completion');
-  assert.equal(completion.model, 'gpt-5-mini');
+  assert.equal(completion.model, 'gpt-6-luna');
   assert.equal(completion.choices[0]?.message.content, sandboxText);
   assert.equal(completion.choices[0].finish_reason, 'stop');
   // The sandbox counts a token per four bytes.
@@ -42,7 +42,7 @@ test('chat.completions.create returns text, usage and finish reason', async () =
 test('a chat stream has the same text, and usage only on request', async () => {
   for (const includeUsage of [true, false]) {
     const stream = await sandbox.chat.completions.create({
-      model: 'gpt-5-mini',
+      model: 'gpt-6-luna',
       messages,
       stream: true,
       stream_options: { include_usage: includeUsage },
@@ -67,10 +67,10 @@ test('a chat stream has the same text, and usage only on request', async () => {
 });
 
 test('responses.create returns text, usage and status', async () => {
-  const response = await sandbox.responses.create({ model: 'gpt-5-mini', input: 'Hello!' });
+  const response = await sandbox.responses.create({ model: 'gpt-6-luna', input: 'Hello!' });
   assert.equal(response.output_text, sandboxText);
   assert.equal(response.status, 'completed');
-  assert.equal(response.model, 'gpt-5-mini');
+  assert.equal(response.model, 'gpt-6-luna');
   assert.deepEqual(
     [response.usage?.input_tokens, response.usage?.output_tokens, response.usage?.total_tokens],
     [2, 13, 15],
@@ -78,7 +78,7 @@ test('responses.create returns text, usage and status', async () => {
 });
 
 test('responses.stream() emits events that agree with its final response', async () => {
-  const stream = sandbox.responses.stream({ model: 'gpt-5-mini', input: 'Hello!' });
+  const stream = sandbox.responses.stream({ model: 'gpt-6-luna', input: 'Hello!' });
   let text = '';
   const types: string[] = [];
   for await (const event of stream) {
@@ -97,9 +97,9 @@ test('responses.stream() emits events that agree with its final response', async
 test('models.list and models.retrieve read the catalogue', async () => {
   const models = await Array.fromAsync(sandbox.models.list());
   assert.ok(models.length > 90, `${models.length} models`);
-  const listed = models.find(({ id }) => id === 'gpt-5-mini');
+  const listed = models.find(({ id }) => id === 'gpt-6-luna');
   assert.equal(listed?.owned_by, 'openai');
-  assert.deepEqual(await sandbox.models.retrieve('gpt-5-mini'), listed);
+  assert.deepEqual(await sandbox.models.retrieve('gpt-6-luna'), listed);
 });
 
 test('a live chat request reaches the provider with its own credential and comes back with text and usage', async () => {
@@ -107,23 +107,23 @@ test('a live chat request reaches the provider with its own credential and comes
   gateway.upstream.on('/v1/chat/completions', answerContent('chat', content));
   const next = gateway.upstream.requests.length;
   const { data, response } = await live.chat.completions
-    .create({ model: 'gpt-5-mini', messages })
+    .create({ model: 'gpt-6-luna', messages })
     .withResponse();
   assert.equal(data.choices[0]?.message.content, content.text);
-  assert.equal(data.model, 'gpt-5-mini', "the catalogue's id, not the provider's dated one");
+  assert.equal(data.model, 'gpt-6-luna', "the catalogue's id, not the provider's dated one");
   assert.deepEqual(countsOf(data.usage), {
     prompt_tokens: 12,
     completion_tokens: 5,
     total_tokens: 17,
   });
-  // (9 × $0.25 + 3 × $0.025 + 5 × $2) a million, rounded up.
-  assert.equal(response.headers.get('x-service-cost-micros'), '13');
+  // (9 × $0.1 + 3 × $0.01 + 5 × $0.5) a million, rounded up.
+  assert.equal(response.headers.get('x-service-cost-micros'), '4');
   const sent = await gateway.upstream.request(next);
   assert.match(sent.headers.authorization ?? '', /^Bearer sk-upstream-secret/);
   assert.deepEqual((sent.body as { messages: unknown }).messages, messages);
 
   const stream = live.chat.completions.stream({
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     messages,
     stream_options: { include_usage: true },
   });
@@ -136,14 +136,14 @@ test('a live chat request reaches the provider with its own credential and comes
 test('a live responses request is answered whole and streamed', async () => {
   const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
   gateway.upstream.on('/v1/responses', answerContent('responses', content));
-  const whole = await live.responses.create({ model: 'gpt-5-mini', input: 'Hello!' });
+  const whole = await live.responses.create({ model: 'gpt-6-luna', input: 'Hello!' });
   const streamed = await live.responses
-    .stream({ model: 'gpt-5-mini', input: 'Hello!' })
+    .stream({ model: 'gpt-6-luna', input: 'Hello!' })
     .finalResponse();
   for (const response of [whole, streamed]) {
     assert.equal(response.output_text, content.text);
     assert.equal(response.status, 'completed');
-    assert.equal(response.model, 'gpt-5-mini');
+    assert.equal(response.model, 'gpt-6-luna');
     assert.equal(response.usage?.total_tokens, 17);
   }
 });
@@ -152,7 +152,7 @@ test('a response with a warning about previous_response_id is read like any othe
   const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
   gateway.upstream.on('/v1/responses', answerContent('responses', content));
   for (const client of [live, sandbox]) {
-    const asked = { model: 'gpt-5-mini', input: 'Hello!', previous_response_id: 'resp_1' };
+    const asked = { model: 'gpt-6-luna', input: 'Hello!', previous_response_id: 'resp_1' };
     const whole = await client.responses.create(asked);
     const streamed = await client.responses.stream(asked).finalResponse();
     assert.equal(streamed.output_text, whole.output_text);
@@ -213,7 +213,7 @@ test('a whole response with the calls of hosted tools is read', async () => {
 
 test('each refusal is the typed error of its status, with its code and field', async (t) => {
   const rated = await newClient({ requestsPerMinute: 1 });
-  await rated.chat.completions.create({ model: 'gpt-5-mini', messages });
+  await rated.chat.completions.create({ model: 'gpt-6-luna', messages });
   const capped = await newClient({ dailyCapMicros: zeroMicros });
   const restricted = await newClient({ models: ['gpt-4o'] });
   const poor = await newClient({ mode: 'live' });
@@ -277,7 +277,7 @@ test('a cap is not retried by the SDK on its own', async () => {
 
 test('a stream that breaks off throws, in chat and in responses', async () => {
   const content = 'sandbox: cut_after=3';
-  const asked = { model: 'gpt-5-mini', stream: true } as const;
+  const asked = { model: 'gpt-6-luna', stream: true } as const;
   for (const stream of [
     await sandbox.chat.completions.create({ ...asked, messages: [{ role: 'user', content }] }),
     await sandbox.responses.create({ ...asked, input: content }),
@@ -307,7 +307,7 @@ async function newClient(options: KeyOptions): Promise<OpenAI> {
 
 /** The error of a small chat request; must have the expected class. */
 async function failing(client: OpenAI, expected: ErrorClass, fields: object = {}) {
-  const asked = client.chat.completions.create({ model: 'gpt-5-mini', messages, ...fields });
+  const asked = client.chat.completions.create({ model: 'gpt-6-luna', messages, ...fields });
   const error: unknown = await asked.then(
     () => assert.fail('the request succeeded'),
     (thrown: unknown) => thrown,

@@ -19,8 +19,8 @@ const content = {
   text: 'one two three four five six seven eight',
   tokens: { input: 100, output: 20 },
 };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 /** How often idle connections are closed. */
 const sweepMs = 20;
 

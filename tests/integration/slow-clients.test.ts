@@ -16,8 +16,8 @@ const arrivalTimeoutMs = 3_000;
 const stallMs = 1_500;
 const chat = endpoint('chat');
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 let served = 0;
 
 const gateway = await startGateway(

@@ -24,7 +24,7 @@ const tool = {
 const clock = new TestClock();
 
 const gateway = await startGateway(
-  { pricing: { markup: 1.5 }, aliases: { fast: 'gpt-5-mini' } },
+  { pricing: { markup: 1.5 }, aliases: { fast: 'gpt-6-luna' } },
   { clock },
 );
 const testKey = gateway.program.firstTestKey;
@@ -86,7 +86,7 @@ test('whenever reasoning.effort is set, the first item is reasoning, whose summa
   // A provider whose answer has no reasoning, and a model that does not think.
   gateway.answer(responses, { text: 'Hi there', tokens: { input: 5, output: 2 } });
   const typesOf = (items: Json[]) => items.map(({ type }) => type);
-  for (const model of ['gpt-5-mini', 'gpt-4o']) {
+  for (const model of ['gpt-6-luna', 'gpt-4o']) {
     const body = responses.body({ model, reasoning: { effort: 'low' } });
     const { output } = (await ask(responses.path, body, liveKey)) as { output: Json[] };
     assert.deepEqual(typesOf(output), ['reasoning', 'message']);
@@ -112,11 +112,11 @@ test('whenever reasoning.effort is set, the first item is reasoning, whose summa
 });
 
 test('the model of an answer is its catalogue id, whatever name was requested', async () => {
-  const gpt = ['fast', 'openai/gpt-5-mini', 'gpt-5-mini-2025-08-07'];
+  const gpt = ['fast', 'openai/gpt-6-luna', 'gpt-6-luna-2026-09-22'];
   const claude = [20251001, 'latest'].map((version) => `claude-haiku-4-5-${version}`);
   for (const [id, at, names] of [
-    ['gpt-5-mini', chat, gpt],
-    ['gpt-5-mini', responses, gpt],
+    ['gpt-6-luna', chat, gpt],
+    ['gpt-6-luna', responses, gpt],
     ['claude-haiku-4-5', messages, [...claude, 'anthropic/claude-haiku-4-5']],
   ] as const)
     for (const model of names)
@@ -130,9 +130,9 @@ test('a model list entry has its real date and owner, under its id too', async (
   assert.ok(data.length > 20);
   // In seconds.
   for (const entry of data) assert.ok(Number(entry['created']) > 1_500_000_000);
-  const entry = data.find(({ id }) => id === 'gpt-5-mini')!;
-  assert.deepEqual([entry['created'], entry['owned_by']], [Date.UTC(2025, 7, 7) / 1_000, 'openai']);
-  assert.deepEqual((await gateway.get('/v1/models/gpt-5-mini')).json(), entry);
+  const entry = data.find(({ id }) => id === 'gpt-6-luna')!;
+  assert.deepEqual([entry['created'], entry['owned_by']], [Date.UTC(2026, 8, 22) / 1_000, 'openai']);
+  assert.deepEqual((await gateway.get('/v1/models/gpt-6-luna')).json(), entry);
   // An alias is listed under its own name.
   assert.equal((await gateway.get('/v1/models/fast')).json()['id'], 'fast');
 });
@@ -140,27 +140,36 @@ test('a model list entry has its real date and owner, under its id too', async (
 test("model info has the fields of the specification, at list prices without a key and at the account's with one", async () => {
   const infoOf = async (key?: string) => {
     const { data } = (await gateway.get('/v1/models/info', { key })).json<{ data: Json[] }>();
-    return data.find(({ id }) => id === 'gpt-5-mini')!;
+    return data.find(({ id }) => id === 'gpt-6-luna')!;
   };
   const info = await infoOf();
-  // $0.25 input, $2 output, $0.025 cached, times the markup of 1.5. Cache writes without a price
-  // cost as much as input; one-hour writes twice that.
+  // $0.1 input, $0.5 output, $0.01 read from the cache, $0.125 written to it, times the markup of
+  // 1.5, and the same of the tier. One-hour writes without a price cost twice the input.
   assert.deepEqual(info, {
-    id: 'gpt-5-mini',
-    display_name: 'GPT-5 Mini',
-    context_window: 400_000,
-    max_input_tokens: 400_000,
-    max_prompt_tokens: 400_000,
+    id: 'gpt-6-luna',
+    display_name: 'GPT-6 Luna',
+    context_window: 1_050_000,
+    max_input_tokens: 1_050_000,
+    max_prompt_tokens: 922_000,
     max_output_tokens: 128_000,
     supports_thinking: true,
     supports_streaming: true,
     supports_vision: true,
-    input_price_per_1m: 0.375,
-    output_price_per_1m: 3,
-    cache_write_price_per_1m: 0.375,
-    cache_write_1h_price_per_1m: 0.75,
-    cache_read_price_per_1m: 0.0375,
-    price_tiers: [],
+    input_price_per_1m: 0.15,
+    output_price_per_1m: 0.75,
+    cache_write_price_per_1m: 0.1875,
+    cache_write_1h_price_per_1m: 0.3,
+    cache_read_price_per_1m: 0.015,
+    price_tiers: [
+      {
+        above_input_tokens: 272_000,
+        input_price_per_1m: 0.3,
+        output_price_per_1m: 1.125,
+        cache_write_price_per_1m: 0.375,
+        cache_write_1h_price_per_1m: 0.6,
+        cache_read_price_per_1m: 0.03,
+      },
+    ],
     scheduled_prices: [],
     search_prices: { web_search: 0.015, web_search_preview: 0.015 },
   });
@@ -174,24 +183,24 @@ test("model info has the fields of the specification, at list prices without a k
   const own = await infoOf(key);
   assert.deepEqual(
     [own['input_price_per_1m'], own['output_price_per_1m'], own['cache_read_price_per_1m']],
-    [0.3, 2.4, 0.03],
+    [0.12, 0.6, 0.012],
     'a fifth less',
   );
   gateway.answer(chat, { text: 'yes', tokens: { input: 1_000, output: 100 } });
-  assert.equal((await gateway.ask(chat, key)).costMicros, 540, 'charged as shown');
+  assert.equal((await gateway.ask(chat, key)).costMicros, 180, 'charged as shown');
 
   const update = (multiplier: string, ...more: string[]) => {
-    const options = ['--model', 'gpt-5-mini', '--price-multiplier', multiplier, ...more];
+    const options = ['--model', 'gpt-6-luna', '--price-multiplier', multiplier, ...more];
     return gateway.program.cli('accounts', 'update', account, ...options);
   };
   await update('0.5');
-  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
+  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 0.375);
   // One model at half its price, rounded up once.
-  assert.equal((await gateway.ask(chat, key)).costMicros, 338);
+  assert.equal((await gateway.ask(chat, key)).costMicros, 113);
   await update('none', '--frozen', 'yes');
   // The ledger needs no poll to see that.
   assert.equal((await gateway.ask(chat, key)).status, 403);
-  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
+  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 0.6);
 });
 
 // ── Balance and usage ──
@@ -221,8 +230,8 @@ test('a usage record has the fields of the specification; its model is the displ
   const [record] = await gateway.usage(key);
   assert.deepEqual(record, {
     created_at: record!['created_at'],
-    model: 'GPT-5 Mini',
-    model_id: 'gpt-5-mini',
+    model: 'GPT-6 Luna',
+    model_id: 'gpt-6-luna',
     key_id: id,
     input_tokens: 2,
     output_tokens: 13,
@@ -494,15 +503,15 @@ test('store and previous_response_id are ignored: nothing is stored at the provi
   const sent = (await gateway.upstream.request(next)).body as Json;
   assert.equal(sent['store'], false);
   assert.ok(!('previous_response_id' in sent));
-  assert.equal(sent['model'], 'gpt-5-mini');
+  assert.equal(sent['model'], 'gpt-6-luna');
 });
 
 test('an ignored previous_response_id is listed in the header and in `warnings` of every response object, on every path', async () => {
   const content = { text: 'yes', tokens: { input: 5, output: 1 } };
   for (const at of endpoints) gateway.answer(at, content);
   const ways = [
-    ['gpt-5-mini', testKey],
-    ['gpt-5-mini', liveKey],
+    ['gpt-6-luna', testKey],
+    ['gpt-6-luna', liveKey],
     ['claude-haiku-4-5', liveKey],
   ] as const;
   for (const [model, key] of ways) {
@@ -551,7 +560,7 @@ function responseOf(output: readonly object[]): Json {
     object: 'response',
     created_at: 1_790_000_000,
     status: 'completed',
-    model: 'gpt-5-mini-2025-08-07',
+    model: 'gpt-6-luna-2026-09-22',
     output,
     usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
   };

@@ -23,7 +23,7 @@ before(async () => {
 after(() => gateway.stop());
 
 const chat = (fields: object = {}) => ({
-  model: 'gpt-5-mini',
+  model: 'gpt-6-luna',
   messages: [{ role: 'user', content: 'Hello' }],
   ...fields,
 });
@@ -105,7 +105,7 @@ test('a wrong header is a 400 that names it, and nothing is charged', async () =
 
 test('tags of requests that are refused before they are admitted are not stored', async () => {
   const limited = await gateway.makeKey({ account: member.account, requestsPerMinute: 1 });
-  const narrow = await gateway.makeKey({ account: member.account, models: ['gpt-5-nano'] });
+  const narrow = await gateway.makeKey({ account: member.account, models: ['gpt-5.6-luna'] });
   const headers = { 'x-service-tags': 'refused=admitted' };
   const send = async (secret: string, fields: object, status: number) => {
     const body = chat(fields);

@@ -26,7 +26,7 @@ const tiny = {
  * with a small context.
  */
 const models = {
-  'gpt-5-mini': { provider: 'openai' },
+  'gpt-6-luna': { provider: 'openai' },
   'gpt-4.1': { provider: 'openai' },
   'gpt-5.5-pro': { provider: 'openai' },
   'claude-haiku-4-5': { provider: 'anthropic' },
@@ -507,7 +507,7 @@ const searching = [
   [
     '/v1/responses',
     {
-      model: 'gpt-5-mini',
+      model: 'gpt-6-luna',
       input: 'sandbox: tool=web_search cats',
       tools: [{ type: 'web_search' }],
     },
@@ -554,7 +554,7 @@ test('a long prompt is refused before any charge, and can still be counted', asy
   const refused = await gateway.post('/v1/messages', { key: sandbox, body });
   assert.deepEqual([refused.status, refused.error['code']], [400, 'context_length_exceeded']);
   const counts = await Promise.all(
-    [body, { ...body, model: 'gpt-5-mini' }].map((asked) => {
+    [body, { ...body, model: 'gpt-6-luna' }].map((asked) => {
       const { max_tokens: _none, ...question } = asked;
       return gateway.post('/v1/messages/count_tokens', { key: sandbox, body: question });
     }),

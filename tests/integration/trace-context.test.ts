@@ -115,7 +115,7 @@ void describe('everything else', () => {
     for (const [path, body] of [
       ['/v1/web-search', { query: 'cats' }],
       ['/v1/messages/count_tokens', { model: 'claude-haiku-4-5', messages }],
-      ['/v1/responses/input_tokens', { model: 'gpt-5-mini', input: 'Hello!' }],
+      ['/v1/responses/input_tokens', { model: 'gpt-6-luna', input: 'Hello!' }],
     ] as const) {
       const { reply, asked } = await ask(path, body);
       assert.equal(reply.status, 200, reply.text);

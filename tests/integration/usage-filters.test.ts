@@ -23,14 +23,14 @@ let all: readonly UsageRow[];
 
 before(async () => {
   const clock = new TestClock();
-  gateway = await startGateway({ aliases: { fast: 'gpt-5-mini', draw: 'flux-2' } }, { clock });
+  gateway = await startGateway({ aliases: { fast: 'gpt-6-luna', draw: 'flux-2' } }, { clock });
   mine = await gateway.makeKey();
   other = await gateway.makeKey({ account: mine.account });
   const messages = [{ role: 'user', content: 'Hello' }];
   for (let round = 0; round < 4; round++) {
     for (const { key } of [mine, other]) {
       for (const [path, body] of [
-        ['/v1/chat/completions', { model: 'gpt-5-mini', messages }],
+        ['/v1/chat/completions', { model: 'gpt-6-luna', messages }],
         ['/v1/messages', { model: 'claude-haiku-4-5', messages, max_tokens: 9 }],
         ['/v1/images/generations', { model: 'flux-2', prompt: 'A cat' }],
         ['/v1/web-search', { query: 'cats' }],
@@ -73,7 +73,7 @@ test('a record has the ids of its model and key', () => {
       .map(({ model_id, key_id }) => [model_id, key_id])
       .toReversed(),
     [mine, other].flatMap(({ id }) =>
-      ['gpt-5-mini', 'claude-haiku-4-5', 'flux-2', 'web-search'].map((model) => [model, id]),
+      ['gpt-6-luna', 'claude-haiku-4-5', 'flux-2', 'web-search'].map((model) => [model, id]),
     ),
   );
 });
@@ -82,7 +82,7 @@ test('the pages of a filter together contain all matching records, whatever the 
   const [late, early] = [all[5]!.created_at, all[20]!.created_at];
   const cases: [filter: Record<string, string>, passes: (row: UsageRow) => boolean][] = [
     [{ key: other.id }, (row) => row.key_id === other.id],
-    [{ model: 'gpt-5-mini' }, (row) => row.model_id === 'gpt-5-mini'],
+    [{ model: 'gpt-6-luna' }, (row) => row.model_id === 'gpt-6-luna'],
     [{ model: 'web-search' }, (row) => row.model_id === 'web-search'],
     [{ from: early }, (row) => row.created_at >= early],
     [{ to: late }, (row) => row.created_at < late],
@@ -115,8 +115,8 @@ test('a model is found by any of its names', async () => {
   const ids = async (model: string) => [
     ...new Set((await readAll({ model })).map((row) => row.model_id)),
   ];
-  for (const name of ['fast', 'openai/gpt-5-mini', 'gpt-5-mini-2025-08-07'])
-    assert.deepEqual(await ids(name), ['gpt-5-mini']);
+  for (const name of ['fast', 'openai/gpt-6-luna', 'gpt-6-luna-2026-09-22'])
+    assert.deepEqual(await ids(name), ['gpt-6-luna']);
   assert.deepEqual(await ids('claude-haiku-4-5-20251001'), ['claude-haiku-4-5']);
   assert.deepEqual(await ids('draw'), ['flux-2']);
 });
@@ -148,7 +148,7 @@ test('the keys of another account match nothing', async () => {
 });
 
 const refused: [query: string, param: string][] = [
-  ['models=gpt-5-mini', 'models'],
+  ['models=gpt-6-luna', 'models'],
   ['limit=5&page=2', 'page'],
   ['From=2026-11-01', 'From'],
   ['from[gte]=2026-11-01', 'from[gte]'],
@@ -187,7 +187,7 @@ test('parameters that begin with `_` are ignored, because clients add them again
 });
 
 test('the error for an unknown parameter lists the known ones', async () => {
-  const { message } = (await ask('models=gpt-5-mini')).error;
+  const { message } = (await ask('models=gpt-6-luna')).error;
   assert.match(message, /`limit`, `cursor`, `request_id`, `from`, `to`, `model`, `tag`, `key`/);
   const long = 'x'.repeat(5_000);
   assert.ok((await ask(`${long}=1`)).text.length < 1_000);

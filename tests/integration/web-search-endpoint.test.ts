@@ -301,7 +301,7 @@ for (const mode of ['live', 'test'] as const) {
     });
 
     test('is not limited by its list of models, because a search has none', async () => {
-      for (const models of [['gpt-5-mini'], ['web-search'], []])
+      for (const models of [['gpt-6-luna'], ['web-search'], []])
         resultsOf(await search({}, (await newKey({ mode, models })).key));
     });
 
@@ -363,12 +363,12 @@ test('a balance that does not cover a search is a 402', async () => {
 test('the command line restricts a key to searches and models', async () => {
   const { id, key, account } = await gateway.program.createKey({
     mode: 'test',
-    models: 'web-search,gpt-5-mini',
+    models: 'web-search,gpt-6-luna',
   });
   resultsOf(await search({}, key));
   const list = ['keys', 'list', '--account', account];
   const listed = await gateway.program.cli<{ id: string; models: string[] }[]>(...list);
-  assert.deepEqual(listed.find((row) => row.id === id)?.models, ['web-search', 'gpt-5-mini']);
+  assert.deepEqual(listed.find((row) => row.id === id)?.models, ['web-search', 'gpt-6-luna']);
   await assert.rejects(
     gateway.program.createKey({ account, models: 'web-searches' }),
     /no model 'web-searches'/,

@@ -70,7 +70,7 @@ after(async () => {
 
 test('llmprobe finds nothing wrong with the sandbox, in all of its probes', async () => {
   await probe({
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     key: chain.gateway.program.firstTestKey,
     options: [],
     passedMin: 60,

@@ -67,7 +67,7 @@ const script =
   'const read = await tools.exec_command({ cmd: "cat note.txt" });\ntext(read.output ?? read);';
 
 const codexScenarios: readonly Scenario[] = [
-  { model: 'gpt-5-mini', wire: 'responses', call: readWithCodex },
+  { model: 'gpt-6-luna', wire: 'responses', call: readWithCodex },
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithCodex },
   { model: 'chat-model', wire: 'chat', call: readWithCodex },
   { model: 'gemini-model', wire: 'gemini', call: readWithCodex },
@@ -92,9 +92,9 @@ for (const scenario of codexScenarios) {
 /** With these, Codex asks for a WebSocket first. */
 const codexSocketConfigs: Readonly<Record<string, () => string>> = {
   'a provider that supports WebSockets': () =>
-    `${codexConfig('gpt-5-mini')}supports_websockets = true\n`,
+    `${codexConfig('gpt-6-luna')}supports_websockets = true\n`,
   'its own provider at another address': () =>
-    `model = "gpt-5-mini"\nopenai_base_url = "${gateway.url}/v1"\n`,
+    `model = "gpt-6-luna"\nopenai_base_url = "${gateway.url}/v1"\n`,
 };
 
 for (const [what, config] of Object.entries(codexSocketConfigs)) {
@@ -123,7 +123,7 @@ const readWithClaude = {
 
 const claudeScenarios: readonly Scenario[] = [
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithClaude },
-  { model: 'gpt-5-mini', wire: 'responses', call: readWithClaude },
+  { model: 'gpt-6-luna', wire: 'responses', call: readWithClaude },
   { model: 'chat-model', wire: 'chat', call: readWithClaude },
   { model: 'gemini-model', wire: 'gemini', call: readWithClaude },
 ];
@@ -138,7 +138,7 @@ const readWithOpencode = { name: 'read', input: { filePath: 'note.txt' } };
 
 const opencodeScenarios: readonly Scenario[] = [
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithOpencode },
-  { model: 'gpt-5-mini', wire: 'responses', call: readWithOpencode },
+  { model: 'gpt-6-luna', wire: 'responses', call: readWithOpencode },
   { model: 'chat-model', wire: 'chat', call: readWithOpencode },
   { model: 'gemini-model', wire: 'gemini', call: readWithOpencode },
 ];
@@ -193,7 +193,7 @@ async function runScenario(
  */
 const contexts = [
   { model: 'claude-haiku-4-5', shown: /\| System prompt \| 4\.3k \|/, counts: true },
-  { model: 'gpt-5-mini', shown: /\| System prompt \| (?!4\.3k)/, counts: false },
+  { model: 'gpt-6-luna', shown: /\| System prompt \| (?!4\.3k)/, counts: false },
 ] as const;
 
 for (const { model: name, shown, counts } of contexts) {
@@ -273,7 +273,7 @@ function claudeSettings(name: string, token: string): Record<string, string> {
   const lines = readGuide('claude-code', /```sh\n((?:export \w+=.*\n)+)claude /).matchAll(
     /^export (\w+)=(.*)$/gm,
   );
-  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_KEY: token };
+  const values: Readonly<Record<string, string>> = { 'gpt-6-luna': name, $TOLLGATE_KEY: token };
   return Object.fromEntries(
     [...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]),
   );
@@ -290,7 +290,7 @@ const opencodeOffline = {
 function runOpencode(workspace: Workspace, name: string): Promise<ProgramResult> {
   // The settings of docs/guides/opencode.md, with every model under one of its names.
   const settings = readGuide('opencode', /```json\n([\s\S]*?)```/)
-    .replaceAll('gpt-5-mini', name)
+    .replaceAll('gpt-6-luna', name)
     .replaceAll('claude-haiku-4-5', name);
   writeFileSync(join(workspace.work, 'opencode.json'), settings);
   const env = { ...opencodeOffline, TOLLGATE_KEY: key };

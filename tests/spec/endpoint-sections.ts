@@ -235,7 +235,7 @@ export const endpointSections: Sections = {
   'POST /v1/responses': {
     'model | string | yes | model name or alias': takes(
       responses,
-      [{ model: 'gpt-5-mini' }, { model: 'fast' }],
+      [{ model: 'gpt-6-luna' }, { model: 'fast' }],
       [{ model: undefined }, { model: 5 }],
     ),
     'input | string or array |  | a string, or an array of items': takes(
@@ -431,7 +431,7 @@ export const endpointSections: Sections = {
       async (service) => {
         const reply = await service.post(
           countPath,
-          messages.body({ max_tokens: undefined, model: 'gpt-5-mini' }),
+          messages.body({ max_tokens: undefined, model: 'gpt-6-luna' }),
         );
         assert.deepEqual([reply.status, reply.error.param], [400, 'model']);
       },

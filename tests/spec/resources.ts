@@ -68,7 +68,7 @@ export const resources: Sections = {
         addsUp(usage, 'input_tokens', 'output_tokens'),
     }),
     'model | string | model that served the request': async (service) =>
-      assert.equal((await service.accepts(responses, { model: 'fast' }))['model'], 'gpt-5-mini'),
+      assert.equal((await service.accepts(responses, { model: 'fast' }))['model'], 'gpt-6-luna'),
     'status | string | `completed` in a finished response; `in_progress` in the first streamed event':
       async (service) => {
         const { events } = await service.events('text');
@@ -111,7 +111,7 @@ export const resources: Sections = {
     ...fieldsOf(ofCompletion, {
       'id | string | completion identifier': isText,
       'object | string | constant `chat.completion`': is('chat.completion'),
-      'model | string |': is('gpt-5-mini'),
+      'model | string |': is('gpt-6-luna'),
       'usage | object | prompt_tokens, completion_tokens, total_tokens (integers)': (usage) =>
         addsUp(usage, 'prompt_tokens', 'completion_tokens'),
     }),
@@ -241,7 +241,7 @@ export const resources: Sections = {
         .execute();
       const priceFor = async (name?: string) => {
         const info = listOf(await gateway.get('/v1/models/info', { key: name })).find(
-          ({ id }) => id === 'gpt-5-mini',
+          ({ id }) => id === 'gpt-6-luna',
         )!;
         return Number(info['output_price_per_1m']);
       };
@@ -258,7 +258,7 @@ export const resources: Sections = {
     ...fieldsOf(ofRecord, {
       'created_at | string | ISO 8601 timestamp': (value) =>
         /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value)),
-      'model | string | display name of the model': is('GPT-5 Mini'),
+      'model | string | display name of the model': is('GPT-6 Luna'),
       'input_tokens | integer |': isCount,
       'output_tokens | integer |': isCount,
     }),

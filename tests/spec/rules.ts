@@ -68,7 +68,7 @@ async function holdsUntil(
 }
 
 /** Room for one request's hold, and little more. */
-const smallCap = micros(500);
+const smallCap = micros(125);
 const daily: Proof = (service) =>
   holdsUntil(service, { dailyCapMicros: smallCap }, 'key_daily_limit_reached', midnightAfter);
 const monthly: Proof = (service) =>
@@ -83,8 +83,8 @@ const allowedModels: Proof = async (service) => {
   const { key, account } = await service.gateway.makeKey({ models: ['gpt-4o'] });
   const ask = (withKey: string, model: string) => service.chat({ model }, { key: withKey });
   await answers(ask(key, 'gpt-4o'), 200);
-  await answers(ask(key, 'gpt-5-mini'), 403, 'model_not_allowed_for_key');
-  await answers(ask(await service.newKey({ account }), 'gpt-5-mini'), 200);
+  await answers(ask(key, 'gpt-6-luna'), 403, 'model_not_allowed_for_key');
+  await answers(ask(await service.newKey({ account }), 'gpt-6-luna'), 200);
 };
 
 /** Sends the same request twice. */
@@ -243,7 +243,7 @@ export const rules: Sections = {
     'Keys are managed in a dashboard; each key has its own caps and allowed models (see Limits).':
       async (service) => {
         const owner = await signIn(service.gateway);
-        const controls = { daily_cap_micros: 0, models: ['gpt-5-mini'] };
+        const controls = { daily_cap_micros: 0, models: ['gpt-6-luna'] };
         const make = (fields: object) =>
           owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'One', ...fields });
         const [capped, free] = [await make(controls), await make({})].map(

@@ -48,7 +48,7 @@ export class SpecService {
 
   static async start(): Promise<SpecService> {
     const clock = new TestClock();
-    const gateway = await startGateway({ aliases: { fast: 'gpt-5-mini' } }, { clock });
+    const gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock });
     // The upstream's answers for live keys.
     gateway.upstream.on(
       chat.upstreamPath,

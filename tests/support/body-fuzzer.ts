@@ -15,7 +15,7 @@ export function fuzzedBody(wire: WireName, random: Random): Buffer {
 function mutatedBody(wire: WireName, random: Random): object {
   const body = structuredClone(richBodies[wire]) as Record<string, Json>;
   if (random.chance(0.3)) body['stream'] = true;
-  if (random.chance(0.2)) body['model'] = wire === 'messages' ? 'gpt-5-mini' : 'claude-haiku-4-5';
+  if (random.chance(0.2)) body['model'] = wire === 'messages' ? 'gpt-6-luna' : 'claude-haiku-4-5';
   for (let steps = random.below(4); steps > 0; steps--) mutate(body, random);
   return body;
 }

@@ -24,8 +24,8 @@ export async function startChainedGateway(): Promise<ChainedGateway> {
       local: { kind: 'openai-compatible', base_url, api_key },
     },
     models: {
-      'on-responses': modelOn('openai', 'gpt-5-mini', { api: 'responses' }),
-      'on-chat': modelOn('local', 'gpt-5-mini'),
+      'on-responses': modelOn('openai', 'gpt-6-luna', { api: 'responses' }),
+      'on-chat': modelOn('local', 'gpt-6-luna'),
       'on-messages': modelOn('anthropic', 'claude-haiku-4-5'),
     },
   });

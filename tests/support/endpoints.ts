@@ -21,19 +21,19 @@ export const endpoints: readonly Endpoint[] = [
   {
     name: 'responses',
     path: '/v1/responses',
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     upstreamPath: '/v1/responses',
     limitField: 'max_output_tokens',
-    body: (fields) => ({ model: 'gpt-5-mini', input: 'Hello!', max_output_tokens: 200, ...fields }),
+    body: (fields) => ({ model: 'gpt-6-luna', input: 'Hello!', max_output_tokens: 200, ...fields }),
   },
   {
     name: 'chat',
     path: '/v1/chat/completions',
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     upstreamPath: '/v1/chat/completions',
     limitField: 'max_completion_tokens',
     body: (fields) => ({
-      model: 'gpt-5-mini',
+      model: 'gpt-6-luna',
       messages: ask('Hello!'),
       max_completion_tokens: 200,
       ...fields,

@@ -26,7 +26,7 @@ export const oddTexts = [
   '../..',
   '{',
   'x'.repeat(5_000),
-  'gpt-5-mini',
+  'gpt-6-luna',
   'claude-haiku-4-5',
   'auto',
 ];

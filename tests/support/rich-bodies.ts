@@ -23,7 +23,7 @@ const image = 'data:image/png;base64,iVBORw0KGgo=';
 
 export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>>>> = {
   responses: {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     instructions: 'Be brief.',
     input: [
       {
@@ -56,7 +56,7 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
     include: [],
   },
   chat: {
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     messages: [
       { role: 'system', content: 'Be brief.' },
       {

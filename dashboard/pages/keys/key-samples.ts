@@ -4,7 +4,7 @@ import type { Key } from './key-values.ts';
 
 type ChatModel = Output<'GET /accounts/:account/models'>['chat'][number];
 
-const anyModel = 'gpt-5-mini';
+const anyModel = 'gpt-6-luna';
 
 /** Returns the cheapest model that the key may use and that can run, else a well-known one. */
 export function sampleModel(

@@ -5,13 +5,13 @@ import type { ChatModel, ImageModelEntry } from '../../../src/management/contrac
 import { codeLines, curlLine } from './one-line.ts';
 
 const baseUrl = 'https://api.example';
-const chat = { id: 'gpt-5-mini', context_tokens: 1 } as ChatModel;
+const chat = { id: 'gpt-6-luna', context_tokens: 1 } as ChatModel;
 const image = { id: 'flux-2', input_images: { min: 0, max: 0 } } as ImageModelEntry;
 const edit = { id: 'flux-edit', input_images: { min: 1, max: 1 } } as ImageModelEntry;
 
 test('the line runs in a shell and sends the model’s smallest request', () => {
   const cases = [
-    [chat, '/v1/responses', { model: 'gpt-5-mini', input: 'Hello!' }],
+    [chat, '/v1/responses', { model: 'gpt-6-luna', input: 'Hello!' }],
     [image, '/v1/images/generations', { model: 'flux-2', prompt: 'A lighthouse' }],
     [
       edit,

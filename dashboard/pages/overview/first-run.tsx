@@ -37,7 +37,7 @@ export function FirstRun({ mode, created, onCreated }: Props) {
   const samples = firstSamples({
     baseUrl,
     key: own?.secret ?? placeholder,
-    model: model ?? 'gpt-5-mini',
+    model: model ?? 'gpt-6-luna',
     text: question,
   });
   return (

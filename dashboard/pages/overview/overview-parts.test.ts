@@ -77,7 +77,7 @@ test('each sample contains the address, the key, the model and the text', () => 
   const request = {
     baseUrl: 'https://gateway.example',
     key: 'tg_test_abc',
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     text: "It's one",
   };
   const samples = firstSamples(request);
@@ -86,7 +86,7 @@ test('each sample contains the address, the key, the model and the text', () => 
     ['curl', 'Python', 'JavaScript', 'Go'],
   );
   for (const { language, code } of samples) {
-    for (const part of ['https://gateway.example/v1', 'tg_test_abc', 'gpt-5-mini', 'one']) {
+    for (const part of ['https://gateway.example/v1', 'tg_test_abc', 'gpt-6-luna', 'one']) {
       assert.ok(code.includes(part), `${language} has no ${part}`);
     }
   }

@@ -9,7 +9,7 @@ test('filters are read from the address, and invalid values are ignored', () => 
     );
   const filters = {
     key: 'key_1',
-    model: 'gpt-5-mini',
+    model: 'gpt-6-luna',
     endpoint: 'web-search',
     outcome: 'cut-off',
     code: 'model_not_found',

@@ -8,7 +8,7 @@ type NamedModel = {
 
 /**
  * Resolves a name that is not an id. It may be `vendor/id`, if the vendor makes or serves the
- * model. It may be an id with a date (`claude-haiku-4-5-20251001`, `gpt-4o-2024-08-06`) or
+ * model. It may be an id with a date (`claude-haiku-4-5-20251001`, `gpt-6-luna-2026-09-22`) or
  * `-latest`, or both. Never matches a prefix. Returns null when two models match, because their
  * prices may differ.
  */

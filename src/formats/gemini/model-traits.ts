@@ -32,7 +32,7 @@ export type ThinkingBudgets = {
 };
 
 /**
- * Example: `modelTraits('gemini-2.5-pro')`: budgets from 128 to 32 768 tokens, never off;
+ * Example: `modelTraits('gemini-2.5-flash-lite')`: budgets from 512 to 24 576 tokens, may be off;
  * temperature and prefill, no penalties.
  */
 export function modelTraits(upstreamModel: string): ModelTraits {

@@ -32,7 +32,7 @@ const foreignTraits: ModelTraits = {
 };
 
 /**
- * Example: `modelTraits('claude-opus-4-5-20251101')`: budgets, temperature or top_p, no system
+ * Example: `modelTraits('claude-haiku-4-5-20251001')`: budgets, temperature or top_p, no system
  * messages in the conversation.
  */
 export function modelTraits(upstreamModel: string): ModelTraits {
@@ -83,7 +83,7 @@ export function fitSampling(
 }
 
 /**
- * Examples: `claude-opus-4-5-20251101` → opus, 405; `claude-3-7-sonnet-latest` → 307. A preview
+ * Examples: `claude-haiku-4-5-20251001` → haiku, 405; `claude-3-7-sonnet-latest` → 307. A preview
  * without a number is newer than all numbered ones.
  */
 function readClaudeId(id: string): { readonly family: string; readonly version: number } {

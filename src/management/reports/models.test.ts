@@ -12,9 +12,9 @@ const config = loadConfig({
 const built = {
   ...config,
   pricing: { ...config.pricing, markup: 1.25 },
-  aliases: { fast: 'gpt-5-mini', draw: 'flux-2' },
+  aliases: { fast: 'gpt-6-luna', draw: 'flux-2' },
   models: {
-    'gpt-5-mini': {
+    'gpt-6-luna': {
       prices: [
         {
           input: 1,
@@ -31,7 +31,7 @@ const built = {
 const view: CatalogueView = {
   catalog: loadCatalog(built),
   config: built,
-  multiplierPpmOf: (id) => (id === 'gpt-5-mini' ? 500_000 : 1_000_000),
+  multiplierPpmOf: (id) => (id === 'gpt-6-luna' ? 500_000 : 1_000_000),
   isSearchLive: false,
   nowMs: Date.UTC(2026, 10, 21),
 };
@@ -47,7 +47,7 @@ test('the catalogue states the date of the built-in prices', () => {
 });
 
 describe('a chat model', () => {
-  const model = find(chat, 'gpt-5-mini');
+  const model = find(chat, 'gpt-6-luna');
 
   test("has the account's price with its tiers, then its scheduled prices, the next one first", () => {
     assert.equal(model.multiplier_ppm, 500_000);

@@ -31,7 +31,7 @@ function ask(text: string, fields: Partial<CanonicalRequest> = {}): CanonicalReq
 
 function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boolean) {
   const model = {
-    responses: 'gpt-5-mini',
+    responses: 'gpt-6-luna',
     chat: 'kimi-k3',
     messages: 'claude-haiku-4-5',
     gemini: 'gemini-3.6-flash',

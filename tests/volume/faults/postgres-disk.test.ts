@@ -13,8 +13,8 @@ import { answerInParts, holdBack } from '../../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 const creditMicros = 5_000_000;
 
 test('on a full PostgreSQL disk running requests are answered and charged once there is room, and new ones get a 503', async (t) => {

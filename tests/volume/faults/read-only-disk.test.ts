@@ -17,8 +17,8 @@ import { answerInParts, holdBack } from '../../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 const creditMicros = 5_000_000;
 
 test('a read-only file system causes no wrong charge, alerts the operator, and a remount restores service', async (t) => {

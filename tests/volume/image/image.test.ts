@@ -36,8 +36,8 @@ import { answerInParts, startUpstream } from '../../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three four five', tokens: { input: 100, output: 20 } };
-/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
-const costMicros = 65;
+/** gpt-6-luna: 100 × $0.1 + 20 × $0.5 a million. */
+const costMicros = 20;
 const dollar = 1_000_000;
 const version = '1.2.3';
 const revision = 'a-commit';

@@ -75,7 +75,7 @@ async function askOfficially(
   const anthropic = new Anthropic({ apiKey: key, baseURL: url, maxRetries: 20 });
   const messages = [{ role: 'user', content: 'Hello!' } as const];
   const [completion, message] = await Promise.all([
-    openai.chat.completions.create({ model: 'gpt-5-mini', messages }),
+    openai.chat.completions.create({ model: 'gpt-6-luna', messages }),
     anthropic.messages.create({ model: 'claude-haiku-4-5', max_tokens: 100, messages }),
   ]);
   const [block] = message.content;

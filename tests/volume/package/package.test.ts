@@ -189,7 +189,7 @@ test('npx runs the package on a machine that has only Node and npm', async (cont
         'content-type': 'application/json',
       },
       body: JSON.stringify({
-        model: 'gpt-5-mini',
+        model: 'gpt-6-luna',
         messages: [{ role: 'user', content: 'Hello!' }],
       }),
     });

@@ -12,7 +12,7 @@ MODELS = {
 @schemathesis.hook
 def map_body(context, body):
     if isinstance(body, dict) and isinstance(body.get("model"), str):
-        body["model"] = MODELS.get(context.operation.path, "gpt-5-mini")
+        body["model"] = MODELS.get(context.operation.path, "gpt-6-luna")
     return body
 
 

@@ -83,7 +83,7 @@ test(
       gateway.post(path, {
         key,
         headers: { connection: 'close' },
-        body: body({ model: 'gpt-5-mini', stream }),
+        body: body({ model: 'gpt-6-luna', stream }),
       });
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, index) => ask(index % 2 === 0)),

@@ -11,7 +11,7 @@ import type { ChatRequest, Json } from '../../../api/chat-formats/types.ts';
 
 const baseUrl = 'https://api.example';
 const ask: ChatRequest = {
-  model: 'gpt-5-mini',
+  model: 'gpt-6-luna',
   messages: [
     { role: 'user', text: `It's "quoted" \\ and\nbroken, with $HOME and \`ticks\` and ünï – 日本` },
     { role: 'assistant', format: 'chat', text: 'Yes.', calls: [], echo: [] },

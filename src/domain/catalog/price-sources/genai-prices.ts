@@ -59,7 +59,7 @@ export function genaiPricesFrom(
 }
 
 /**
- * Accepts only matches of the full id: `starts_with` would give gpt-5's price to a gpt-5.9 that is
+ * Accepts only matches of the full id: `starts_with` would give gpt-6's price to a gpt-6.9 that is
  * not listed yet. Regular expressions from an untrusted source are not run.
  */
 function equals(match: unknown, id: string, depth = 0): boolean {
