@@ -66,6 +66,8 @@ const wires: readonly Wire[] = [
       // In a newer version of the types.
       'background_options',
       'internal_chat_message_metadata_passthrough',
+      // Of WebSockets only.
+      'generate',
     ],
     body: { model: 'm', input: 'Hi' },
     needed: {

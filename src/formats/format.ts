@@ -40,6 +40,8 @@ export type ClientRequest<Body = unknown> = {
   readonly thinkingBudgetTokens: number;
   /** Fields that parsing left out, to be listed. Left out: none. */
   readonly ignored?: readonly string[];
+  /** Nothing is to be generated. Left out: false. */
+  readonly isWarmUp?: boolean;
 };
 
 /** What a writer needs beside the answer's content. */

@@ -6,6 +6,7 @@ import { endHold, placeHold, whileHeld } from './charging/under-hold.ts';
 import type { Client } from './client.ts';
 import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
+import { requestHeaders } from './headers.ts';
 import { readSale } from './sales/gone-model.ts';
 import { answerOnce } from './replaying/answer-once.ts';
 import type { IncomingRequest } from './request.ts';
@@ -27,6 +28,7 @@ export async function run(
   const accepted = await admit(gateway, incoming, { sale, tags });
   const { spans } = incoming.caller.record;
   const observed = spans?.account?.includesContent ? recordContent(spans, sale, client) : client;
+  if (sale.answerUnrun) return sale.answerUnrun(observed, requestHeaders(accepted));
   // 3. Replay, by its Idempotency-Key or from the cache, which is free; else run.
   await answerOnce(accepted, observed, (answered, storage) =>
     withinLimits(accepted, async (offer) => {

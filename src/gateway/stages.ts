@@ -6,7 +6,7 @@ import type { UpstreamFormat } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ModelCall, ModelTerms } from './charging/model-call.ts';
 import type { Running, Offer } from './charging/offer.ts';
-import type { Headers } from './client.ts';
+import type { Client, Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
 import type { Replayable } from './replaying/replayable.ts';
 import type { IncomingRequest } from './request.ts';
@@ -38,6 +38,8 @@ export type Sale = {
    * run.
    */
   readonly estimate: () => Estimate;
+  /** Answers a request for which nothing runs, free of charge. Left out: it runs. */
+  readonly answerUnrun?: (client: Client, headers: Headers) => void;
   /** The frames that end a stream to which only keep-alives were sent; left out: it never streams. */
   readonly writeFailure?: (error: ApiError) => string;
 };

@@ -173,6 +173,25 @@ export const publicOperations = {
     },
     errors: modelErrors,
   },
+  'POST /v1/responses/compact': {
+    id: 'compactResponse',
+    tag: 'Models',
+    summary: 'Replace a conversation in OpenAI’s Responses format by a short stand-in',
+    description:
+      'The answer has the user’s messages and one item `compaction`, which any model reads instead of the rest. ' +
+      'The `input` of `POST /v1/responses` may end with `{"type":"compaction_trigger"}` instead.',
+    access: 'key',
+    parameters: chargedWishes,
+    body: { content: json(requests.responses), example: inputExample },
+    answers: {
+      200: {
+        description: 'The compacted conversation.',
+        headers: modelHeaders,
+        content: json(responsesAnswer.CompactionSchema),
+      },
+    },
+    errors: modelErrors,
+  },
   'POST /v1/chat/completions': {
     id: 'createChatCompletion',
     tag: 'Models',

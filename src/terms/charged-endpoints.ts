@@ -9,6 +9,7 @@ type ChargedEndpoint = {
 
 export const chargedEndpoints = {
   '/v1/responses': { name: 'responses', operation: 'chat' },
+  '/v1/responses/compact': { name: 'responses', operation: 'chat' },
   '/v1/chat/completions': { name: 'chat', operation: 'chat' },
   '/v1/messages': { name: 'messages', operation: 'chat' },
   '/v1/images/generations': { name: 'images', operation: 'generate_content' },

@@ -96,6 +96,15 @@ export const AnswerSchema = Type.Object({
   usage: Usage,
 });
 
+/** A compacted conversation, which is the input of the next request. */
+export const CompactionSchema = Type.Object({
+  id: text,
+  object: Type.Literal('response.compaction'),
+  created_at: Type.Number({ description: 'Unix seconds.' }),
+  output: Type.Array(Type.Object({ type: text, encrypted_content: optional(text) })),
+  usage: Usage,
+});
+
 /** The response object of a stream's event. It has its cost once it has ended. */
 export const StreamedResponse = Type.Object({
   ...responseFields,

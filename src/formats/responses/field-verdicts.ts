@@ -36,10 +36,11 @@ export const verdictTable: VerdictTable = {
     ...verdicts({ rule: 'set' }, 'model stream store max_output_tokens include'),
     /**
      * Codex sends `client_metadata`, about its own installation, and `access_programs`, which name
-     * permissions of the operator's account. `background` itself is refused.
+     * permissions of the operator's account.
      */
-    ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata'),
-    ...verdicts({ rule: 'drop' }, 'access_programs background_options'),
+    ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata access_programs'),
+    /** False for a warm-up, which no provider sees. */
+    ...verdicts({ rule: 'drop' }, 'generate'),
     ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
     ...pass(
       'input instructions text tool_choice reasoning context_management image stream_options truncation parallel_tool_calls',
@@ -48,6 +49,9 @@ export const verdictTable: VerdictTable = {
     ...pass('prompt_cache_key prompt_cache_options prompt_cache_retention'),
     background: refuse(
       'keeps the response at the provider; this endpoint keeps nothing between requests. Use `stream` for long answers.',
+    ),
+    background_options: refuse(
+      'sets how a response runs in the background, which is not offered here. Leave it out, and use `stream` for long answers.',
     ),
     conversation: refuse(
       'names a conversation kept at the provider; send the whole conversation in `input`.',

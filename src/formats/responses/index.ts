@@ -11,7 +11,7 @@ import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
 import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
-import { relayRequest } from './relay-request.ts';
+import { canRelay, relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { toolNames } from './relay-tool-names.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -41,5 +41,11 @@ export const responses: ClientFormat & UpstreamFormat = {
   readStream,
   withoutRefused,
   inputCount,
-  relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
+  relay: {
+    searchTool: readSearchTool,
+    canRelay,
+    writeRequest: relayRequest,
+    relayAnswer,
+    relayStream,
+  },
 };

@@ -3,6 +3,7 @@ import type { MediaSource, TextPart, ThinkingPart, ToolCallPart } from '../../ca
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './annotations.ts';
+import { asksForCompaction } from './compaction.ts';
 import { sealSignature } from './signature.ts';
 import type { ToolOrigin } from './tool-names.ts';
 import { readSearchArguments } from './tool-search.ts';
@@ -11,7 +12,7 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 /** Unique in an answer and, because it contains the request id, in a conversation. */
 export function itemId(
-  prefix: 'msg' | 'rs' | 'ctc' | 'tsc' | 'ig',
+  prefix: 'msg' | 'rs' | 'ctc' | 'tsc' | 'ig' | 'cmp',
   context: AnswerContext,
   outputIndex: number,
 ): string {
@@ -116,9 +117,13 @@ export type CallItemContext = {
   readonly outputIndex: number;
 };
 
-/** Returns true when the answer must hold a reasoning item, even if the model produced none. */
-export function wantsReasoningItem(request: ClientRequest): boolean {
-  const { reasoning } = request.body;
+/**
+ * Returns true when the answer must hold a reasoning item, even if the model produced none. A
+ * compaction must be alone, and a warm-up has no output.
+ */
+export function wantsReasoningItem({ body, isWarmUp }: ClientRequest): boolean {
+  const { reasoning } = body;
+  if (isWarmUp || asksForCompaction(body)) return false;
   return isObject(reasoning) && (reasoning.effort ?? null) !== null;
 }
 

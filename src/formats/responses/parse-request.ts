@@ -31,6 +31,7 @@ export function parseRequest(
     maxOutputTokens: request.max_output_tokens ?? null,
     choices: 1,
     thinkingBudgetTokens: 0,
+    ...(request.generate === false && { isWarmUp: true }),
   };
 }
 

@@ -12,20 +12,24 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './annotations.ts';
+import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
 import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.ts';
 
 export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
-  if (typeof input === 'string')
-    return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
-  const messages = (input ?? []).flatMap((item, index) =>
-    isLeftOut(item) ? [] : readItem(item, `input[${index}]`, names),
-  );
+  if (typeof input === 'string') return { system: [], messages: [userText(input)] };
+  const items = input ?? [];
+  const messages = items.flatMap((item, index) => {
+    if (isLeftOut(item)) return [];
+    if (index === items.length - 1 && isTrigger(item)) return [userText(summaryRequest)];
+    return readItem(item, `input[${index}]`, names);
+  });
   return gatherConversation(
     messages.filter(({ role, content }) => role !== 'assistant' || content.length > 0),
   );
@@ -48,6 +52,10 @@ const leftOut: ReadonlySet<string> = new Set([
   'image_generation_call',
   'item_reference',
 ]);
+
+function userText(text: string): Message {
+  return userMessage([{ type: 'text', text }]);
+}
 
 function userMessage(content: readonly UserPart[]): Message {
   return { role: 'user', content };
@@ -90,14 +98,26 @@ function readItem(
       return result(searchCallId(item, path), [
         { type: 'text', text: describeFoundTools(item, names) },
       ]);
-    default: {
-      const { type } = item as { type: string };
-      throw invalidRequest(
-        `${path}.type`,
-        `${path}.type ${quoted(type)} is not available on this model. Leave the item out.`,
-      );
-    }
+    default:
+      return userText(readSummary(item, path));
   }
+}
+
+/** Throws ApiError `invalid_request` for an item that is no compaction of ours. */
+function readSummary(item: JsonObject, path: string): string {
+  const text = item.type === 'compaction' ? readCompaction(item, path) : null;
+  if (text !== null) return text;
+  throw invalidRequest(`${path}.type`, `${path}.type ${whyUnreadable(item)}`);
+}
+
+function whyUnreadable({ type }: JsonObject): string {
+  if (type === 'compaction')
+    return (
+      '"compaction" holds a conversation that only the provider which compacted it can read. Go on with a model of that ' +
+      'provider, or send the conversation itself.'
+    );
+  if (type === 'compaction_trigger') return '"compaction_trigger" must be the last item.';
+  return `${quoted(type)} is not available on this model. Leave the item out.`;
 }
 
 function nameOf(

@@ -5,6 +5,7 @@ import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
 import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { asksForCompaction } from './compaction.ts';
 import { isLeftOut, readInput } from './read-input.ts';
 import { leaveOutHosted } from './optional-tools.ts';
 import { ignoredToolFields, readToolChoice, readTools } from './read-tools.ts';
@@ -24,13 +25,17 @@ export function readRequest(
   const tools = readTools(request, names);
   refuseUnshareable(request, { unknown });
   refuseLogprobs(request);
+  // The tools stay, because the provider's cache of the prompt begins with them.
+  const isCompaction = asksForCompaction(request);
   const { system, messages } = readInput(request.input, names);
   return {
     system: request.instructions
       ? [{ type: 'text', text: request.instructions }, ...system]
       : system,
     messages,
-    ...readToolChoice(request.tool_choice, tools, names),
+    ...(isCompaction
+      ? { tools, toolChoice: tools.length > 0 ? { type: 'none' as const } : null }
+      : readToolChoice(request.tool_choice, tools, names)),
     parallelToolCalls: request.parallel_tool_calls ?? null,
     maxOutputTokens: request.max_output_tokens ?? null,
     temperature: request.temperature ?? null,
@@ -41,7 +46,7 @@ export function readRequest(
     presencePenalty: null,
     stopSequences: [],
     reasoning: readReasoning(request.reasoning),
-    outputFormat: readOutputFormat(request.text?.format),
+    outputFormat: isCompaction ? { type: 'text' } : readOutputFormat(request.text?.format),
     endUser: request.safety_identifier ?? request.user ?? null,
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
@@ -73,6 +78,7 @@ const readFields = new Set([
   'service_tier',
   'prompt_cache_key',
   'top_logprobs',
+  'generate',
 ]);
 
 /** Lists the fields that are lost without changing the meaning: `truncation` and unknown ones. */

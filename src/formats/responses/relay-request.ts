@@ -11,6 +11,7 @@ import { mendSchema } from '../mend-schema.ts';
 import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
+import { asksForCompaction, readCompaction } from './compaction.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
 import { isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
@@ -54,6 +55,11 @@ export function relayRequest(
   const names = relayedNames(clientBody);
   const mended = editAt(body, ['text', 'format', 'schema'], mendSchema);
   return { body: names ? renameTools(mended, names.toSent) : mended, ignored };
+}
+
+/** Only OpenAI compacts conversations itself. */
+export function canRelay({ body }: ClientRequest, { isOpenAi }: UpstreamTarget): boolean {
+  return isOpenAi || !asksForCompaction(body);
 }
 
 const dropped = droppedFields(verdictTable);
@@ -114,7 +120,9 @@ function dropReasoning(body: Record<string, unknown>): boolean {
 function relayInput(input: readonly unknown[], ignored: string[]): readonly unknown[] {
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
-    const relayed = isObject(item) ? relayItem(mendParts(withFittingCallId(item)), ignored) : item;
+    const relayed = isObject(item)
+      ? relayItem(mendParts(withFittingCallId(item)), { path: `input[${index}]`, ignored })
+      : item;
     if (relayed === null) ignored.push(`input[${index}]`);
     else items.push(relayed);
   }
@@ -147,10 +155,17 @@ function mendPart(part: JsonObject): JsonObject {
 }
 
 /** Returns null when the item means nothing to this upstream. */
-function relayItem(item: JsonObject, ignored: string[]): JsonObject | null {
+function relayItem(
+  item: JsonObject,
+  { path, ignored }: { readonly path: string; readonly ignored: string[] },
+): JsonObject | null {
   switch (item.type ?? 'message') {
     case 'reasoning':
       return relayReasoning(item);
+    case 'compaction': {
+      const summary = readCompaction(item, path);
+      return summary === null ? item : { role: 'user', content: summary };
+    }
     case 'image_generation_call':
       return isOwnItemId(item.id) ? null : item;
     // Only references to reasoning get this far.

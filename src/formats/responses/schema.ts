@@ -192,6 +192,7 @@ export const RequestSchema = Type.Object({
   input: optional(Type.Union([Type.String(), Type.Array(inputItem, { minItems: 1 })])),
   instructions: optional(Type.String()),
   stream: optional(Type.Boolean()),
+  generate: optional(Type.Boolean()),
   max_output_tokens: optional(Type.Integer({ minimum: 1 })),
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),

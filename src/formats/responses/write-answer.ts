@@ -7,6 +7,7 @@ import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
+import { asksForCompaction, compactionItem, summaryIn } from './compaction.ts';
 import {
   callItem,
   emptyReasoningItem,
@@ -37,9 +38,20 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
   });
   return writeResponse(context, {
     ...end,
-    output: writeOutput(answer.content, context, end.status),
+    output: asksForCompaction(context.request.body)
+      ? writeCompaction(answer.content, context)
+      : writeOutput(answer.content, context, end.status),
     usage: writeUsage(usage),
   });
+}
+
+/** Returns the one item of a compaction; none when the model wrote no summary. */
+export function writeCompaction(
+  content: readonly AssistantPart[],
+  context: AnswerContext,
+): JsonObject[] {
+  const summary = summaryIn(content);
+  return summary === '' ? [] : [compactionItem(itemId('cmp', context, 0), summary)];
 }
 
 type Group = readonly (TextPart | RefusalPart)[] | Exclude<AssistantPart, TextPart | RefusalPart>;

@@ -1,12 +1,14 @@
 // Writes canonical events as a Responses stream. Consecutive text blocks share one message item, as
 // in a whole answer. So an item is closed only when the next one starts or the answer ends, when
 // its status is known.
+import { AnswerCollector } from '../../canonical/answer.ts';
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
+import { asksForCompaction } from './compaction.ts';
 import { writeFailure } from './errors.ts';
 import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
 import { completionTime, inProgress, writeResponse } from './response-body.ts';
@@ -17,6 +19,7 @@ import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { withCost } from '../shown-usage.ts';
 import { writeUsage } from './usage.ts';
+import { writeCompaction } from './write-answer.ts';
 import {
   createCallWriter,
   createImageWriter,
@@ -51,10 +54,13 @@ class ResponseStreamWriter {
   #sequence = 0;
   #hasStarted = false;
   #hasRefusal = false;
+  /** Collects the summary of a compaction, whose item comes whole; null: it is none. */
+  readonly #summary: AnswerCollector | null;
   #completedAtSeconds = 0;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#summary = asksForCompaction(context.request.body) ? new AnswerCollector() : null;
   }
 
   push(event: StreamEvent): string {
@@ -69,6 +75,13 @@ class ResponseStreamWriter {
         this.progress.status = 'failed';
         this.progress.failure = event.failure;
         return '';
+    }
+    if (this.#summary) {
+      this.#summary.push(event);
+      this.progress.output.addEvent(event);
+      return this.#start();
+    }
+    switch (event.type) {
       case 'text-start':
       case 'refusal-start':
         this.#hasRefusal ||= event.type === 'refusal-start';
@@ -128,12 +141,23 @@ class ResponseStreamWriter {
     const frames =
       this.#start() +
       this.#closeItem(writeStop(stop, this.#hasRefusal).status) +
-      this.#insertReasoning();
+      this.#insertReasoning() +
+      this.#writeCompaction();
     this.#completedAtSeconds = completionTime(this.#context);
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = mergeUsage(this.progress.usage, usage);
     return frames;
+  }
+
+  #writeCompaction(): string {
+    const items = this.#summary ? writeCompaction(this.#summary.content, this.#context) : [];
+    return items
+      .map((item) => {
+        const added = this.#event('response.output_item.added', { output_index: 0, item });
+        return added + this.#doneItem(item);
+      })
+      .join('');
   }
 
   #openItem(event: BlockStart): string {

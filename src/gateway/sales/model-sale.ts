@@ -18,6 +18,7 @@ import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts
 import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
+import { answerWarmUp } from './warm-up.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
@@ -36,6 +37,13 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     });
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
+    /** Before anything runs. */
+    const emptyContext = () =>
+      answerContextOf({
+        gateway,
+        caller: { requestId },
+        asked: { model, request, estimate: { likely: 0 } },
+      });
     return {
       modelId: model.id,
       provider: first.name.provider,
@@ -57,15 +65,18 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
         };
       },
       writeFailure(error) {
-        const context = answerContextOf({
-          gateway,
-          caller: { requestId },
-          asked: { model, request, estimate: { likely: 0 } },
-        });
         return format
-          .writeStream(context)
+          .writeStream(emptyContext())
           .fail(error, errorContextOf({ gateway, caller: { requestId } }));
       },
+      ...(request.isWarmUp && {
+        answerUnrun: (client, headers) =>
+          answerWarmUp(
+            client,
+            { ...headers, [gateway.headers.cost]: '0' },
+            { format, context: emptyContext() },
+          ),
+      }),
     };
   };
 }
