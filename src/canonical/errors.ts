@@ -204,6 +204,12 @@ export const errorKinds = {
     meaning: 'The gateway failed. Nothing was charged.',
     remedy: 'Retry. Report the request id if it happens again.',
   },
+  not_supported: {
+    status: 501,
+    retry: false,
+    meaning: 'An endpoint of another service that its clients can do without.',
+    remedy: 'Nothing: the client goes on without it.',
+  },
   upstream_error: {
     status: 502,
     retry: true,

@@ -205,6 +205,37 @@ export const Readiness = closed({
   ),
 });
 
+export const Hello = closed({ ok: Type.Literal(true) });
+
+const about = (description: string) => ({ description });
+const cents = (what: string) => Type.Integer({ description: `${what}, in cents, rounded down.` });
+export const Spend = closed({
+  extra_usage: Type.Object(
+    {
+      is_enabled: Type.Literal(true, about('Always true.')),
+      monthly_limit: Type.Union(
+        [cents('The cap'), Type.Null()],
+        about('The cap, of a day or a month, in cents; null: the key has none.'),
+      ),
+      used_credits: cents('What is spent of it; without a cap in this UTC month'),
+      utilization: Type.Union([Type.Integer(), Type.Null()], about('The part, in percent.')),
+      currency: Type.Literal('USD', about('Always dollars.')),
+    },
+    about('The cap of which the largest part is spent.'),
+  ),
+  limits: Type.Array(
+    closed({
+      kind: Type.Literal('spend', about('Always a cap of spending.')),
+      group: Type.Enum(['daily', 'monthly'], about('The window of the cap.')),
+      percent: Type.Integer(about('The part of it that is spent.')),
+      resets_at: time,
+      severity: Type.Enum(['normal', 'warning'], about('`warning` from 75 percent on.')),
+      is_active: Type.Boolean(about('`extra_usage` is about this one.')),
+    }),
+    about('The caps of the key and of its owner.'),
+  ),
+});
+
 export const StripeReceipt = closed({ received: Type.Literal(true) });
 
 /** The names of shapes in the public document. */
@@ -226,4 +257,6 @@ export const answerSchemas = {
   Health,
   Readiness,
   StripeReceipt,
+  Hello,
+  Spend,
 };

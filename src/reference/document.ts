@@ -256,8 +256,11 @@ function errorHeaders(codes: readonly ErrorCode[]): readonly HeaderName[] {
 
 /** Refusals that SDKs would retry by their status, in vain. */
 const final: readonly ErrorCode[] = [
+  'invalid_api_key',
   'key_daily_limit_reached',
   'key_monthly_limit_reached',
+  'member_budget_reached',
+  'not_supported',
   'idempotency_body_not_retained',
 ];
 

@@ -20,6 +20,7 @@ export const publicTags = {
   Search: 'Search the web.',
   Catalogue: 'The models that a key may use, and their prices.',
   Account: 'The balance and the charges of a key’s account.',
+  'Claude Code': 'What Claude Code asks a gateway for beside Messages.',
   Operation: 'For operators, load balancers and browsers.',
 };
 
@@ -151,6 +152,25 @@ const chatExample = {
 const countExample = { model: 'claude-haiku-4-5', messages: hello };
 const messagesExample = { ...countExample, max_tokens: 300, stream: true };
 const inputExample = { model: 'gpt-6-luna', input: 'Hello!' };
+
+function telemetry<const Id extends string>(id: Id, what: string) {
+  return {
+    id,
+    tag: 'Claude Code',
+    summary: `Take a client's ${what} by OTLP, and drop them`,
+    access: 'key',
+    body: {
+      content: { 'application/x-protobuf': Type.Unsafe<string>({}), ...json(Type.Unknown()) },
+    },
+    answers: {
+      200: {
+        description: 'They were dropped.',
+        content: { 'application/x-protobuf': Type.Unsafe<string>({}), ...json(Type.Object({})) },
+      },
+    },
+    errors: [...withScope, 'request_too_large', 'overloaded'],
+  } as const satisfies Operation;
+}
 
 export const publicOperations = {
   'POST /v1/responses': {
@@ -295,6 +315,15 @@ export const publicOperations = {
     errors: [...working, 'context_length_exceeded'],
     errorShape: 'messages',
   },
+  'POST /v1/messages/cache_touch': {
+    id: 'touchMessageCache',
+    tag: 'Claude Code',
+    summary: 'Refuse to keep a prompt cache alive, in a way that the client goes on after',
+    access: 'key',
+    answers: {},
+    errors: [...withScope, ...withBody, 'not_supported'],
+    errorShape: 'messages',
+  },
   'POST /v1/responses/input_tokens': {
     id: 'countResponseTokens',
     tag: 'Models',
@@ -427,6 +456,32 @@ export const publicOperations = {
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },
     errors: withScope,
   },
+
+  'GET /api/hello': {
+    id: 'getHello',
+    tag: 'Claude Code',
+    summary: 'Tell that the gateway is reached',
+    access: 'open',
+    answers: { 200: { description: 'It is.', content: json(answers.Hello) } },
+    errors: always,
+  },
+  'GET /api/oauth/usage': {
+    id: 'getSpend',
+    tag: 'Claude Code',
+    summary: 'Get what is spent under the caps of the key, in cents',
+    access: 'key',
+    answers: {
+      200: {
+        description: 'The cap of which the largest part is spent, and all caps.',
+        headers: ['cache-control'],
+        content: json(answers.Spend),
+      },
+    },
+    errors: withScope,
+  },
+  'POST /v1/metrics': telemetry('takeMetrics', 'metrics'),
+  'POST /v1/logs': telemetry('takeLogs', 'logs'),
+  'POST /v1/traces': telemetry('takeTraces', 'traces'),
 
   'GET /v1/images/files/*': {
     id: 'getImageFile',

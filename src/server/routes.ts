@@ -1,12 +1,11 @@
 // Every URL of the gateway's public API. `reference/public-operations.ts` describes each, or its line in
 // `sales.ts`.
 import type { FastifyInstance } from 'fastify';
-import type { KeyScope } from '../terms/key-scope.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
-import type { PublicOperation } from '../reference/reference.ts';
 import { getDashboardDocument, getPublicDocument } from './api-documents.ts';
 import { getBalance } from './balance.ts';
 import { chargedHandler } from './charged.ts';
+import { claudeCodeRoutes } from './claude-code.ts';
 import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getInputCount, getTokenCount } from './count-tokens.ts';
@@ -19,32 +18,10 @@ import { checkContentType, readJsonBody } from './middleware/body.ts';
 import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics } from './metrics/get-metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
+import type { Route, Url } from './route.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
 import { getUsage } from './usage.ts';
-
-/** The described URLs of a method. */
-type Url<Method extends string> = PublicOperation extends infer Name
-  ? Name extends `${Method} ${infer Path}`
-    ? Path
-    : never
-  : never;
-
-export type Route = {
-  readonly method: 'GET' | 'POST';
-  readonly url: Url<'GET'> | Url<'POST'>;
-  /** A scope: a key that has it is required. */
-  readonly auth: KeyScope | 'optional' | 'none';
-  readonly handler: Handler;
-  readonly queryKey?: boolean;
-  readonly refusedUnderLoad?: boolean;
-  /** Accepts a form as body. */
-  readonly form?: boolean;
-  /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
-  readonly heavy?: boolean;
-  /** Limit of the body; default: `server.body_limit_bytes`. */
-  readonly bodyBytesMax?: number;
-};
 
 export function routesOf(context: ServerContext, dashboard: DashboardFiles): readonly Route[] {
   const { config } = context.gateway;
@@ -67,6 +44,8 @@ export function routesOf(context: ServerContext, dashboard: DashboardFiles): rea
     read('/v1/models/*', 'optional', getModel(context)),
     read('/v1/balance', 'usage', getBalance(context)),
     read('/v1/usage', 'usage', getUsage(context)),
+
+    ...claudeCodeRoutes(context),
 
     // The signature in the link is the permission, so no key is needed.
     read(`${imageFilesPath}*`, 'none', getImageFile(context)),
@@ -106,8 +85,9 @@ export function addRoutes(
   routes: readonly Route[],
   memoryWait: MemoryWait,
 ): void {
-  for (const { method, url, handler, form = false, heavy = false, ...config } of routes) {
-    const onRequest = method === 'POST' ? [form ? checkFormType : checkContentType] : [];
+  for (const { method, url, handler, form = false, heavy = false, ...route } of routes) {
+    const { anyBody = method === 'GET', ...config } = route;
+    const onRequest = anyBody ? [] : [form ? checkFormType : checkContentType];
     app.route({
       method,
       url,

@@ -2,7 +2,8 @@
 // Google know, it names what is offered instead.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
-import { methodsAt, type Route } from './routes.ts';
+import type { Route } from './route.ts';
+import { methodsAt } from './routes.ts';
 
 const stateless = 'Nothing is kept between requests: send the whole conversation';
 const noFiles =

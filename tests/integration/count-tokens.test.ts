@@ -352,18 +352,30 @@ test('counting needs a key that allows the model', async () => {
   }
 });
 
-test('counting uses requests per minute, not tokens per minute', async () => {
-  const limited: KeyOptions = { mode: 'live', requestsPerMinute: 2, tokensPerMinute: 1 };
+test('counting has a limit of its own, beside requests and tokens per minute', async () => {
+  const limited: KeyOptions = { mode: 'test', requestsPerMinute: 1, tokensPerMinute: 1 };
   for (const way of [countTokens, openai]) {
     const { key } = await gateway.makeKey(limited);
-    const long = 'word '.repeat(5_000);
-    const first = await countText(way, long, key);
-    countOf(first);
-    assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
-    countOf(await countText(way, long, key));
-    const third = await countText(way, long, key);
-    assert.deepEqual([third.status, third.error.code], [429, 'rate_limit_exceeded'], way.name);
+    const replies = await Promise.all(
+      Array.from({ length: 610 }, () => countText(way, 'word '.repeat(100), key)),
+    );
+    const [counted, beyond] = [200, 429].map((status) =>
+      replies.filter((reply) => reply.status === status),
+    );
+    assert.deepEqual([counted!.length, beyond!.length], [600, 10], way.name);
+    const [{ error, headers }] = beyond as [Reply];
+    // Messages has the details beside the message.
+    const { limit, maximum } = (error['details'] ?? error) as Record<string, unknown>;
+    assert.deepEqual([limit, maximum], ['token_counts_per_minute', 600]);
+    assert.match(error.message, /may send 600 token counts a minute/);
+    assert.equal(headers['x-ratelimit-remaining-requests'], '0');
   }
+});
+
+test('a key that may send no requests may not count either', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', requestsPerMinute: 0 });
+  for (const way of [countTokens, openai])
+    assert.equal((await countText(way, 'Hi', key)).status, 429, way.name);
 });
 
 const secretError = { error: { message: `bad key ${upstreamKey}` } };

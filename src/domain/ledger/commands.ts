@@ -174,7 +174,12 @@ export type ChargeRecord = {
 };
 
 export type Outcome =
-  | { readonly type: 'held'; readonly availableMicros: Micros }
+  | {
+      readonly type: 'held';
+      readonly availableMicros: Micros;
+      /** Of a reservation: the cap or budget of which the largest part is spent; left out: none. */
+      readonly fullestCap?: CapState;
+    }
   | RefusedOutcome
   | {
       readonly type: 'charged';
@@ -238,6 +243,26 @@ export type RefusedOutcome = {
   /** When the cap resets, in Unix milliseconds; null for the balance. */
   readonly resetsAtMs: number | null;
 };
+
+/** A cap or budget in its current window. */
+export type CapState = {
+  readonly window: 'day' | 'month';
+  readonly capMicros: Micros;
+  /** Charged in the window; what running requests hold does not count. */
+  readonly spentMicros: Micros;
+  readonly resetsAtMs: number;
+};
+
+/** Returns the cap of which the largest part is spent; of equal ones the one that resets last. */
+export function fullestOf(caps: readonly CapState[]): CapState | undefined {
+  return caps.toSorted(
+    (one, other) => partOf(other) - partOf(one) || other.resetsAtMs - one.resetsAtMs,
+  )[0];
+}
+
+function partOf({ capMicros, spentMicros }: CapState): number {
+  return capMicros === 0 ? 1 : spentMicros / capMicros;
+}
 
 /** The gateway's interface to the ledger. An outcome is durable when its promise resolves. */
 export type Ledger = {

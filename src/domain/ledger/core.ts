@@ -51,7 +51,7 @@ import {
   supersededNote,
 } from './journal.ts';
 import type { TaggedCharge } from './charge-tags.ts';
-import { adjustableMicros, refuseHold, roomMicros } from './limits.ts';
+import { adjustableMicros, fullestCap, refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from '../../lib/utc-time.ts';
 
 /** The ledger's own command: releases a hold whose owner has died. */
@@ -177,9 +177,10 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
   };
   const { budget, isForLoss = false } = command;
   assert.ok(!isForLoss || amountMicros === 0, 'a hold for a loss reserves nothing');
+  const limited = { ledger, terms, budget };
   const refusal = isForLoss
     ? null
-    : refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });
+    : refuseHold(book, { ...limited, amountMicros, nowMs: createdAtMs });
   if (refusal) return { outcome: refusal };
   const entry = newEntry(ledger, {
     ...terms,
@@ -188,8 +189,13 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
     heldDeltaMicros: amountMicros,
     createdAtMs,
   });
+  const cap = isForLoss ? undefined : fullestCap(book, limited, createdAtMs);
   return {
-    outcome: { type: 'held', availableMicros: entry.availableMicros },
+    outcome: {
+      type: 'held',
+      availableMicros: entry.availableMicros,
+      ...(cap && { fullestCap: cap }),
+    },
     entry,
     opened: {
       ...terms,

@@ -10,7 +10,14 @@ import {
   windowOf,
   type WindowKind,
 } from './book.ts';
-import type { Budget, Credit, Debit, RefusedOutcome } from './commands.ts';
+import {
+  fullestOf,
+  type Budget,
+  type CapState,
+  type Credit,
+  type Debit,
+  type RefusedOutcome,
+} from './commands.ts';
 import { nextDayMs, nextMonthMs } from '../../lib/utc-time.ts';
 
 /** The terms of a hold: its key, windows and caps. */
@@ -71,6 +78,16 @@ export function refuseHold(
     affordableMicros,
     resetsAtMs: resetsAtMs(type, nowMs),
   };
+}
+
+/** Returns the cap or budget of which the largest part is spent; undefined: there is none. */
+export function fullestCap(book: Book, limited: Limited, nowMs: number): CapState | undefined {
+  const caps = limitsOf(book, limited).flatMap(({ type, cap }): CapState[] =>
+    cap && type !== 'insufficient-balance'
+      ? [{ window: kindOf(type), ...cap, resetsAtMs: resetsAtMs(type, nowMs)! }]
+      : [],
+  );
+  return fullestOf(caps);
 }
 
 /**

@@ -33,6 +33,7 @@ const types: Record<ErrorCode, string> = {
   key_monthly_limit_reached: 'billing_error',
   rate_limit_exceeded: 'rate_limit_error',
   headers_too_large: 'invalid_request_error',
+  not_supported: 'not_supported',
   internal_error: 'api_error',
   upstream_error: 'api_error',
   upstream_unavailable: 'api_error',

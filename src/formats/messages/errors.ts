@@ -37,6 +37,7 @@ export function writeError(error: ApiError, context: ErrorContext): JsonObject {
  */
 const codeTypes: Partial<Readonly<Record<ErrorCode, string>>> = {
   overloaded: 'overloaded_error',
+  not_supported: 'not_supported',
   key_daily_limit_reached: 'billing_error',
   key_monthly_limit_reached: 'billing_error',
   member_budget_reached: 'billing_error',

@@ -11,6 +11,7 @@ import type { HeaderNames } from '../../terms/header-names.ts';
 import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
 import type { Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';
+import { spendNotice } from '../charging/spend-notice.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Headers } from '../client.ts';
 import { requestHeaders, writeNames, type Sender } from '../headers.ts';
@@ -76,9 +77,10 @@ export function chargeHeaders(
   return { [cost]: String(costMicros), [balance]: String(balanceCents) };
 }
 
-/** Headers that name the route and count the calls: they change with each call. */
-export function routeHeaders({ gateway, call }: Called): Record<string, string> {
+/** Headers that name the route, count the calls, and say how full a cap is: they are not stored. */
+export function routeHeaders({ gateway, asked, running, call }: Called): Record<string, string> {
   return {
+    ...(asked.format.name === 'messages' && spendNotice(running.hold.fullestCap)),
     [gateway.headers.route]: call.attempt.route.name.provider,
     [gateway.headers.attempts]: String(call.number),
   };

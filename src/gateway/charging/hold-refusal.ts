@@ -3,6 +3,7 @@
 import { accountFrozen, ApiError } from '../../canonical/errors.ts';
 import type { RefusedOutcome } from '../../domain/ledger/commands.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
+import { spendRefusal } from './spend-notice.ts';
 
 /** What was refused, and the words for it. */
 type Refused = {
@@ -13,6 +14,8 @@ type Refused = {
   /** What would fit, as a sentence with a leading space. */
   readonly fitsPart: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** True for a client of Messages, which reads headers about the cap. */
+  readonly isMessages?: boolean;
 };
 
 /** Returns the ApiError 402, 403 or 429. */
@@ -60,7 +63,10 @@ function capError(outcome: RefusedOutcome, type: CapType, refused: Refused): Api
   return new ApiError(code, capMessage(outcome, refused, words), {
     details: detailsOf(limit, outcome, refused),
     retryAfterSeconds: secondsUntilReset(outcome, refused),
-    headers: { 'x-should-retry': 'false' },
+    headers: {
+      'x-should-retry': 'false',
+      ...(refused.isMessages && spendRefusal(limit.startsWith('daily'), outcome.resetsAtMs!)),
+    },
   });
 }
 

@@ -23,6 +23,8 @@ type Selling = {
   /** A stream is held for so much at a time. */
   readonly sliceTokens: number;
   readonly nowMs: () => number;
+  /** The client speaks Messages. */
+  readonly isMessages: boolean;
   readonly call: (held: Running, granted: Granted) => Promise<Outcome>;
 };
 
@@ -69,6 +71,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
       return holdRefused(outcome, {
         amountMicros,
         nowMs: selling.nowMs(),
+        isMessages: selling.isMessages,
         costPart: searchPart(wanted),
         fitsPart: fitsPart(wanted, affordable),
         details: {

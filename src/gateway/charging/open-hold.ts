@@ -9,6 +9,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { LedgerUnavailable } from '../../domain/ledger/batcher.ts';
 import {
   ledgerIdOf,
+  type CapState,
   type ChargeRecord,
   type Ledger,
   type LedgerId,
@@ -106,7 +107,8 @@ export async function reserve(
       },
     );
     if (outcome.type === 'held') {
-      hold = new OpenHold(books, payer, { amountMicros, endRisk });
+      const { fullestCap } = outcome;
+      hold = new OpenHold(books, payer, { amountMicros, fullestCap, endRisk });
       return hold;
     }
     if ('affordableMicros' in outcome) return outcome;
@@ -121,6 +123,12 @@ function budgetOf({ budget }: ApiKey): Pick<Reserve, 'budget'> {
   return budget ? { budget } : {};
 }
 
+type OpenHoldInput = {
+  readonly amountMicros: Micros;
+  readonly fullestCap?: CapState | undefined;
+  readonly endRisk: () => void;
+};
+
 export class OpenHold {
   readonly #books: Books;
   readonly #payer: Payer;
@@ -128,17 +136,16 @@ export class OpenHold {
   #amountMicros: Micros;
   readonly #endRisk: () => void;
   #extensions = 0;
+  /** When the hold was placed; undefined: neither the key nor its owner has a cap. */
+  readonly fullestCap: CapState | undefined;
   /** True when it was charged or released, or the ledger will do so by itself. */
   hasEnded = false;
 
-  constructor(
-    books: Books,
-    payer: Payer,
-    { amountMicros, endRisk }: { readonly amountMicros: Micros; readonly endRisk: () => void },
-  ) {
+  constructor(books: Books, payer: Payer, { amountMicros, fullestCap, endRisk }: OpenHoldInput) {
     this.#books = books;
     this.#payer = payer;
     this.#endRisk = endRisk;
+    this.fullestCap = fullestCap;
     this.#ledgerId = ledgerIdOf(payer.caller.key.accountId, payer.caller.key.mode);
     this.#amountMicros = amountMicros;
   }

@@ -11,6 +11,8 @@ export type LimitScope = 'key' | 'account';
 /** A limit a minute, and what the request needs of it. */
 export type Need = Budget & {
   readonly unit: 'requests' | 'tokens';
+  /** What the requests are, if they are of one kind. */
+  readonly kind?: 'token counts';
   readonly scope: LimitScope;
   readonly amount: number;
 };
@@ -61,18 +63,18 @@ function listed(list: string | undefined, item: string): string {
 
 /** Returns the ApiError 429. `headers`: those of the limits that had room. */
 export function rateRefusal(state: LimitState, headers: Headers): ApiError {
-  const { unit, scope, perMinute, amount, left } = state;
+  const { unit, kind = unit, scope, perMinute, amount, left } = state;
   const waitMs = msUntil(amount, { now: left, perMinute });
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
   const size =
     unit === 'tokens' ? ` This request needs ${amount}, and ${remainingOf(left)} are left.` : '';
   return new ApiError(
     'rate_limit_exceeded',
-    `${subjects[scope]} may send ${perMinute} ${unit} a minute.${size} Retry in ${retryAfterSeconds} s.`,
+    `${subjects[scope]} may send ${perMinute} ${kind} a minute.${size} Retry in ${retryAfterSeconds} s.`,
     {
       retryAfterSeconds,
       details: {
-        limit: `${unit}_per_minute`,
+        limit: `${kind.replace(' ', '_')}_per_minute`,
         scope,
         maximum: perMinute,
         required: amount,

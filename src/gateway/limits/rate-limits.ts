@@ -24,6 +24,8 @@ type Defaults = Config['limits'];
 
 /** Counting is free, but it uses the provider's rate limit, which all accounts share. */
 const unpaidCountsPerMinute = 10;
+/** Claude Code counts some thirty parts of its prompt at once. */
+const countsPerMinute = 600;
 
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
   /** For keys and accounts without limits of their own. */
@@ -45,6 +47,19 @@ export class RateLimits {
    */
   takeRequest(key: ApiKey): Headers | Promise<Headers> {
     return this.#take(requestsOf(key, this.#input.defaults), {});
+  }
+
+  /**
+   * Counts a count of tokens, apart from requests: a client that shows what its prompt consists of
+   * must not use up the requests that run. A key that may send none may not count either. Throws
+   * ApiError `rate_limit_exceeded`.
+   */
+  takeCount(key: ApiKey): Headers | Promise<Headers> {
+    const none = requestsOf(key, this.#input.defaults).find(({ perMinute }) => perMinute === 0);
+    if (none) throw rateRefusal({ ...none, left: 0 }, {});
+    const id = `counts ${key.accountId}:${key.mode}`;
+    const counts = { unit: 'requests', kind: 'token counts', scope: 'account' } as const;
+    return this.#take([{ ...counts, id, perMinute: countsPerMinute, amount: 1 }], {});
   }
 
   /**

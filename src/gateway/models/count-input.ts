@@ -110,7 +110,7 @@ export async function countInput(
   checkPermission(key, model.id);
   const counting: Counting = { ...incoming, gateway, endpoint, model, request };
   const written = writeForRoutes(counting, endpoint.routesOf(model, routes));
-  const rateHeaders = await gateway.rateLimits.takeRequest(key);
+  const rateHeaders = await gateway.rateLimits.takeCount(key);
   const counted = (await mayAsk(gateway, key)) ? await askRoutes(counting, written) : null;
   const { ignored } = (counted ?? written[0]!).written;
   const names = new Set([...endpoint.ignored(request), ...ignored]);

@@ -125,6 +125,7 @@ function offerAnswer(
     mode: key.mode,
     sliceTokens: config.limits.hold_slice_tokens,
     nowMs: clock.nowMs,
+    isMessages: format.name === 'messages',
     call(running: Running, granted: Granted) {
       const held = { ...accepted, asked, running, terms: { plan, granted } };
       return request.stream ? streamAnswer(held) : sendAnswer(held);

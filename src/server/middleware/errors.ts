@@ -43,6 +43,8 @@ export function sendError(
   if (formatAt(url).name === 'messages') reply.header('request-id', requestId);
   // RFC 9110 asks for it with every 401.
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
+  // Claude Code sends a request with a revoked key again for minutes otherwise.
+  if (error.status === 401 && !isProblem) reply.header('x-should-retry', 'false');
   if (error.retryAfterSeconds !== null)
     reply.header('retry-after', String(error.retryAfterSeconds));
   const body = JSON.stringify(

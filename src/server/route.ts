@@ -1,0 +1,29 @@
+// A route of the public API.
+import type { PublicOperation } from '../reference/reference.ts';
+import type { KeyScope } from '../terms/key-scope.ts';
+import type { Handler } from './context.ts';
+
+/** The described URLs of a method. */
+export type Url<Method extends string> = PublicOperation extends infer Name
+  ? Name extends `${Method} ${infer Path}`
+    ? Path
+    : never
+  : never;
+
+export type Route = {
+  readonly method: 'GET' | 'POST';
+  readonly url: Url<'GET'> | Url<'POST'>;
+  /** A scope: a key that has it is required. */
+  readonly auth: KeyScope | 'optional' | 'none';
+  readonly handler: Handler;
+  readonly queryKey?: boolean;
+  readonly refusedUnderLoad?: boolean;
+  /** Accepts a form as body. */
+  readonly form?: boolean;
+  /** Accepts a body of any type. */
+  readonly anyBody?: boolean;
+  /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
+  readonly heavy?: boolean;
+  /** Limit of the body; default: `server.body_limit_bytes`. */
+  readonly bodyBytesMax?: number;
+};
