@@ -76,7 +76,7 @@ async function play({ routes, fails = false, forgets = false }: Case) {
     for (const [step, turn] of turnsInRandomOrder().entries()) {
       if (fails && step === third) answersFrom(0, answerStatus(503));
       if (fails && step === 2 * third) answersFrom(0);
-      const headers = forgets ? { 'x-session-id': `${step}` } : {};
+      const headers: Record<string, string> = forgets ? { 'x-session-id': `${step}` } : {};
       await turn(async (path, request) => {
         const body = { model: 'claude', ...request };
         const reply = await clock.skipWaits(gateway.post(path, { key, headers, body }));

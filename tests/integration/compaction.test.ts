@@ -309,7 +309,7 @@ test('any summary comes back as it was written', async () => {
 
 test('test keys get a compaction of the sandbox', async () => {
   const { program } = gateway;
-  for (const name of ['gpt-5-mini', 'claude-haiku-4-5'])
+  for (const name of ['gpt-6-luna', 'claude-haiku-4-5'])
     for (const stream of [false, true]) {
       const reply = await gateway.post('/v1/responses', {
         key: program.firstTestKey,

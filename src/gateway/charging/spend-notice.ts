@@ -28,7 +28,7 @@ export function spendNotice(cap: CapState | undefined): Headers {
 }
 
 /**
- * Headers of the refusal at a cap. Without \`representative-claim\` and \`overage-status\` the client
+ * Headers of the refusal at a cap. Without `representative-claim` and `overage-status` the client
  * shows our message instead of its own.
  */
 export function spendRefusal(isDaily: boolean, resetsAtMs: number): Headers {
