@@ -47,7 +47,7 @@ function describeEvents(events: readonly StreamEvent[]): string[] {
 
 function describeAnswer({ content, stop, usage }: Answer): string[] {
   const counts = Object.entries(usage ?? {}).flatMap(([name, count]) =>
-    count > 0 ? [`${name} ${count}`] : [],
+    name !== 'tier' && Number(count) > 0 ? [`${name} ${count}`] : [],
   );
   return [
     ...content.flatMap(describePart),

@@ -17,9 +17,11 @@ export type Usage = {
   readonly reasoningTokens: number;
   /** Tokens that a host's counts contradict each other by, and nobody is charged for. */
   readonly unexplainedTokens?: number | undefined;
+  /** The service tier that the answer names (service-tier.ts). Left out: none. */
+  readonly tier?: string | undefined;
 };
 
-export const noUsage: Usage = {
+export const noUsage: Omit<Usage, 'tier'> = {
   inputTokens: 0,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
@@ -85,6 +87,7 @@ function limitUsage(usage: Usage, max: UsageMax): Usage {
   };
   const outputTokens = Math.min(usage.outputTokens, max.outputTokens);
   return {
+    ...(usage.tier !== undefined && { tier: usage.tier }),
     inputTokens: take(usage.inputTokens),
     cacheReadTokens: take(usage.cacheReadTokens),
     cacheWriteTokens: take(usage.cacheWriteTokens),
@@ -101,7 +104,9 @@ function limitUsage(usage: Usage, max: UsageMax): Usage {
 export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
   if (!earlier || !later) return later ?? earlier;
   const { outputTokens, reasoningTokens } = later.outputTokens > 0 ? later : earlier;
-  return { ...(totalInputTokens(later) > 0 ? later : earlier), outputTokens, reasoningTokens };
+  const tier = later.tier ?? earlier.tier;
+  const input = totalInputTokens(later) > 0 ? later : earlier;
+  return { ...input, outputTokens, reasoningTokens, ...(tier !== undefined && { tier }) };
 }
 
 /** Returns null when nothing is counted. */

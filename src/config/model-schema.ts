@@ -3,6 +3,7 @@
 // domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
 import { clientFormatNames } from '../terms/format-name.ts';
+import type { ServiceTier } from '../canonical/service-tier.ts';
 import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
@@ -60,6 +61,33 @@ const PriceTier = Type.Object(
   closed,
 );
 
+const priceSet = {
+  ...tokenPrices,
+  tiers: Type.Optional(Type.Array(PriceTier, { description: 'Other prices for long inputs.' })),
+};
+const tierPrices = (description: string) =>
+  Type.Optional(Type.Object(priceSet, { ...closed, description }));
+
+const time = '([01]\\d|2[0-3]):[0-5]\\d';
+const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const HourlyPrice = Type.Object(
+  {
+    utc: Type.Array(
+      Type.String({
+        pattern: `^${day}(-${day})? ${time}-(${time}|24:00)$`,
+        shape: 'days and hours, such as Mon-Fri 01:00-04:00',
+      }),
+      {
+        minItems: 1,
+        description:
+          'Days and hours in UTC, such as `Mon-Fri 01:00-04:00`. Hours that end before they begin end on the next day.',
+      },
+    ),
+    ...priceSet,
+  },
+  closed,
+);
+
 const Price = Type.Object(
   {
     effective_from: Type.Optional(
@@ -70,8 +98,23 @@ const Price = Type.Object(
           'When the price begins: a day (00:00 UTC), or a time like `2026-12-01T16:00Z`. Default: always.',
       }),
     ),
-    ...tokenPrices,
-    tiers: Type.Optional(Type.Array(PriceTier, { description: 'Other prices for long inputs.' })),
+    ...priceSet,
+    service_tiers: Type.Optional(
+      Type.Object(
+        {
+          flex: tierPrices('Slower: `service_tier: flex`.'),
+          priority: tierPrices('Faster: `service_tier: priority`, or `speed: fast` in Messages.'),
+          ultrafast: tierPrices('The fastest: `service_tier: ultrafast`.'),
+        } satisfies Record<ServiceTier, unknown>,
+        { ...closed, description: 'Prices of the service tiers that are sold.' },
+      ),
+    ),
+    hours: Type.Optional(
+      Type.Array(HourlyPrice, {
+        description:
+          'Other prices of the standard tier at some hours of the week. The time when the answer ends counts.',
+      }),
+    ),
   },
   closed,
 );
@@ -211,9 +254,15 @@ export type DeepReadonly<T> = T extends object
   : T;
 export type ModelEntry = DeepReadonly<Static<typeof ModelEntry>>;
 export type PriceEntry = DeepReadonly<Static<typeof Price>>;
-export type TokenPricesEntry = Omit<PriceEntry, 'effective_from' | 'tiers'>;
+export type PriceSetEntry = Omit<PriceEntry, 'effective_from' | 'service_tiers' | 'hours'>;
+export type TokenPricesEntry = Omit<PriceSetEntry, 'tiers'>;
 export type ToolPricesEntry = DeepReadonly<Static<typeof ToolPrices>>;
 export type RouteEntry = DeepReadonly<Static<typeof RouteEntry>>;
+
+/** Returns the prices of a version: the standard ones, those of tiers, and those of hours. */
+export function priceSetsOf(price: PriceEntry): readonly PriceSetEntry[] {
+  return [price, ...Object.values(price.service_tiers ?? {}), ...(price.hours ?? [])];
+}
 
 /** Returns all versions of an entry's price in the order written; empty when it has no price. */
 export function pricesOf({ prices }: Pick<ModelEntry, 'prices'>): readonly PriceEntry[] {

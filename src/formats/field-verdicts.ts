@@ -7,6 +7,7 @@
 // a field. A field that the table lacks is left out, because it may raise the price or the amount of
 // output, unless the operator has opened it with `pass_fields`.
 import { invalidRequest, quoted, type ApiError } from '../canonical/errors.ts';
+import { askedTiers } from '../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { nearestOf } from '../lib/nearest.ts';
 
@@ -69,6 +70,12 @@ export function pass(names: string): Fields {
 export function refuse(why: string, except?: (value: unknown) => boolean): Refusal {
   return { rule: 'refuse', why, ...(except && { except }) };
 }
+
+/** `service_tier` of Chat and Responses. Which of them are sold depends on the model. */
+export const knownTier = refuse(
+  `must be one of ${askedTiers.map((tier) => `\`${String(tier)}\``).join(', ')}: others have no price here`,
+  (value) => askedTiers.includes(value),
+);
 
 /**
  * The part types that a field may hold, because the hold can be estimated only for these: `{

@@ -8,6 +8,7 @@ import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { ServiceTier } from '../canonical/service-tier.ts';
 import type { Usage, UsageMax } from '../canonical/usage.ts';
 import type { SearchTool } from '../terms/web-search.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -38,6 +39,8 @@ export type ClientRequest<Body = unknown> = {
   readonly choices: number;
   /** Tokens of the maximum that the client reserves for thinking; 0: none. */
   readonly thinkingBudgetTokens: number;
+  /** The service tier that it asks for. Left out: the standard one. */
+  readonly tier?: ServiceTier | undefined;
   /** Fields that parsing left out, to be listed. Left out: none. */
   readonly ignored?: readonly string[];
   /** Nothing is to be generated. Left out: false. */
@@ -178,6 +181,8 @@ export type UpstreamTarget = {
    * cannot mark it. Left out: it may not.
    */
   readonly cacheableTokens?: number;
+  /** Left out: the standard one. */
+  readonly tier?: ServiceTier;
   readonly unknown?: UnknownFields;
 };
 

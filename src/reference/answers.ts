@@ -1,6 +1,7 @@
 // The answers that the gateway writes itself, as schemas. They are closed: a field that is missing
 // here fails the tests.
 import { Type, type TProperties, type TSchema } from 'typebox';
+import { serviceTiers } from '../canonical/service-tier.ts';
 import { searchToolNames } from '../terms/web-search.ts';
 import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
 
@@ -48,6 +49,21 @@ const tieredPrices = {
   }),
 };
 
+const allPrices = {
+  ...tieredPrices,
+  price_variants: Type.Array(
+    closed({
+      service_tier: orNull(Type.Enum([...serviceTiers])),
+      hours_utc: orNull(text),
+      ...tieredPrices,
+    }),
+    {
+      description:
+        'Other prices: of a service tier, or of the standard tier at some hours of the week, such as `Mon-Fri 01:00-04:00`.',
+    },
+  ),
+};
+
 const ChatModelInfo = closed({
   id: text,
   display_name: text,
@@ -58,8 +74,8 @@ const ChatModelInfo = closed({
   supports_thinking: Type.Boolean(),
   supports_streaming: Type.Boolean(),
   supports_vision: Type.Boolean(),
-  ...tieredPrices,
-  scheduled_prices: Type.Array(closed({ effective_from: time, ...tieredPrices })),
+  ...allPrices,
+  scheduled_prices: Type.Array(closed({ effective_from: time, ...allPrices })),
   search_prices: closed(
     Object.fromEntries(
       searchToolNames.map((name) => [name, Type.Optional(usd('US dollars for one search.'))]),

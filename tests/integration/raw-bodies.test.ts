@@ -40,9 +40,9 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
 
   test(`${name}: a refused field is also refused when it is repeated or its name is escaped`, async () => {
     for (const [more, status] of [
-      ['"service_tier":"auto","service_tier":"priority"', 400],
-      ['"service_tier":"auto","service_\\u0074ier":"priority"', 400],
-      ['"service_tier":"priority","service_tier":"auto"', 200],
+      ['"service_tier":"auto","service_tier":"scale"', 400],
+      ['"service_tier":"auto","service_\\u0074ier":"scale"', 400],
+      ['"service_tier":"scale","service_tier":"auto"', 200],
     ] as const) {
       const reply = await gateway.post(path, {
         key,
@@ -55,14 +55,14 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
 
   test(`${name}: __proto__ is a field like any other and changes no other object`, async () => {
     const sent = await relay(
-      '"__proto__":{"service_tier":"priority","temperature":0.9},"constructor":{"prototype":{"n":9}}',
+      '"__proto__":{"service_tier":"scale","temperature":0.9},"constructor":{"prototype":{"n":9}}',
     );
     assert.equal(sent['temperature'], undefined);
-    assert.notEqual(sent['service_tier'], 'priority');
+    assert.notEqual(sent['service_tier'], 'scale');
     assert.equal(Object.getPrototypeOf(sent), Object.prototype);
     assert.deepEqual(sent['constructor'], { prototype: { n: 9 } });
     assert.deepEqual(Object.getOwnPropertyDescriptor(sent, '__proto__')?.value, {
-      service_tier: 'priority',
+      service_tier: 'scale',
       temperature: 0.9,
     });
   });

@@ -131,11 +131,43 @@ test('a model list entry has its real date and owner, under its id too', async (
   // In seconds.
   for (const entry of data) assert.ok(Number(entry['created']) > 1_500_000_000);
   const entry = data.find(({ id }) => id === 'gpt-6-luna')!;
-  assert.deepEqual([entry['created'], entry['owned_by']], [Date.UTC(2026, 8, 22) / 1_000, 'openai']);
+  assert.deepEqual(
+    [entry['created'], entry['owned_by']],
+    [Date.UTC(2026, 8, 22) / 1_000, 'openai'],
+  );
   assert.deepEqual((await gateway.get('/v1/models/gpt-6-luna')).json(), entry);
   // An alias is listed under its own name.
   assert.equal((await gateway.get('/v1/models/fast')).json()['id'], 'fast');
 });
+
+/** Prices of the model, times a factor. */
+function pricesTimes(factor: number): object {
+  const times = (prices: object): object =>
+    Object.fromEntries(
+      Object.entries(prices).map(([name, usd]) => [name, Number((usd * factor).toFixed(6))]),
+    );
+  return {
+    ...times({
+      input_price_per_1m: 0.15,
+      output_price_per_1m: 0.75,
+      cache_write_price_per_1m: 0.1875,
+      cache_write_1h_price_per_1m: 0.3,
+      cache_read_price_per_1m: 0.015,
+    }),
+    price_tiers: [
+      {
+        above_input_tokens: 272_000,
+        ...times({
+          input_price_per_1m: 0.3,
+          output_price_per_1m: 1.125,
+          cache_write_price_per_1m: 0.375,
+          cache_write_1h_price_per_1m: 0.6,
+          cache_read_price_per_1m: 0.03,
+        }),
+      },
+    ],
+  };
+}
 
 test("model info has the fields of the specification, at list prices without a key and at the account's with one", async () => {
   const infoOf = async (key?: string) => {
@@ -155,20 +187,11 @@ test("model info has the fields of the specification, at list prices without a k
     supports_thinking: true,
     supports_streaming: true,
     supports_vision: true,
-    input_price_per_1m: 0.15,
-    output_price_per_1m: 0.75,
-    cache_write_price_per_1m: 0.1875,
-    cache_write_1h_price_per_1m: 0.3,
-    cache_read_price_per_1m: 0.015,
-    price_tiers: [
-      {
-        above_input_tokens: 272_000,
-        input_price_per_1m: 0.3,
-        output_price_per_1m: 1.125,
-        cache_write_price_per_1m: 0.375,
-        cache_write_1h_price_per_1m: 0.6,
-        cache_read_price_per_1m: 0.03,
-      },
+    ...pricesTimes(1),
+    // Half of the price, and twice as much.
+    price_variants: [
+      { service_tier: 'flex', hours_utc: null, ...pricesTimes(0.5) },
+      { service_tier: 'priority', hours_utc: null, ...pricesTimes(2) },
     ],
     scheduled_prices: [],
     search_prices: { web_search: 0.015, web_search_preview: 0.015 },

@@ -24,7 +24,7 @@ function model(id: string, inputMicros: number): ChatModel {
     max_input_tokens: 272_000,
     max_output_tokens: 128_000,
     abilities: { thinking: false, streaming: true, vision: id === 'b', tools: true },
-    price: { effective_at: null, base, tiers: [] },
+    price: { effective_at: null, base, tiers: [], variants: [] },
     scheduled_prices: [],
     web_search_micros: null,
   };

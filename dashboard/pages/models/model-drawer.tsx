@@ -6,6 +6,7 @@ import type {
   ImageModelEntry,
   MeasuredModel,
   ModelPrice,
+  PriceSet,
   TokenPrices,
 } from '../../../src/management/contract/models.ts';
 import { useIsAtLeast } from '../../api/account.ts';
@@ -145,7 +146,7 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
           Per million tokens{price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
         </Text>
         {price ? (
-          <PriceTable price={price} />
+          <PriceTables price={price} />
         ) : (
           <Text>This model has no price yet, so it cannot be called.</Text>
         )}
@@ -155,7 +156,7 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
           <Title order={3} mb="xs">
             From {dayText(later.effective_at!)} (UTC)
           </Title>
-          <PriceTable price={later} />
+          <PriceTables price={later} />
         </section>
       ))}
       {searchMicros !== null && (
@@ -179,9 +180,42 @@ const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] 
   ['Output', 'output_micros'],
 ];
 
-function PriceTable({ price }: { readonly price: ModelPrice }) {
+/** The prices of the standard tier, then those of other tiers and hours. */
+function PriceTables({ price }: { readonly price: ModelPrice }) {
+  const names: Readonly<Record<string, string>> = {
+    flex: 'Flex: slower',
+    priority: 'Priority: faster',
+    ultrafast: 'Ultrafast',
+  };
+  // Hours with the same prices share a table.
+  const byPrices = Map.groupBy(price.variants, ({ service_tier: tier, base, tiers }) =>
+    JSON.stringify([tier, base, tiers]),
+  );
   return (
-    <div style={{ overflowX: 'auto' }} tabIndex={0} role="region" aria-label="Prices">
+    <>
+      <PriceTable price={price} label="Prices" />
+      {[...byPrices.values()].map((variants) => {
+        const [first] = variants;
+        const tier = first!.service_tier;
+        const label = tier
+          ? names[tier]!
+          : `${variants.map(({ hours_utc: hours }) => hours).join(', ')} (UTC)`;
+        return (
+          <section key={label}>
+            <Title order={4} mt="md">
+              {label}
+            </Title>
+            <PriceTable price={first!} label={label} />
+          </section>
+        );
+      })}
+    </>
+  );
+}
+
+function PriceTable({ price, label }: { readonly price: PriceSet; readonly label: string }) {
+  return (
+    <div style={{ overflowX: 'auto' }} tabIndex={0} role="region" aria-label={label}>
       <Table fz="md" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>

@@ -25,7 +25,12 @@ function model(id: string, fields: Partial<ChatModel>, inputMicros: number | nul
     price:
       inputMicros === null
         ? null
-        : { effective_at: null, base: { ...prices, cache_write_1h_micros: 0 }, tiers: [] },
+        : {
+            effective_at: null,
+            base: { ...prices, cache_write_1h_micros: 0 },
+            tiers: [],
+            variants: [],
+          },
     scheduled_prices: [],
     web_search_micros: null,
     ...fields,

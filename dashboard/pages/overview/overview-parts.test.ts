@@ -34,7 +34,8 @@ function model(
     max_input_tokens: 1,
     max_output_tokens: 1,
     abilities: { thinking: false, streaming: true, vision: false, tools: false },
-    price: input === null ? null : { effective_at: null, base: prices(input), tiers: [] },
+    price:
+      input === null ? null : { effective_at: null, base: prices(input), tiers: [], variants: [] },
     scheduled_prices: [],
     web_search_micros: null,
   };

@@ -10,6 +10,7 @@ import { loadConfig } from '../../config/load.ts';
 import {
   ModelEntry,
   modelNamePattern,
+  priceSetsOf,
   pricesOf,
   type TokenPricesEntry,
 } from '../../config/model-schema.ts';
@@ -58,7 +59,9 @@ describe('every built-in model', () => {
 
     test(`${id} runs at known providers at exact prices above zero`, () => {
       assert(entry.routes && entry.routes.every(({ provider }) => isProviderName(provider)));
-      const prices = pricesOf(entry).flatMap((price) => [price, ...(price.tiers ?? [])]);
+      const prices = pricesOf(entry)
+        .flatMap(priceSetsOf)
+        .flatMap((price) => [price, ...(price.tiers ?? [])]);
       assert(prices.length > 0);
       for (const price of prices) checkPrices(price);
     });

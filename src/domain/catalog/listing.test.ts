@@ -140,6 +140,7 @@ describe('the info of a model', () => {
       cache_write_1h_price_per_1m: 2.5,
       cache_read_price_per_1m: 0.125,
       price_tiers: [{ above_input_tokens: 5, ...flat(9) }],
+      price_variants: [],
       scheduled_prices: [
         {
           effective_from: '2027-01-01T00:00:00Z',
@@ -149,6 +150,7 @@ describe('the info of a model', () => {
           cache_write_1h_price_per_1m: 4,
           cache_read_price_per_1m: 0.2,
           price_tiers: [{ above_input_tokens: 50, ...flat(4), output_price_per_1m: 40 }],
+          price_variants: [],
         },
       ],
       search_prices: { web_search: 0.01, web_search_preview: 0.01 },

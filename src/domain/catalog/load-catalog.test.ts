@@ -108,8 +108,16 @@ describe('a built-in model', () => {
         isListPrice: false,
         base,
         tiers: [{ aboveInputTokens: 500, prices: tier }],
+        variants: [],
       },
-      { version: '0', effectiveFromMs: 0, isListPrice: false, base: older, tiers: [] },
+      {
+        version: '0',
+        effectiveFromMs: 0,
+        isListPrice: false,
+        base: older,
+        tiers: [],
+        variants: [],
+      },
     ]);
   });
 

@@ -1,7 +1,8 @@
 // A chat model in GET /v1/models/info: its limits, capabilities and prices.
 import { searchToolNames, type SearchToolName } from '../../terms/web-search.ts';
+import type { ServiceTier } from '../../canonical/service-tier.ts';
 import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
-import type { Model, PriceVersion, Route, TokenPrices } from './model.ts';
+import type { Model, PriceSet, PriceVersion, Route, TokenPrices } from './model.ts';
 import { listPrices, priceFor, type PriceFactor } from './price.ts';
 import { highestSearchPicos, type SearchProviders } from './search-price.ts';
 
@@ -21,6 +22,14 @@ type TieredPrices = InfoPrices & {
   readonly price_tiers: readonly ({ readonly above_input_tokens: number } & InfoPrices)[];
 };
 
+type AllPrices = TieredPrices & {
+  /** Of a service tier, or of the standard tier at some hours: `Mon-Fri 01:00-04:00`. */
+  readonly price_variants: readonly (TieredPrices & {
+    readonly service_tier: ServiceTier | null;
+    readonly hours_utc: string | null;
+  })[];
+};
+
 export type ModelInfoEntry = {
   readonly id: string;
   readonly display_name: string;
@@ -33,9 +42,9 @@ export type ModelInfoEntry = {
   readonly supports_thinking: boolean;
   readonly supports_streaming: boolean;
   readonly supports_vision: boolean;
-} & TieredPrices & {
+} & AllPrices & {
     /** Future prices, the next one first. `effective_from` is ISO 8601. */
-    readonly scheduled_prices: readonly ({ readonly effective_from: string } & TieredPrices)[];
+    readonly scheduled_prices: readonly ({ readonly effective_from: string } & AllPrices)[];
     /**
      * The highest price in USD of a search that the model's provider runs; tools that are not sold
      * are absent.
@@ -65,16 +74,27 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView): ModelI
     supports_thinking: model.supports.thinking,
     supports_streaming: model.supports.streaming,
     supports_vision: model.supports.vision,
-    ...tieredPricesOf(priceFor(model, view)!.list),
+    ...allPricesOf(priceFor(model, view)!.list),
     scheduled_prices: later.map((version) => ({
       effective_from: new Date(version.effectiveFromMs).toISOString().replace('.000Z', 'Z'),
-      ...tieredPricesOf(listPrices(version, view)),
+      ...allPricesOf(listPrices(version, view)),
     })),
     search_prices: searchPricesOf(model, view),
   };
 }
 
-function tieredPricesOf({ base, tiers }: PriceVersion): TieredPrices {
+function allPricesOf(version: PriceVersion): AllPrices {
+  return {
+    ...tieredPricesOf(version),
+    price_variants: version.variants.map((variant) => ({
+      service_tier: variant.tier,
+      hours_utc: variant.hours?.text ?? null,
+      ...tieredPricesOf(variant),
+    })),
+  };
+}
+
+function tieredPricesOf({ base, tiers }: PriceSet): TieredPrices {
   return {
     ...pricesPerMillion(base),
     price_tiers: tiers.map(({ aboveInputTokens, prices }) => ({

@@ -1,9 +1,11 @@
 // A catalogue model as the rest of the gateway sees it.
 import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import type { Retirement } from '../../terms/retirement.ts';
+import type { ServiceTier } from '../../canonical/service-tier.ts';
 import type { SearchToolName } from '../../terms/web-search.ts';
 import type { ModelTimeouts } from '../../config/timeouts.ts';
 import type { PicosPerToken } from '../../lib/money.ts';
+import type { WeeklyHours } from './weekly-hours.ts';
 
 export type Model = {
   readonly id: string;
@@ -62,16 +64,27 @@ export type Need = 'streaming' | 'vision' | 'tools';
  * A price from a point in time on. `isListPrice`: set by the operator, so no markup is added;
  * otherwise the provider's price.
  */
-export type PriceVersion = {
+export type PriceVersion = PriceSet & {
   /** Stored with each charge: `<effective_from>`, or `0` without one. */
   readonly version: string;
   readonly effectiveFromMs: number;
   readonly isListPrice: boolean;
+  /** Other prices, of a service tier or at some hours, each for the whole request. */
+  readonly variants: readonly PriceVariant[];
+};
+
+export type PriceSet = {
   readonly base: TokenPrices;
   /**
    * Ordered by threshold. The last tier whose threshold the input exceeds prices the whole request.
    */
   readonly tiers: readonly { readonly aboveInputTokens: number; readonly prices: TokenPrices }[];
+};
+
+/** Either of a service tier, at all hours, or of the standard tier at some hours. */
+export type PriceVariant = PriceSet & {
+  readonly tier: ServiceTier | null;
+  readonly hours: WeeklyHours | null;
 };
 
 export type TokenPrices = {

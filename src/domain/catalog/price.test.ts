@@ -38,6 +38,7 @@ const versions: fc.Arbitrary<PriceVersion> = fc.record({
   version: fc.constant('0'),
   effectiveFromMs: fc.constant(0),
   isListPrice: fc.boolean(),
+  variants: fc.constant([]),
   base: tokenPrices,
   tiers: fc
     .uniqueArray(fc.record({ aboveInputTokens: tokens, prices: tokenPrices }), {
@@ -62,8 +63,8 @@ describe('the cost of a request', () => {
     fc.assert(
       fc.property(appliedPrices, usages, (price, usage) => {
         for (const [version, cost] of [
-          [price.list, priceUsage(price, usage).costMicros],
-          [price.upstream, priceUsage(price, usage).upstreamCostMicros],
+          [price.list, priceUsage(price, { usage, nowMs: 0 }).costMicros],
+          [price.upstream, priceUsage(price, { usage, nowMs: 0 }).upstreamCostMicros],
         ] as const) {
           const exact = exactPicos(version, usage);
           // The smallest whole number of microdollars that is at least the exact price.
@@ -77,8 +78,11 @@ describe('the cost of a request', () => {
   test('never falls when a bucket grows within its tier', () => {
     fc.assert(
       fc.property(appliedPrices, usages, fc.nat(1_000), (price, usage, more) => {
-        const before = priceUsage(price, usage);
-        const after = priceUsage(price, { ...usage, outputTokens: usage.outputTokens + more });
+        const before = priceUsage(price, { usage, nowMs: 0 });
+        const after = priceUsage(price, {
+          usage: { ...usage, outputTokens: usage.outputTokens + more },
+          nowMs: 0,
+        });
         assert(after.costMicros >= before.costMicros);
       }),
     );
@@ -88,8 +92,8 @@ describe('the cost of a request', () => {
     fc.assert(
       fc.property(appliedPrices, usages, (price, usage) => {
         assert.deepEqual(
-          priceUsage(price, usage),
-          priceUsage(price, { ...usage, reasoningTokens: 0 }),
+          priceUsage(price, { usage, nowMs: 0 }),
+          priceUsage(price, { usage: { ...usage, reasoningTokens: 0 }, nowMs: 0 }),
         );
       }),
     );
@@ -153,7 +157,11 @@ describe('the cost of a request', () => {
     ];
   for (const [title, usage, costMicros, priceVersion] of cases) {
     test(title, () => {
-      const { terms: _, ...priced } = priceUsage(price, { ...zeroUsage(), ...usage });
+      const {
+        terms: _,
+        tier: _tier,
+        ...priced
+      } = priceUsage(price, { usage: { ...zeroUsage(), ...usage }, nowMs: 0 });
       assert.deepEqual(priced, { costMicros, upstreamCostMicros: costMicros, priceVersion });
     });
   }
@@ -209,8 +217,8 @@ describe('the price per token of an account', () => {
       priced.costMicros,
       priced.upstreamCostMicros,
     ];
-    assert.deepEqual(costs(priceUsage({ list, upstream }, usage)), [20, 20]);
-    assert.deepEqual(costs(priceUsage({ list: double, upstream }, usage)), [40, 20]);
+    assert.deepEqual(costs(priceUsage({ list, upstream }, { usage, nowMs: 0 })), [20, 20]);
+    assert.deepEqual(costs(priceUsage({ list: double, upstream }, { usage, nowMs: 0 })), [40, 20]);
   });
 });
 
@@ -241,7 +249,9 @@ describe('the amount of a hold', () => {
             reasoningTokens: 0,
           };
           assert(totalInputTokens(usage) <= request.inputTokensUpper);
-          assert(worstCaseMicros(price, request) >= priceUsage(price, usage).costMicros);
+          assert(
+            worstCaseMicros(price, request) >= priceUsage(price, { usage, nowMs: 0 }).costMicros,
+          );
         },
       ),
       { numRuns: 1_000 },
@@ -270,8 +280,10 @@ describe('the amount of a hold', () => {
           .flatMap((base) =>
             buckets.map(
               (bucket) =>
-                priceUsage(flat(base), { ...zeroUsage(), [bucket]: inputTokensUpper, outputTokens })
-                  .costMicros,
+                priceUsage(flat(base), {
+                  usage: { ...zeroUsage(), [bucket]: inputTokensUpper, outputTokens },
+                  nowMs: 0,
+                }).costMicros,
             ),
           )
           .reduce((most, cost) => (cost > most ? cost : most));
@@ -413,12 +425,20 @@ function applied(
     isListPrice: false,
     base: usdPrices(usd),
     tiers,
+    variants: [],
   };
   return { list: upstream, upstream };
 }
 
 function flat(base: TokenPrices): AppliedPrice {
-  const upstream = { version: '0', effectiveFromMs: 0, isListPrice: true, base, tiers: [] };
+  const upstream = {
+    version: '0',
+    effectiveFromMs: 0,
+    isListPrice: true,
+    base,
+    tiers: [],
+    variants: [],
+  };
   return { list: upstream, upstream };
 }
 

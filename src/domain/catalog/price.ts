@@ -1,9 +1,15 @@
 // The exact cost of a request: picodollars are summed as big integers and rounded up once, to a
 // microdollar. Holds and charges use the same prices, so a hold is never below its charge.
+//
+// A model may have several prices: of service tiers, and of hours of the week. A hold covers those
+// that its request allows. The charge follows the tier that the answer names and the time when the
+// answer ends, and never exceeds the dearest that was allowed.
 import { costOf, noPrices, type PriceTerms } from '../../terms/price-terms.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
-import type { Model, PriceVersion, TokenPrices } from './model.ts';
+import type { ServiceTier } from '../../canonical/service-tier.ts';
+import type { Model, PriceSet, PriceVersion, TokenPrices } from './model.ts';
+import { shareOf } from './weekly-hours.ts';
 
 /**
  * Converts a provider's price to an account's: the configured `markup`, times the account's
@@ -22,11 +28,23 @@ export const listPricePpm = 1_000_000;
 export type AppliedPrice = {
   readonly list: PriceVersion;
   readonly upstream: PriceVersion;
+  /** Left out: the standard tier outside of special hours. */
+  readonly allowed?: Allowed;
   /** The price of a provider-run web search; absent when the request has none. */
   readonly search?: { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 };
 
+/** What a request may be billed by. */
+export type Allowed = {
+  /** Left out: the standard tier only. With another, the provider may fall back to the standard. */
+  readonly tier?: ServiceTier | undefined;
+  /** The span in which its answer may end. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+};
+
 type PricedUsage = {
+  readonly tier: ServiceTier | 'standard';
   readonly costMicros: Micros;
   /**
    * By the provider's price; if the operator set the price, by that one, because no other is known.
@@ -35,8 +53,9 @@ type PricedUsage = {
   /** The price terms of both costs. */
   readonly terms: PriceTerms;
   /**
-   * The version, with the tier's threshold if one applied and the picodollars per search if there
-   * were any: `2026-12-01`, `0>272000`, `0+10000000000/search`.
+   * The version, with the service tier or the hours, the threshold of a long input, and the
+   * picodollars per search, where they applied: `2026-12-01`, `0/flex>272000`,
+   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search`.
    */
   readonly priceVersion: string;
 };
@@ -80,9 +99,22 @@ export function listPrices(
   if (factor === wholeFactor) return version;
   return {
     ...version,
-    base: scalePrices(version.base, factor),
-    tiers: version.tiers.map((tier) => ({ ...tier, prices: scalePrices(tier.prices, factor) })),
+    ...scaleSet(version, factor),
+    variants: version.variants.map((variant) => ({ ...variant, ...scaleSet(variant, factor) })),
   };
+}
+
+function scaleSet({ base, tiers }: PriceSet, factor: bigint): PriceSet {
+  return {
+    base: scalePrices(base, factor),
+    tiers: tiers.map((tier) => ({ ...tier, prices: scalePrices(tier.prices, factor) })),
+  };
+}
+
+/** Returns the prices without those of long inputs. */
+export function withoutTiers(version: PriceVersion): PriceVersion {
+  const variants = version.variants.map((variant) => ({ ...variant, tiers: [] }));
+  return { ...version, tiers: [], variants };
 }
 
 /** Applies markup and multiplier like `listPrices`, rounded up to a whole picodollar. */
@@ -94,37 +126,104 @@ export function scaleByFactor(
   return scaleUp(picos, factorOf(factor, { isListPrice }));
 }
 
+/** A request that was run. */
+type Run = {
+  readonly usage: Usage;
+  readonly searches?: number;
+  /** When the answer ended. */
+  readonly nowMs: number;
+};
+
 /**
  * Returns the cost of a finished request: its tokens, and the web searches that the provider ran.
- * The whole input, cached or not, determines the tier, which prices the whole request.
+ * The whole input, cached or not, determines the price for its length, which prices the whole
+ * request. A tier that has no price is charged as the one that was asked for; one that was not
+ * asked for, at most as the dearest that was allowed.
  */
-export function priceUsage(price: AppliedPrice, usage: Usage, searches = 0): PricedUsage {
+export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
   const { list, search = freeSearch } = price;
-  const tier = tierIndexOf(list, totalInputTokens(usage));
-  const listTerms = { ...noPrices, ...pricesOf(list, tier), search: search.listPicos };
-  const terms = { list: listTerms, upstream: upstreamTermsOf(price, tier) };
+  const { usage, searches = 0 } = run;
+  const variant = chargedVariant(price, run);
+  const set = setOf(list, variant);
+  const long = tierIndexOf(set, totalInputTokens(usage));
+  const { tier, hours } = list.variants[variant] ?? { tier: null, hours: null };
+  const terms = termsOf(price, variant, usage);
   return {
+    tier: tier ?? 'standard',
     costMicros: costOf(terms.list, { usage, searches, images: 0 }),
     upstreamCostMicros: costOf(terms.upstream, { usage, searches, images: 0 }),
     terms,
     priceVersion:
-      list.version + tierPart(list, tier) + (searches > 0 ? `+${search.listPicos}/search` : ''),
+      list.version +
+      (tier ? `/${tier}` : '') +
+      (hours ? `@${hours.text}` : '') +
+      (long < 0 ? '' : `>${set.tiers[long]!.aboveInputTokens}`) +
+      (searches > 0 ? `+${search.listPicos}/search` : ''),
   };
 }
 
-/** Returns the operator's part of `priceUsage`. */
-export function upstreamCostOf(price: AppliedPrice, usage: Usage, searches = 0): Micros {
-  const tier = tierIndexOf(price.list, totalInputTokens(usage));
-  return costOf(upstreamTermsOf(price, tier), { usage, searches, images: 0 });
+/** Returns what a request has cost the operator, also by a tier that nobody asked for. */
+export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
+  const { usage, searches = 0 } = run;
+  const { upstream } = termsOf(price, usedVariant(price, run), usage);
+  return costOf(upstream, { usage, searches, images: 0 });
 }
 
-function upstreamTermsOf({ upstream, search = freeSearch }: AppliedPrice, tier: number) {
-  return { ...noPrices, ...pricesOf(upstream, tier), search: search.upstreamPicos };
+function termsOf(price: AppliedPrice, variant: number, usage: Usage): PriceTerms {
+  const { list, upstream, search = freeSearch } = price;
+  const of = (version: PriceVersion) => {
+    const set = setOf(version, variant);
+    return pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
+  };
+  return {
+    list: { ...noPrices, ...of(list), search: search.listPicos },
+    upstream: { ...noPrices, ...of(upstream), search: search.upstreamPicos },
+  };
+}
+
+/** −1: the version's own prices. */
+function setOf(version: PriceVersion, variant: number): PriceSet {
+  return version.variants[variant] ?? version;
+}
+
+/** Returns the tier that the answer names, if it has a price, else the one that was asked for. */
+function usedVariant({ list, allowed }: AppliedPrice, { usage, nowMs }: Run): number {
+  const { variants } = list;
+  const indexOf = (name: string | undefined) => variants.findIndex(({ tier }) => tier === name);
+  const named = indexOf(usage.tier);
+  const used = named >= 0 || usage.tier === 'standard' ? named : indexOf(allowed?.tier);
+  const now = { fromMs: nowMs, untilMs: nowMs };
+  return used >= 0
+    ? used
+    : variants.findIndex(({ hours }) => hours && shareOf(hours, now) === 'all');
+}
+
+/** Returns the variant that was used, or the dearest allowed one if that costs less. */
+function chargedVariant(price: AppliedPrice, run: Run): number {
+  const used = usedVariant(price, run);
+  const allowed = allowedVariants(price);
+  if (allowed.includes(used)) return used;
+  const { usage, searches = 0 } = run;
+  const cost = (variant: number) =>
+    costOf(termsOf(price, variant, usage).list, { usage, searches, images: 0 });
+  const dearest = allowed.reduce((one, other) => (cost(other) > cost(one) ? other : one));
+  return cost(used) <= cost(dearest) ? used : dearest;
+}
+
+/** Returns at least one variant. Hours count when the answer may end in them. */
+function allowedVariants({ list, allowed }: AppliedPrice): readonly number[] {
+  if (!allowed) return [-1];
+  const shares = list.variants.map(({ tier, hours }) => {
+    if (hours) return shareOf(hours, allowed);
+    return tier === allowed.tier ? 'some' : 'none';
+  });
+  const others = shares.flatMap((share, index) => (share === 'none' ? [] : [index]));
+  return shares.includes('all') ? others : [-1, ...others];
 }
 
 /**
  * Returns the highest possible cost of a request, for any division of its input into cached and
- * uncached and for any tier that its size can fall in. This is the amount of its hold. Each of the
+ * uncached and for any price that may apply. This is the amount of its hold. Each of the
  * `choices` (Chat's `n`) may use all the output and be billed the input again; `searches` is the
  * most that the provider may run.
  */
@@ -171,16 +270,22 @@ type InputSize = {
 type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
 
 /**
- * Returns one result for each tier that the input may fall in: the estimate is an upper bound, and
- * any tier can be the most expensive.
+ * Returns one result for each price that may apply: the estimate of the input is an upper bound, and
+ * any price can be the most expensive.
  */
 function worstInputs(
-  { list, search = freeSearch }: AppliedPrice,
+  price: AppliedPrice,
   { inputTokensUpper, choices, searches = 0, cachesLong = true }: InputSize,
 ): WorstInput[] {
+  const { list, search = freeSearch } = price;
   const inputTokens = inputTokensUpper * choices;
-  const highestTier = tierIndexOf(list, inputTokens);
-  const reachable = [list.base, ...list.tiers.slice(0, highestTier + 1).map((tier) => tier.prices)];
+  const reachable = allowedVariants(price).flatMap((variant) => {
+    const { base, tiers } = setOf(list, variant);
+    return [
+      base,
+      ...tiers.filter((tier) => inputTokens > tier.aboveInputTokens).map((tier) => tier.prices),
+    ];
+  });
   return reachable.map((prices) => ({
     inputPicos:
       BigInt(inputTokens) * BigInt(highestInputPrice(prices, cachesLong)) +
@@ -197,16 +302,12 @@ function highestInputPrice(
 }
 
 /** Returns −1 for the base price. Tiers are ordered by threshold. */
-function tierIndexOf(version: PriceVersion, inputTokens: number): number {
-  return version.tiers.findLastIndex((tier) => inputTokens > tier.aboveInputTokens);
+function tierIndexOf({ tiers }: PriceSet, inputTokens: number): number {
+  return tiers.findLastIndex((tier) => inputTokens > tier.aboveInputTokens);
 }
 
-function tierPart(version: PriceVersion, tier: number): string {
-  return tier < 0 ? '' : `>${version.tiers[tier]!.aboveInputTokens}`;
-}
-
-function pricesOf(version: PriceVersion, tier: number): TokenPrices {
-  return version.tiers[tier]?.prices ?? version.base;
+function pricesOf({ base, tiers }: PriceSet, tier: number): TokenPrices {
+  return tiers[tier]?.prices ?? base;
 }
 
 function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {

@@ -1,12 +1,17 @@
 // Converts configured token prices (USD per million) to whole picodollars a token.
 import {
+  priceSetsOf,
   pricesOf,
   type ModelEntry,
+  type PriceEntry,
+  type PriceSetEntry,
   type TokenPricesEntry,
   type ToolPricesEntry,
 } from '../../config/model-schema.ts';
 import { picosFromUsdPerMillion } from '../../lib/money.ts';
-import type { PriceVersion, TokenPrices } from './model.ts';
+import { serviceTiers } from '../../canonical/service-tier.ts';
+import type { PriceSet, PriceVariant, PriceVersion, TokenPrices } from './model.ts';
+import { readWeeklyHours } from './weekly-hours.ts';
 
 type Priced = Pick<ModelEntry, 'prices'>;
 
@@ -16,18 +21,41 @@ export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceV
     version: price.effective_from ?? '0',
     effectiveFromMs: price.effective_from === undefined ? 0 : Date.parse(price.effective_from),
     isListPrice,
-    base: readTokenPrices(price),
-    tiers: (price.tiers ?? []).map((tier) => ({
-      aboveInputTokens: tier.above_input_tokens,
-      prices: readTokenPrices(tier),
-    })),
+    ...readPriceSet(price),
+    variants: readVariants(price),
   }));
   return versions.toSorted((a, b) => b.effectiveFromMs - a.effectiveFromMs);
 }
 
-/** Returns the buckets with an explicit price of 0, at any time and in any tier. */
+function readPriceSet(entry: PriceSetEntry): PriceSet {
+  return {
+    base: readTokenPrices(entry),
+    tiers: (entry.tiers ?? []).map((tier) => ({
+      aboveInputTokens: tier.above_input_tokens,
+      prices: readTokenPrices(tier),
+    })),
+  };
+}
+
+/** Hours that overlap: the first in the list counts. */
+function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): PriceVariant[] {
+  return [
+    ...serviceTiers.flatMap((tier) => {
+      const entry = tiers[tier];
+      return entry ? [{ tier, hours: null, ...readPriceSet(entry) }] : [];
+    }),
+    ...hours.flatMap(({ utc, ...entry }) => {
+      const set = readPriceSet(entry);
+      return utc.map((text) => ({ tier: null, hours: readWeeklyHours(text), ...set }));
+    }),
+  ];
+}
+
+/** Returns the buckets with an explicit price of 0, at any time, in any tier and for any length. */
 export function freePricesOf(entry: Priced): string[] {
-  const prices = pricesOf(entry).flatMap((price) => [price, ...(price.tiers ?? [])]);
+  const prices = pricesOf(entry)
+    .flatMap(priceSetsOf)
+    .flatMap((set) => [set, ...(set.tiers ?? [])]);
   return tokenBuckets.filter((bucket) => prices.some((price) => price[bucket] === 0));
 }
 

@@ -111,7 +111,7 @@ const prices: fc.Arbitrary<AppliedPrice> = fc
   })
   .map(({ base, tier, aboveInputTokens, listPicos }) => {
     const tiers: Tiers = [{ aboveInputTokens, prices: tier }];
-    const list = { version: '0', effectiveFromMs: 0, isListPrice: true, base, tiers };
+    const list = { version: '0', effectiveFromMs: 0, isListPrice: true, base, tiers, variants: [] };
     return { list, upstream: list, search: { listPicos, upstreamPicos: listPicos / 2n } };
   });
 const requests = fc.record({
@@ -157,7 +157,11 @@ describe('searches in a charge', () => {
         const rate = inputTokens > tiers[0]!.aboveInputTokens ? tiers[0]!.prices.input : base.input;
         const exact =
           BigInt(inputTokens) * BigInt(rate) + BigInt(searches) * price.search!.listPicos;
-        const { costMicros, upstreamCostMicros, priceVersion } = priceUsage(price, usage, searches);
+        const { costMicros, upstreamCostMicros, priceVersion } = priceUsage(price, {
+          usage,
+          searches,
+          nowMs: 0,
+        });
         assert.equal(
           priceVersion.endsWith(`+${price.search!.listPicos}/search`),
           searches > 0,
@@ -165,8 +169,14 @@ describe('searches in a charge', () => {
         );
         assert.equal(BigInt(costMicros), (exact + 999_999n) / 1_000_000n);
         assert(upstreamCostMicros <= costMicros);
-        const without = priceUsage({ list: price.list, upstream: price.upstream }, usage);
-        assert.equal(priceUsage(price, usage, 0).costMicros, without.costMicros);
+        const without = priceUsage(
+          { list: price.list, upstream: price.upstream },
+          { usage, nowMs: 0 },
+        );
+        assert.equal(
+          priceUsage(price, { usage, searches: 0, nowMs: 0 }).costMicros,
+          without.costMicros,
+        );
       }),
     );
   });
@@ -180,11 +190,11 @@ describe('searches in a charge', () => {
           inputTokens: Math.floor(request.inputTokensUpper * input),
           outputTokens: Math.floor(request.outputTokens * output),
         };
-        const charged = priceUsage(
-          price,
+        const charged = priceUsage(price, {
           usage,
-          Math.floor(request.searches * searches),
-        ).costMicros;
+          searches: Math.floor(request.searches * searches),
+          nowMs: 0,
+        }).costMicros;
         assert(worstCaseMicros(price, request) >= charged);
       }),
       { numRuns: 1_000 },

@@ -3,6 +3,7 @@
 // resources/chat/completions/completions.d.ts. Fields that other hosts document are in
 // host-fields.ts.
 import {
+  knownTier,
   pass,
   refuse,
   verdicts,
@@ -74,10 +75,7 @@ export const verdictTable: VerdictTable = {
     ...pass(
       'reasoning_effort verbosity safety_identifier user prompt_cache_key prompt_cache_retention prompt_cache_options',
     ),
-    service_tier: refuse(
-      'must be `auto` or `default`: other tiers are billed separately, which is not offered here',
-      (value) => ['auto', 'default', 'standard'].includes(String(value)),
-    ),
+    service_tier: knownTier,
     audio: refuse('asks for audio output, which is not offered here; leave it out'),
     modalities: refuse('must be ["text"]: only text output is offered here', isTextOnly),
     moderation: refuse('runs another model, which has no price here; leave it out'),

@@ -1,6 +1,7 @@
 // Validates a client's body. The body itself stays unchanged, except for the shape of its tools,
 // because the straight path sends it on.
 import { invalidRequest } from '../../canonical/errors.ts';
+import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields } from '../edit-json.ts';
@@ -26,6 +27,7 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
     maxOutputTokens: smaller(request.max_tokens, request.max_completion_tokens),
     choices: request.n ?? 1,
     thinkingBudgetTokens: 0,
+    ...readAskedTier(request.service_tier),
   };
 }
 

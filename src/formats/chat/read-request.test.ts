@@ -183,7 +183,7 @@ const refused: [param: string, fields: JsonObject][] = [
   ['logit_bias', { logit_bias: { 50256: -100 } }],
   ['functions', { functions: [{ name: 'f' }] }],
   ['function_call', { function_call: 'auto' }],
-  ['service_tier', { service_tier: 'flex' }],
+  ['service_tier', { service_tier: 'scale' }],
   ['modalities', { modalities: ['audio'] }],
   ['tools[0].type', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
   [

@@ -40,6 +40,7 @@ test('the limit is sent in the field that the target knows', () => {
   assert.deepEqual(relay(given, { isOpenAi: true }).body, {
     ...plain,
     max_completion_tokens: 100,
+    service_tier: 'default',
   });
 });
 
@@ -120,8 +121,8 @@ const part = (fields: object) => ({
   messages: [{ role: 'user', content: [textPart('x'), fields] }],
 });
 const refused: [param: string, fields: JsonObject][] = [
-  ['service_tier', { service_tier: 'priority' }],
-  ['service_tier', { service_tier: 'flex' }],
+  ['service_tier', { service_tier: 'scale' }],
+  ['service_tier', { service_tier: 'batch' }],
   ['web_search_options', { web_search_options: {} }],
   ['audio', { audio: { voice: 'ash', format: 'wav' } }],
   ['modalities', { modalities: ['text', 'audio'] }],
@@ -172,7 +173,6 @@ for (const [param, fields] of refused) {
 
 test('the ordinary values of restricted fields pass', () => {
   const fields = {
-    service_tier: 'auto',
     modalities: ['text'],
     audio: null,
     prompt_cache_options: { mode: 'explicit', ttl: '30m' },

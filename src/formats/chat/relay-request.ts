@@ -17,6 +17,7 @@ import type { ChatRequest } from './schema.ts';
 import { outputLimitField } from './output-limit.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relaySchemas } from './relay-tools.ts';
+import { tierField } from '../service-tiers.ts';
 import { pairMessages, repairMessages } from './repair-messages.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
@@ -45,7 +46,7 @@ export function relayRequest(
   }
   // Hosts that do not know `store` may refuse it, so it is added only for OpenAI.
   if (typeof body.store === 'boolean') upstream.store = false;
-  Object.assign(upstream, relayStop(body));
+  Object.assign(upstream, relayStop(body), tierField(target));
   const history = relayHistory(body.messages, target);
   upstream.messages = repairMessages(pairMessages(history.messages), target);
   const lost = new Set<string>();
@@ -91,6 +92,7 @@ const decidedHere = new Set([
   'stream_options',
   'store',
   'stop',
+  'service_tier',
 ]);
 
 /** `metadata` among them: OpenAI accepts it only for stored answers. */

@@ -7,6 +7,7 @@ import {
   unlessEmpty,
   type Usage,
 } from '../../canonical/usage.ts';
+import { readTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
@@ -15,7 +16,7 @@ import { shownUsage } from '../shown-usage.ts';
  * Reads the usage of an answer or a chunk. A missing or implausible count is 0. Returns null when
  * all are.
  */
-export function readUsage({ usage, model }: JsonObject): Usage | null {
+export function readUsage({ usage, model, service_tier }: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const counts = readCounts(usage);
   const { prompt, completion, cacheRead, cacheWrite, audio, reasoning } = counts;
@@ -36,6 +37,7 @@ export function readUsage({ usage, model }: JsonObject): Usage | null {
     outputTokens,
     reasoningTokens: Math.min(reasoning, outputTokens),
     ...(unexplainedTokens > 0 && { unexplainedTokens }),
+    ...readTier(service_tier),
   });
 }
 

@@ -2,19 +2,21 @@
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
 import { findCallSignatures, writeCallSignature } from './call-signatures.ts';
 import { writeImages } from './images.ts';
 import { writeReasoning } from './reasoning.ts';
+import { shownTier } from '../service-tiers.ts';
 import { writeFinishReason } from './stop.ts';
 import { placeThinking } from './thinking-places.ts';
 import { writeUsage } from './usage.ts';
 
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
+  const counted = countUsage(usage, { ...context, outputBytes: countOutputBytes(content) });
   return {
     ...completionHead(context),
     choices: [
@@ -29,8 +31,15 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
         finish_reason: writeFinishReason(stop, { hasRefusal }),
       },
     ],
-    usage: writeUsage(countUsage(usage, { ...context, outputBytes: countOutputBytes(content) })),
+    ...writeTier(counted, context),
+    usage: writeUsage(counted),
   };
+}
+
+/** Left out where nobody asked for a tier and the provider names none. */
+export function writeTier(counted: Usage, { request }: AnswerContext): JsonObject {
+  const isKnown = counted.tier !== undefined || request.tier !== undefined;
+  return isKnown ? { service_tier: shownTier(counted, request) } : {};
 }
 
 function annotationsOf(content: readonly AssistantPart[]): JsonObject {

@@ -65,6 +65,7 @@ test('the smallest request has model, messages and limit', () => {
       model: 'upstream-model',
       messages: [{ role: 'user', content: 'Hi' }],
       max_completion_tokens: 100,
+      service_tier: 'default',
     },
     ignored: [],
   });
@@ -194,7 +195,12 @@ test('fields that Chat lacks are left out and listed', () => {
     tool_call_id: 'c',
     content: '[The tool call failed.]',
   });
-  assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_completion_tokens']);
+  assert.deepEqual(Object.keys(body), [
+    'model',
+    'messages',
+    'max_completion_tokens',
+    'service_tier',
+  ]);
 });
 
 test('a model that does not think gets neither effort nor earlier reasoning', () => {

@@ -17,6 +17,7 @@ import type { FittedSchema } from '../fit-schema.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling, takesStops } from '../model-abilities.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
+import { tierField } from '../service-tiers.ts';
 import { mendSchema } from '../mend-schema.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
@@ -42,6 +43,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...writeReasoningEffort(request.reasoning, target, ignored),
     ...writeOutputFormat(request.outputFormat, target, ignored),
     ...writeOpenAiFields(request, target, ignored),
+    ...tierField(target),
     ...(target.stream ? { stream: true, stream_options: { include_usage: true } } : null),
   };
   if (request.topK !== null) ignored.add('top_k');

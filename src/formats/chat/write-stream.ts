@@ -18,7 +18,7 @@ import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import type { ThinkingPlace } from './thinking-places.ts';
 import { wantsStreamUsage, writeUsage } from './usage.ts';
-import { completionId } from './write-answer.ts';
+import { completionId, writeTier } from './write-answer.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new ChatStreamWriter(context);
@@ -192,9 +192,10 @@ class ChatStreamWriter {
     const { usage, output } = this.progress;
     const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
     const written = withCost(writeUsage(counted), costUsd);
+    const tier = writeTier(counted, this.#context);
     return formatSse(
       null,
-      JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }),
+      JSON.stringify({ ...chunkHead(this.#context), choices: [], ...tier, usage: written }),
     );
   }
 }

@@ -2,6 +2,7 @@
 // candidates exclude the thoughts, which are billed as output.
 // https://ai.google.dev/api/generate-content#UsageMetadata
 import { noUsage, readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
+import { readTier } from '../../canonical/service-tier.ts';
 import { isObject } from '../../lib/json.ts';
 
 /**
@@ -19,6 +20,7 @@ export function readUsage(metadata: unknown): Usage | null {
     cacheReadTokens,
     outputTokens: count('candidatesTokenCount') + reasoningTokens,
     reasoningTokens,
+    ...readTier(metadata['serviceTier']),
   });
 }
 

@@ -8,6 +8,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { unofferedTier } from '../service-tiers.ts';
 import { modelTraits, type ModelTraits } from './model-traits.ts';
 import { writeResponseSchema } from './response-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
@@ -25,10 +26,12 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const { systemInstruction, contents } = writeContents(instructed, traits, ignored);
   const thinking = writeThinkingConfig(request.reasoning, target, traits);
   if (thinking.isDropped) ignored.add('reasoning_effort');
+  if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   return {
     body: {
       contents,
       ...(systemInstruction ? { systemInstruction } : {}),
+      ...(target.tier ? { serviceTier: target.tier } : {}),
       ...writeTools(request),
       generationConfig: {
         maxOutputTokens: target.maxOutputTokens,

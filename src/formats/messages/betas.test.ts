@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { allowedBetas, refusedBetas } from './betas.ts';
+import { allowedBetas, refusedBetas, withFastMode } from './betas.ts';
 
 test('features that keep state, cost extra or are malformed are left out', () => {
   assert.equal(
     allowedBetas(
-      'mcp-client-2026-09-15, files-api-2025-04-14, Fast-Mode-2026-02-01, oauth-2025-04-20',
+      'mcp-client-2026-09-15, files-api-2025-04-14, Fallback-Credit-2026-02-01, oauth-2025-04-20',
     ),
     '',
   );
@@ -15,6 +15,13 @@ test('features that keep state, cost extra or are malformed are left out', () =>
     allowedBetas('future-feature-2031-01-01, two words, a\tb'),
     'future-feature-2031-01-01',
   );
+});
+
+test('a fast request names its feature once, beside the client’s own', () => {
+  const fast = 'fast-mode-2026-02-01';
+  assert.equal(withFastMode(), fast);
+  assert.equal(withFastMode(`pdfs-2024-09-25, ${fast}`), `pdfs-2024-09-25,${fast}`);
+  assert.equal(allowedBetas(withFastMode('skills-2025-10-02')), fast);
 });
 
 /**
@@ -26,7 +33,7 @@ const harmless = (
   'model-context-window-exceeded thinking-token-count mid-conversation-tool-changes structured-outputs ' +
   'task-budgets thinking-display-updates mid-conversation-output-config thinking-binding-controls ' +
   'mid-conversation-system-clear-at inline-tools prompt-caching pdfs token-counting token-efficient-tools ' +
-  'extended-cache-ttl'
+  'extended-cache-ttl fast-mode'
 ).split(' ');
 
 test('every beta feature of the official types is decided', () => {

@@ -26,7 +26,6 @@ export const refusedBetas: Readonly<Record<string, string>> = {
   'advisor-tool': 'asks another model at another price',
   'server-side-fallback': 'asks another model at another price',
   'fallback-credit': otherPrice,
-  'fast-mode': otherPrice,
   /**
    * Above 200 000 tokens the affected models cost more, and the catalogue has no such tier for
    * them.
@@ -62,6 +61,14 @@ export function allowedBetas(header: string | undefined): string {
 export function ignoredBetas(header: string | undefined): string[] {
   const ignored = namesIn(header ?? '').filter((beta) => !isAllowed(beta));
   return ignored.map((beta) => `anthropic-beta.${beta}`);
+}
+
+/** Some models run fast only with this feature. */
+const fastMode = 'fast-mode-2026-02-01';
+
+/** Returns the client's `anthropic-beta` with the feature that a fast request needs. */
+export function withFastMode(header = ''): string {
+  return [...new Set([...namesIn(header), fastMode])].join(',');
 }
 
 function namesIn(header: string): string[] {

@@ -85,7 +85,10 @@ export const verdictTable: VerdictTable = {
     workspace_id: unavailable('it names a workspace of the operator'),
     betas: unavailable('beta features are requested in the `anthropic-beta` header'),
     inference_geo: unavailable(otherPrice, (value) => value === 'global'),
-    speed: unavailable(otherPrice, (value) => value === 'standard'),
+    speed: refuse(
+      'must be `standard` or `fast`',
+      (value) => value === 'standard' || value === 'fast',
+    ),
     /** The default, `auto`, would use capacity that the operator has bought. */
     service_tier: { rule: 'force', value: 'standard_only', accepts: ['auto', 'standard_only'] },
     /** Claude Code's, for a verdict on each tool call. */

@@ -25,7 +25,11 @@ export const messages: ClientFormat & UpstreamFormat = {
   parseRequest,
   readRequest,
   ignoredFields,
-  fieldNames: { response_format: 'output_config.format', stop: 'stop_sequences' },
+  fieldNames: {
+    response_format: 'output_config.format',
+    stop: 'stop_sequences',
+    service_tier: 'speed',
+  },
   writeAnswer,
   writeStream,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',

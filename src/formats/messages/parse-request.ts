@@ -25,6 +25,7 @@ export function parseRequest(
     maxOutputTokens: request.max_tokens,
     choices: 1,
     thinkingBudgetTokens: readBudget(request),
+    ...(request['speed'] === 'fast' && { tier: 'priority' }),
   };
 }
 

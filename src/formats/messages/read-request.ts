@@ -129,7 +129,7 @@ function readOutputFormat({
 const readFields: ReadonlySet<string> = new Set(
   (
     'model max_tokens messages system stream temperature top_p top_k stop_sequences tools tool_choice thinking output_config ' +
-    'output_format metadata'
+    'output_format metadata speed'
   ).split(' '),
 );
 

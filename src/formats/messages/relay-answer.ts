@@ -24,7 +24,8 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = meter.bytes;
   const reported = readUsage(message.usage);
   const counted = countUsage(reported, { ...context, outputBytes });
-  const usage = counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted);
+  const usage =
+    counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted, context.request);
   const names = relayedNames(context.request.body);
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {

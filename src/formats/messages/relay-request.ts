@@ -18,6 +18,7 @@ import type { MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
 import { fitBudget, mayThinkWithBudget } from './thinking-config.ts';
 import { relayTools } from './web-search.ts';
+import { speedField } from './write-request.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
 export function relayRequest(
@@ -40,6 +41,7 @@ export function relayRequest(
     max_tokens: maxTokens,
     messages,
     ...withObjectSchemas(body),
+    ...speedField(target),
   };
   if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, ignored);

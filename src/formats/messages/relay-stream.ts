@@ -152,11 +152,11 @@ class MessageStreamRelay {
     this.progress.usage = this.#usage.soFar;
     for (const block of Array.isArray(message.content) ? message.content : [])
       meterBlock(this.progress.output, block);
+    const { model, request } = this.#context;
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
       ? shownUsage(message.usage)
-      : writeMessageUsage(this.#counted());
-    const { model } = this.#context;
+      : writeMessageUsage(this.#counted(), request);
     const filled = { ...message, ...missingHead(message, this.#context), model, usage };
     const relayed = { ...event, message: filled };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);

@@ -21,7 +21,7 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [{ fallbacks: 'default' }, 'fallbacks'],
   [{ fallback_credit_token: 'x' }, 'fallback_credit_token'],
   [{ billing_policy: { type: 'billing_policy', bill_to: 'user_profile' } }, 'billing_policy'],
-  [{ speed: 'fast' }, 'speed'],
+  [{ speed: 'slow' }, 'speed'],
   [
     { system: [{ type: 'text', text: 'x', citations: [{ file_id: 'file_1' }] }] },
     'system[0].citations[0].file_id',

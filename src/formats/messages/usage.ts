@@ -1,7 +1,10 @@
 // Usage in Messages: `input_tokens` excludes reads and writes of the prompt cache, `output_tokens`
 // includes thinking.
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
+import { readTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, ClientRequest } from '../format.ts';
+import { shownSpeed } from '../service-tiers.ts';
 
 /** A missing or implausible count is 0. Returns null when all are. */
 export function readUsage(value: unknown): Usage | null {
@@ -14,6 +17,8 @@ export function readUsage(value: unknown): Usage | null {
     ...readCacheWrites(value),
     outputTokens,
     reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
+    // `service_tier` is about capacity that was bought, which is never used.
+    ...readTier(value.speed),
   });
 }
 
@@ -86,15 +91,18 @@ export class StreamUsage {
  * Writes the usage of a whole message. The official type always has every field, including those
  * that only Anthropic's own platform could fill.
  */
-export function writeMessageUsage(usage: Usage): JsonObject {
-  return { ...writeUsage(usage), ...platformUsage };
+export function writeMessageUsage(usage: Usage, request: ClientRequest): JsonObject {
+  return { ...writeUsage(usage), ...platformUsage(usage, request) };
 }
 
 /**
  * Writes the usage of a message whose input is only estimated. Leaves out the split of cache
  * writes, because SDKs would keep it although the last event has the real one.
  */
-export function writeEstimatedUsage(estimatedInputTokens: number): JsonObject {
+export function writeEstimatedUsage({
+  estimatedInputTokens,
+  request,
+}: Pick<AnswerContext, 'estimatedInputTokens' | 'request'>): JsonObject {
   return {
     input_tokens: estimatedInputTokens,
     cache_creation_input_tokens: 0,
@@ -103,11 +111,13 @@ export function writeEstimatedUsage(estimatedInputTokens: number): JsonObject {
     output_tokens: 0,
     output_tokens_details: null,
     server_tool_use: null,
-    ...platformUsage,
+    ...platformUsage(null, request),
   };
 }
 
-const platformUsage: JsonObject = { service_tier: 'standard', inference_geo: null, speed: null };
+function platformUsage(usage: Usage | null, request: ClientRequest): JsonObject {
+  return { service_tier: 'standard', inference_geo: null, speed: shownSpeed(usage, request) };
+}
 
 /** Writes the usage of `message_delta`. */
 export function writeUsage(usage: Usage): JsonObject {

@@ -22,6 +22,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     ...safeguardResults(context.request.body),
     usage: writeMessageUsage(
       countUsage(usage, { ...context, outputBytes: countOutputBytes(content) }),
+      context.request,
     ),
   };
 }

@@ -9,6 +9,7 @@ import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { unofferedTier } from '../service-tiers.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
 import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
@@ -48,6 +49,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...writeOutputConfig(request, thinking.effort, ignored),
     ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
     service_tier: 'standard_only',
+    ...speedField(target),
     ...(target.stream ? { stream: true } : {}),
   };
   if (marksCache(request, target, traits)) addCacheMarks(body);
@@ -56,6 +58,13 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     limitCacheMarks(body, ignored);
   }
   return { body, ignored, emulated };
+}
+
+/** Throws ApiError `invalid_request` for a tier that Anthropic has not. */
+export function speedField({ tier }: UpstreamTarget): JsonObject {
+  if (!tier) return {};
+  if (tier !== 'priority') throw unofferedTier(tier);
+  return { speed: 'fast' };
 }
 
 /**

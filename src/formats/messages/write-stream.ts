@@ -6,6 +6,7 @@ import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { shownSpeed } from '../service-tiers.ts';
 import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
@@ -108,14 +109,18 @@ class MessageStreamWriter {
   close(costUsd: number): string {
     const { stop, usage, output } = this.progress;
     const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const { request } = this.#context;
+    const speed = request.tier && { speed: shownSpeed(counted, request) };
     const delta = {
       ...writeStop(stop ?? { reason: 'end', sequence: null }, this.#hasRefusal),
       container: null,
       ...safeguardResults(this.#context.request.body),
     };
     return (
-      frame('message_delta', { delta, usage: withCost(writeUsage(counted), costUsd) }) +
-      frame('message_stop', {})
+      frame('message_delta', {
+        delta,
+        usage: withCost({ ...writeUsage(counted), ...speed }, costUsd),
+      }) + frame('message_stop', {})
     );
   }
 
@@ -133,8 +138,8 @@ class MessageStreamWriter {
       stop_sequence: null,
       stop_details: null,
       usage: usage
-        ? writeMessageUsage(usage)
-        : writeEstimatedUsage(this.#context.estimatedInputTokens),
+        ? writeMessageUsage(usage, this.#context.request)
+        : writeEstimatedUsage(this.#context),
     };
     return frame('message_start', { message });
   }

@@ -1,7 +1,14 @@
 // The verdict on each field of a Responses request on the straight path, at any depth;
 // formats/field-verdicts.ts explains the tables. The official types are those of `openai`,
 // resources/responses/responses.d.ts.
-import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
+import {
+  knownTier,
+  pass,
+  refuse,
+  verdicts,
+  type PartKinds,
+  type VerdictTable,
+} from '../field-verdicts.ts';
 
 const stored = (thing: string) =>
   refuse(
@@ -60,10 +67,7 @@ export const verdictTable: VerdictTable = {
     prompt: refuse(
       'names a prompt stored at the provider; send its text in `instructions` and `input`.',
     ),
-    service_tier: refuse(
-      'is not priced in the catalogue beyond `default`. Send `default` or leave it out.',
-      (value) => ['auto', 'default'].includes(String(value)),
-    ),
+    service_tier: knownTier,
   },
   anywhere: {
     ...verdicts(

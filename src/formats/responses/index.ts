@@ -37,7 +37,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeRequest,
   mayThink: ({ reasoning }) => !isObject(reasoning) || reasoning.effort !== 'none',
   readAnswer,
-  readBilledAnswer: (body) => readBilledAnswer(body, 'output', ({ usage }) => readUsage(usage)),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'output', readUsage),
   readStream,
   withoutRefused,
   inputCount,

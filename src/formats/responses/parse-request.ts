@@ -1,5 +1,6 @@
 // Validates the client's body, so that later steps can rely on the schema.
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
+import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields } from '../edit-json.ts';
@@ -32,6 +33,7 @@ export function parseRequest(
     choices: 1,
     thinkingBudgetTokens: 0,
     ...(request.generate === false && { isWarmUp: true }),
+    ...readAskedTier(request.service_tier),
   };
 }
 

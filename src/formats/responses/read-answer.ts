@@ -20,7 +20,7 @@ export function readAnswer(body: unknown): Answer {
   return {
     content,
     stop: readStop(response, inspectContent(content)),
-    usage: readUsage(response.usage),
+    usage: readUsage(response),
   };
 }
 

@@ -72,7 +72,7 @@ class ResponseStreamReader {
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
-        this.usageSoFar = readUsage(responseOf(payload).usage);
+        this.usageSoFar = readUsage(responseOf(payload));
         this.#fail(readFailure(payload.response ?? payload));
         return;
       default:
@@ -94,7 +94,7 @@ class ResponseStreamReader {
     this.#events.push({
       type: 'finish',
       stop: readStop({ ...response, status }, this.#has),
-      usage: readUsage(response.usage),
+      usage: readUsage(response),
     });
     this.#hasEnded = true;
   }

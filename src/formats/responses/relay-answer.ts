@@ -20,7 +20,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const response = requireResponse(body);
   const { content, ...has } = inspectOutput(response.output);
   const outputBytes = countOutputBytes(content);
-  const reported = readUsage(response.usage);
+  const reported = readUsage(response);
   const counted = countUsage(reported, { ...context, outputBytes });
   const names = relayedNames(context.request.body);
   const relayed = relayResponse(response, relayOutput(response.output, context, names), {

@@ -8,6 +8,7 @@ import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
 import { mendSchema } from '../mend-schema.ts';
+import { tierField } from '../service-tiers.ts';
 import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
@@ -43,6 +44,8 @@ export function relayRequest(
   body.model = target.model;
   body.stream = target.stream;
   body.store = false;
+  delete body.service_tier;
+  Object.assign(body, tierField(target));
   body.max_output_tokens = Math.max(outputTokensMin, target.maxOutputTokens);
   if (target.searchesMax !== undefined) body.max_tool_calls = target.searchesMax;
   body.include = relayInclude(body.include, target);

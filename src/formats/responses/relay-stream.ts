@@ -83,7 +83,7 @@ class ResponseStreamRelay {
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
-        this.progress.usage = readUsage(responseOf(payload).usage);
+        this.progress.usage = readUsage(responseOf(payload));
         this.progress.isComplete = this.progress.usage !== null;
         return this.#fail(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
@@ -238,7 +238,7 @@ class ResponseStreamRelay {
     const { content, ...has } = inspectOutput(output);
     const status = type.slice('response.'.length);
     this.progress.output.raiseTo(content);
-    this.progress.usage = mergeUsage(this.progress.usage, readUsage(response.usage));
+    this.progress.usage = mergeUsage(this.progress.usage, readUsage(response));
     this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';

@@ -2,6 +2,7 @@
 // schema require. Most echo the request.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
+import { shownTier } from '../service-tiers.ts';
 import type { ResponsesRequest } from './schema.ts';
 import type { EndStatus } from './stop.ts';
 
@@ -10,6 +11,8 @@ type ResponseState = {
   readonly incomplete_details: EndStatus['incomplete_details'];
   readonly output: readonly JsonObject[];
   readonly usage: JsonObject | null;
+  /** Left out: not known yet. */
+  readonly tier?: string;
   /** Left out: it is completed now, or not at all. */
   readonly completedAtSeconds?: number;
 };
@@ -98,7 +101,7 @@ export function writeResponse(context: AnswerContext, state: ResponseState): Jso
     usage: state.usage,
     previous_response_id: null,
     store: false,
-    service_tier: 'default',
+    service_tier: state.tier ?? shownTier(null, context.request),
     access_programs: null,
     ...echoPrompt(request),
     ...echoSampling(request),

@@ -6,13 +6,14 @@ import {
   unlessEmpty,
   type Usage,
 } from '../../canonical/usage.ts';
+import { readTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /**
- * Splits the counts into disjoint buckets. A missing or implausible count is 0. Returns null when
- * all are.
+ * Splits the counts of a response into disjoint buckets. A missing or implausible count is 0.
+ * Returns null when all are.
  */
-export function readUsage(value: unknown): Usage | null {
+export function readUsage({ usage: value, service_tier }: JsonObject): Usage | null {
   if (!isObject(value)) return null;
   const input = readTokenCount(value.input_tokens) ?? 0;
   const output = readTokenCount(value.output_tokens) ?? 0;
@@ -31,6 +32,7 @@ export function readUsage(value: unknown): Usage | null {
     cacheWrite1hTokens: cacheWriteLong,
     outputTokens: output,
     reasoningTokens: Math.min(readTokenCount(outputDetails.reasoning_tokens) ?? 0, output),
+    ...readTier(service_tier),
   });
 }
 

@@ -20,6 +20,7 @@ import {
   wantsReasoningItem,
   type ItemStatus,
 } from './output-item.ts';
+import { shownTier } from '../service-tiers.ts';
 import { writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { writeStop } from './stop.ts';
@@ -42,6 +43,7 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
       ? writeCompaction(answer.content, context)
       : writeOutput(answer.content, context, end.status),
     usage: writeUsage(usage),
+    tier: shownTier(usage, context.request),
   });
 }
 

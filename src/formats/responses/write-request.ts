@@ -17,6 +17,7 @@ import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling } from '../model-abilities.ts';
+import { tierField } from '../service-tiers.ts';
 import { fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { writeInput } from './write-input.ts';
@@ -59,6 +60,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...optionalField('safety_identifier', request.endUser),
     ...optionalField('metadata', request.metadata),
     ...optionalField('prompt_cache_key', request.promptCacheKey),
+    ...tierField(target),
   };
   if (request.verbosity && !verbosity) ignored.push('verbosity');
   if (hasCacheMarks(request)) ignored.push('cache_control');

@@ -17,6 +17,7 @@ import { writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
+import { shownTier } from '../service-tiers.ts';
 import { withCost } from '../shown-usage.ts';
 import { writeUsage } from './usage.ts';
 import { writeCompaction } from './write-answer.ts';
@@ -115,6 +116,7 @@ class ResponseStreamWriter {
       ...end,
       output: this.#output,
       usage,
+      tier: shownTier(counted, this.#context.request),
       completedAtSeconds: this.#completedAtSeconds,
     });
     // Does not advance the sequence: `fail` may send another event instead.

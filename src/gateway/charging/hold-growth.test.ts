@@ -32,7 +32,14 @@ function openStream({
   };
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
-  const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
+  const version = {
+    version: '0',
+    effectiveFromMs: 0,
+    isListPrice: true,
+    base: prices,
+    tiers: [],
+    variants: [],
+  };
   const model = { contextTokens: 100_000, supports: { thinking } };
   const request = { choices: 1, stream: true };
   const asked = {

@@ -22,7 +22,7 @@ export type Ended = {
 
 /**
  * Returns the bill for what was used. `losses`: what the provider claims beyond what the request could
- * cause; no account is to blame.
+ * cause or asked for; no account is to blame.
  */
 export function billOf(
   called: Called,
@@ -30,13 +30,26 @@ export function billOf(
 ): { readonly bill: Bill; readonly losses: readonly Loss[] } {
   const { attempt, number } = called.call;
   const { usage, searches, claimed } = ended.used;
-  const priced = priceUsage(attempt.price, usage, searches);
-  const { upstreamCostMicros } = priced;
+  const nowMs = called.gateway.clock.nowMs();
+  const priced = priceUsage(attempt.price, { usage, searches, nowMs });
   const bill = { ...priced, record: recordOf(called, ended, priced) };
-  if (!claimed) return { bill, losses: [] };
-  const claimedMicros = upstreamCostOf(attempt.price, claimed, searches);
-  const lossMicros = micros(claimedMicros - upstreamCostMicros);
-  return { bill, losses: [{ lossMicros, callNumber: number }] };
+  const claim = { usage: claimed ?? usage, searches, nowMs };
+  const lossMicros = upstreamCostOf(attempt.price, claim) - priced.upstreamCostMicros;
+  const { tier: named = priced.tier } = usage;
+  if (named !== priced.tier)
+    called.gateway.log.warn(
+      {
+        request_id: called.caller.requestId,
+        provider: attempt.route.name.provider,
+        named,
+        charged: priced.tier,
+      },
+      'the upstream used a service tier that was not asked for or has no price',
+    );
+  return {
+    bill,
+    losses: lossMicros > 0 ? [{ lossMicros: micros(lossMicros), callNumber: number }] : [],
+  };
 }
 
 /** Returns what is sold. */
@@ -67,7 +80,8 @@ export function lossOf(called: Called, failed: Failed): Micros {
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
   const { usage, claimed, searches } = failedUse(called, failed);
-  return upstreamCostOf(called.call.attempt.price, claimed ?? usage, searches);
+  const nowMs = called.gateway.clock.nowMs();
+  return upstreamCostOf(called.call.attempt.price, { usage: claimed ?? usage, searches, nowMs });
 }
 
 /** Returns the use of a failed call. */

@@ -74,7 +74,9 @@ export function likelyCostOf(
   mode: ApiKey['mode'],
 ): LikelyCost {
   if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
-  const costOf = (usage: Partial<Usage>) => upstreamCostOf(price, { ...noUsage, ...usage });
+  const nowMs = price.allowed?.fromMs ?? 0;
+  const costOf = (usage: Partial<Usage>) =>
+    upstreamCostOf(price, { usage: { ...noUsage, ...usage }, nowMs });
   return {
     atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
     perSecondMicros: costOf({ outputTokens: Math.round(tokensPerSecond * request.choices) }),

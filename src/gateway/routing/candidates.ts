@@ -2,7 +2,7 @@
 // there.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Need } from '../../domain/catalog/model.ts';
-import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
+import { withoutTiers, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { ChosenRoute } from './route.ts';
 import { conversationOf, drawFor } from './conversation.ts';
@@ -95,7 +95,7 @@ export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null):
   if (!search) return tokenPrice;
   const { list, upstream } = tokenPrice;
   // Each call of its own search is below all tiers; their sum may not be.
-  const base = search.own && { list: { ...list, tiers: [] }, upstream: { ...upstream, tiers: [] } };
+  const base = search.own && { list: withoutTiers(list), upstream: withoutTiers(upstream) };
   return { ...tokenPrice, ...base, search: search.price };
 }
 

@@ -11,19 +11,20 @@ type Query = Omit<ModelRequest, 'forwardable' | 'sessionId'> & { readonly route:
 
 /**
  * Returns the search at the price that is shown for one; null when there is none to run. All calls
- * of the model must fall into one price tier, because they are charged as one.
+ * of the model must have one price, because they are charged as one.
  */
 export function readOwnSearch(query: Query): AskedSearch | null {
   const { gateway, key, model, route, format, request, estimate } = query;
   const { clock } = gateway;
   const { searchers } = gateway.hosts;
-  if (format.name !== 'responses' || route.format === format.name) return null;
+  if (format.name !== 'responses' || route.format === format.name || request.tier) return null;
   const offer = searchers.offerOwn(key.mode, priceFactorFor(gateway, key, searchModelId));
   const tool = offer && readHostedSearch(request);
   if (!tool) return null;
   const searchesMax = tool.searchesMax ?? searchesByDefault;
   const inputMost = estimate.upper + searchesMax * resultTokens.upper + model.maxOutputTokens;
-  const tiers = priceAt(model, clock.nowMs())?.tiers ?? [];
+  const price = priceAt(model, clock.nowMs());
+  const tiers = price ? [price, ...price.variants].flatMap((set) => set.tiers) : [];
   if (tiers.some((tier) => tier.aboveInputTokens < inputMost)) return null;
   return {
     searchesMax,

@@ -18,11 +18,12 @@ import type {
 } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { ignoredSearchFields, withSearchFunction } from '../../formats/responses/hosted-search.ts';
+import { unofferedTier } from '../../formats/service-tiers.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
-import { ignoredBetas } from '../../formats/messages/betas.ts';
+import { ignoredBetas, withFastMode } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -93,6 +94,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const asked = search?.own ? { ...given, request: withSearchFunction(given.request) } : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);
+  if (request.tier && route.provider.refusedFields.includes('service_tier'))
+    throw unofferedTier(request.tier);
   const {
     body,
     ignored,
@@ -111,7 +114,12 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   });
   return {
     path: route.kind.path(route.format, target),
-    headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
+    headers: route.kind.headers(route.provider.apiKey, {
+      ...asked.forwardable,
+      ...(body.speed === 'fast' && {
+        'anthropic-beta': withFastMode(asked.forwardable['anthropic-beta']),
+      }),
+    }),
     body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden) : hidden),
     ignored: [
       ...new Set([
@@ -151,6 +159,7 @@ function targetOf(
       leftOut: new Set<string>(),
     },
     ...(search && { searchesMax: search.searchesMax }),
+    ...(request.tier && { tier: request.tier }),
     ...(mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
   };
 }
@@ -223,7 +232,7 @@ function withCacheKey(
 }
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
-const ownFields = ['stream_options', 'store'];
+const ownFields = ['stream_options', 'store', 'service_tier'];
 
 function withoutFields(body: JsonObject, refused: readonly string[]) {
   const lost = refused.filter((name) => Object.hasOwn(body, name));

@@ -1,5 +1,6 @@
 // Sells a model's answer in one of the three wire formats.
-import { priceFor } from '../../domain/catalog/price.ts';
+import { invalidRequest } from '../../canonical/errors.ts';
+import { priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
@@ -95,15 +96,21 @@ function outputTokensToTake({ gateway: { config }, request, model }: ModelReques
 function offerAnswer(
   accepted: Accepted,
   asked: ModelRequest,
-  routes: readonly ChosenRoute[],
+  routes: readonly [ChosenRoute, ...ChosenRoute[]],
 ): Offer {
   const { key, model, format, request, estimate } = asked;
   const { gateway } = accepted;
   const { clock, config } = gateway;
   const { routing } = gateway.hosts;
   const factor = priceFactorFor(gateway, key, model.id);
-  const tokenPrice = priceFor(model, { ...factor, nowMs: clock.nowMs() });
-  if (!tokenPrice) throw modelNotFound(model.id);
+  const nowMs = clock.nowMs();
+  const price = priceFor(model, { ...factor, nowMs });
+  if (!price) throw modelNotFound(model.id);
+  requireSoldTier(asked, price);
+  // Time for a whole answer, and for another after a call that failed late.
+  const untilMs = nowMs + 2 * totalMsOf(asked, routes[0]);
+  const allowed = { tier: request.tier, fromMs: nowMs, untilMs };
+  const tokenPrice = { ...price, allowed };
   const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
   const { firstRoute } = plan;
   const wanted = {
@@ -118,7 +125,7 @@ function offerAnswer(
       firstRoute.name,
       request.stream ? 'stream' : 'whole',
     ),
-    totalMs: timeoutsFor(firstRoute.provider.timeouts, { model, stream: request.stream }).total_ms,
+    totalMs: totalMsOf(asked, firstRoute),
     ...plan.highest,
   };
   const selling = {
@@ -132,6 +139,25 @@ function offerAnswer(
     },
   };
   return offerModel(selling, wanted);
+}
+
+function totalMsOf(
+  { model, request: { stream } }: ModelRequest,
+  { provider }: ChosenRoute,
+): number {
+  return timeoutsFor(provider.timeouts, { model, stream }).total_ms;
+}
+
+/** Throws ApiError `invalid_request` for a tier without a price; it names those that have one. */
+function requireSoldTier(
+  { format, model, request: { tier } }: ModelRequest,
+  { list }: AppliedPrice,
+): void {
+  const sold = ['default', ...list.variants.flatMap((variant) => variant.tier ?? [])];
+  if (!tier || sold.includes(tier)) return;
+  const field = format.name === 'messages' ? 'speed' : 'service_tier';
+  const why = `the service tier \`${tier}\` is not sold for ${model.id}, only \`${sold.join('`, `')}\``;
+  throw invalidRequest(field, `${field}: ${why}`);
 }
 
 const conversationFields = ['messages', 'system', 'input', 'instructions'];

@@ -1,6 +1,7 @@
 // The models that an account can call, and its prices.
 import { Type } from 'typebox';
 import { imageFamilies, imageModes, type ImageTier } from '../../terms/image-model.ts';
+import { serviceTiers } from '../../canonical/service-tier.ts';
 import { AccountFilter, closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
@@ -14,13 +15,26 @@ export const TokenPrices = closed({
 });
 export type TokenPrices = Output<typeof TokenPrices>;
 
-export const ModelPrice = closed({
-  effective_at: orNull(Type.String(), 'null: from the beginning.'),
+const PriceSet = closed({
   base: TokenPrices,
   tiers: Type.Array(closed({ above_input_tokens: Type.Integer(), prices: TokenPrices }), {
     description:
       'By rising threshold; the last one that the whole input exceeds prices the whole request.',
   }),
+});
+export type PriceSet = Output<typeof PriceSet>;
+
+export const ModelPrice = closed({
+  effective_at: orNull(Type.String(), 'null: from the beginning.'),
+  ...PriceSet.properties,
+  variants: Type.Array(
+    closed({
+      service_tier: orNull(Type.Enum([...serviceTiers]), 'null: the standard tier.'),
+      hours_utc: orNull(Type.String(), '`Mon-Fri 01:00-04:00`; null: at all hours.'),
+      ...PriceSet.properties,
+    }),
+    { description: 'Other prices, of service tiers and of hours.' },
+  ),
 });
 export type ModelPrice = Output<typeof ModelPrice>;
 

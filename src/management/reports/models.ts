@@ -9,7 +9,7 @@ import { searchModelId } from '../../terms/web-search.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
 import { readBuiltInImageCatalog } from '../../domain/catalog/load-image-catalog.ts';
-import type { Model, PriceVersion, TokenPrices } from '../../domain/catalog/model.ts';
+import type { Model, PriceSet, PriceVersion, TokenPrices } from '../../domain/catalog/model.ts';
 import {
   listPricePpm,
   listPrices,
@@ -159,10 +159,21 @@ function describeChatModel(view: CatalogueView, model: Model): Contract.ChatMode
 }
 
 function describePrice(version: PriceVersion, factor: PriceFactor): Contract.ModelPrice {
-  const { base, tiers } = listPrices(version, factor);
+  const applied = listPrices(version, factor);
   return {
     effective_at:
       version.effectiveFromMs === 0 ? null : new Date(version.effectiveFromMs).toISOString(),
+    ...describePriceSet(applied),
+    variants: applied.variants.map((variant) => ({
+      service_tier: variant.tier,
+      hours_utc: variant.hours?.text ?? null,
+      ...describePriceSet(variant),
+    })),
+  };
+}
+
+function describePriceSet({ base, tiers }: PriceSet): Contract.PriceSet {
+  return {
     base: describeTokenPrices(base),
     tiers: tiers.map(({ aboveInputTokens, prices }) => ({
       above_input_tokens: aboveInputTokens,

@@ -1,5 +1,6 @@
 // Compares our catalogue with another price list: agreements, models missing from the list, and
 // differences to review.
+import type { ServiceTier } from '../../../canonical/service-tier.ts';
 import { pricesOf, type ModelEntry, type TokenPricesEntry } from '../../../config/model-schema.ts';
 import {
   buckets,
@@ -72,6 +73,11 @@ function comparePrices(model: Compared, stated: StatedModel, nowMs: number): Dif
   return [
     ...compareBuckets(ours, stated.base, ''),
     ...compareTiers(ours.tiers ?? [], stated.tiers),
+    ...Object.entries(stated.variants ?? {}).flatMap(([name, theirs]) => {
+      const own = name === 'off_peak' ? ours.hours?.[0] : ours.service_tiers?.[name as ServiceTier];
+      const field = name === 'off_peak' ? 'hours[0]' : `service_tiers.${name}`;
+      return compareBuckets(own, theirs, `${field}.`);
+    }),
   ];
 }
 

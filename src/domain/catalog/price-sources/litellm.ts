@@ -1,6 +1,7 @@
 // LiteLLM's `model_prices_and_context_window`: one object with an entry per model, prices in USD
 // per token.
 // https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json
+import { serviceTiers } from '../../../canonical/service-tier.ts';
 import { isObject } from '../../../lib/json.ts';
 import { namesOf } from './source-names.ts';
 import {
@@ -21,9 +22,7 @@ const fieldOfBucket: Readonly<Record<Bucket, string>> = {
   cache_write: 'cache_creation_input_token_cost',
   cache_write_1h: 'cache_creation_input_token_cost_above_1hr',
 };
-/**
- * Other suffixes, such as `_priority` or `_batches`, are prices of services that are not sold here.
- */
+/** Other suffixes, such as `_batches`, are prices of services that are not sold here. */
 const thresholdField = /^input_cost_per_token_above_(\d{1,6})k_tokens$/;
 
 /** Returns null for a value of another form. */
@@ -54,6 +53,7 @@ function readEntry(entry: Record<string, unknown>): StatedModel {
     tiers: tiersOf(
       new Map([...[...ranges].filter(([above]) => above > 0), ...thresholdsOf(entry)]),
     ),
+    variants: variantsOf(entry),
     contextTokens: readTokens(entry['max_input_tokens']),
     maxOutputTokens: readTokens(entry['max_output_tokens']),
     supports: {
@@ -73,6 +73,20 @@ function thresholdsOf(entry: Record<string, unknown>): Map<number, StatedPrices>
       pricesWith(entry, `_above_${thousands}k_tokens`),
     ]),
   );
+}
+
+/** `input_cost_per_token_flex`; Anthropic's fast mode is a factor. */
+function variantsOf(entry: Record<string, unknown>): StatedModel['variants'] {
+  const { off_peak_pricing: offPeak, provider_specific_entry: factors } = entry;
+  const fast = isObject(factors) ? readTokens(factors['fast']) : undefined;
+  const faster = ([bucket, usd]: [string, number]) => [bucket, Number((usd * fast!).toFixed(6))];
+  return {
+    ...Object.fromEntries(serviceTiers.map((tier) => [tier, pricesWith(entry, `_${tier}`)])),
+    ...(fast !== undefined && {
+      priority: Object.fromEntries(Object.entries(pricesWith(entry, '')).map(faster)),
+    }),
+    ...(isObject(offPeak) && { off_peak: pricesWith(offPeak, '') }),
+  };
 }
 
 /** `tiered_pricing`: a list of `{ range: [from, to], input_cost_per_token, … }`. */

@@ -1,5 +1,7 @@
 // A price list's data about a model, in our units. Lists are untrusted: an implausible value counts
 // as missing.
+import type { ServiceTier } from '../../../canonical/service-tier.ts';
+
 export const buckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
 export type Bucket = (typeof buckets)[number];
 /** USD per million tokens. */
@@ -11,6 +13,8 @@ export type StatedModel = {
   /** The current price; for prices that depend on the time of day, the highest. */
   readonly base: StatedPrices;
   readonly tiers: readonly StatedTier[];
+  /** Prices of service tiers, and those outside of the dearest hours as `off_peak`. */
+  readonly variants?: Readonly<Partial<Record<ServiceTier | 'off_peak', StatedPrices>>>;
   /** The longest input or context in tokens; lists give one or the other. */
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;

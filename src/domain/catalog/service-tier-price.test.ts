@@ -1,0 +1,327 @@
+// Prices of service tiers and of hours: what is held, what is charged, and what is lost.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from '../../../tests/support/property.ts';
+import { serviceTiers } from '../../canonical/service-tier.ts';
+import { noUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import type { PriceEntry } from '../../config/model-schema.ts';
+import { costOf } from '../../terms/price-terms.ts';
+import { hourMs } from '../../lib/utc-time.ts';
+import {
+  affordableOutputTokens,
+  priceFor,
+  priceUsage,
+  upstreamCostOf,
+  worstCaseMicros,
+  type Allowed,
+  type AppliedPrice,
+} from './price.ts';
+import { readPrices } from './read-prices.ts';
+import { readWeeklyHours, shareOf } from './weekly-hours.ts';
+
+const usd = fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 1_000);
+const priceSets = fc.record({
+  input: usd,
+  output: usd,
+  cache_read: usd,
+  cache_write: usd,
+  cache_write_1h: usd,
+  tiers: fc.array(
+    fc.record({ above_input_tokens: fc.integer({ min: 1, max: 2_000 }), input: usd, output: usd }),
+    { maxLength: 1 },
+  ),
+});
+const days = 'Mon Tue Wed Thu Fri Sat Sun'.split(' ');
+const time = fc
+  .tuple(fc.nat(23), fc.nat(59))
+  .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
+const weeklyHours = fc
+  .tuple(fc.constantFrom(...days), fc.constantFrom(...days), time, time)
+  .map(([first, last, from, to]) => `${first}-${last} ${from}-${to}`);
+const entries: fc.Arbitrary<PriceEntry> = fc
+  .tuple(
+    priceSets,
+    fc.record({ flex: priceSets, priority: priceSets, ultrafast: priceSets }, { requiredKeys: [] }),
+    fc.array(
+      fc
+        .tuple(priceSets, fc.array(weeklyHours, { minLength: 1, maxLength: 2 }))
+        .map(([set, utc]) => ({ ...set, utc })),
+      { maxLength: 2 },
+    ),
+  )
+  .map(([set, service_tiers, hours]) => ({ ...set, service_tiers, hours }));
+
+const startMs = Date.parse('2026-11-02T00:00Z');
+const times = fc.integer({ min: startMs, max: startMs + 14 * 24 * hourMs });
+const allowances: fc.Arbitrary<Allowed> = fc
+  .tuple(fc.constantFrom(undefined, ...serviceTiers), times, fc.nat(30 * hourMs))
+  .map(([tier, fromMs, lengthMs]) => ({ tier, fromMs, untilMs: fromMs + lengthMs }));
+const tokens = fc.oneof(fc.nat(5), fc.nat(2_500));
+const usages: fc.Arbitrary<Usage> = fc.record({
+  inputTokens: tokens,
+  cacheReadTokens: tokens,
+  cacheWriteTokens: tokens,
+  cacheWrite1hTokens: tokens,
+  outputTokens: tokens,
+  reasoningTokens: fc.constant(0),
+  tier: fc.constantFrom(undefined, 'standard', 'scale', 'batch', ...serviceTiers),
+});
+
+function applied(entry: PriceEntry, markup = 1): AppliedPrice {
+  const model = { prices: readPrices({ prices: entry }, false) } as unknown as Parameters<
+    typeof priceFor
+  >[0];
+  return priceFor(model, { markup, multiplierPpm: 1_000_000, nowMs: startMs })!;
+}
+
+describe('any answer to any request', () => {
+  const cases = fc.record({
+    entry: entries,
+    allowed: allowances,
+    usage: usages,
+    nowMs: times,
+    markup: fc.constantFrom(1, 1.25, 0.5),
+  });
+
+  test('is charged at most what was held, exactly by one of the prices', () => {
+    fc.assert(
+      fc.property(cases, ({ entry, allowed, usage, nowMs, markup }) => {
+        const price = { ...applied(entry, markup), allowed };
+        const charged = priceUsage(price, { usage, nowMs });
+        const held = worstCaseMicros(price, {
+          inputTokensUpper: totalInputTokens(usage),
+          outputTokens: usage.outputTokens,
+          choices: 1,
+        });
+        assert(charged.costMicros <= held, `${charged.costMicros} of ${held}`);
+        const bought = { usage, searches: 0, images: 0 };
+        assert.equal(charged.costMicros, costOf(charged.terms.list, bought));
+        assert.equal(charged.upstreamCostMicros, costOf(charged.terms.upstream, bought));
+        const possible = pricesFor(price, totalInputTokens(usage));
+        const { list } = charged.terms;
+        assert(
+          possible.some((set) =>
+            Object.entries(set).every(([name, picos]) => list[name as keyof typeof list] === picos),
+          ),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('costs its account what its own tier costs, unless that was not allowed', () => {
+    fc.assert(
+      fc.property(cases, ({ entry, allowed, usage, nowMs }) => {
+        const price = { ...applied(entry), allowed };
+        const charged = priceUsage(price, { usage, nowMs });
+        const sold = Object.keys(entry.service_tiers ?? {});
+        const isPriced = usage.tier === 'standard' || sold.includes(usage.tier ?? '');
+        if (
+          usage.tier !== undefined &&
+          isPriced &&
+          [allowed.tier, 'standard'].includes(usage.tier)
+        ) {
+          if (usage.tier !== 'standard') assert.equal(charged.tier, usage.tier);
+          else if (nowMs >= allowed.fromMs && nowMs <= allowed.untilMs)
+            assert.equal(charged.tier, 'standard');
+        }
+        const unnamed = { ...usage, tier: undefined };
+        const isWithin = nowMs >= allowed.fromMs && nowMs <= allowed.untilMs;
+        if (!isPriced)
+          assert.deepEqual(
+            charged,
+            priceUsage(price, { usage: unnamed, nowMs }),
+            'as it was asked for',
+          );
+        // Nothing is lost when the provider does what it was asked for, in time.
+        if (!isPriced && isWithin)
+          assert.equal(upstreamCostOf(price, { usage, nowMs }), charged.upstreamCostMicros);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('fits the output that an amount was said to pay for', () => {
+    fc.assert(
+      fc.property(cases, fc.nat(2_000_000), ({ entry, allowed, usage, nowMs }, amountMicros) => {
+        const price = { ...applied(entry), allowed };
+        const size = { inputTokensUpper: totalInputTokens(usage), choices: 1 };
+        const outputTokens = affordableOutputTokens(price, {
+          ...size,
+          amountMicros: amountMicros as never,
+        });
+        if (outputTokens === 0) return;
+        const answer = { ...usage, outputTokens: Math.min(outputTokens, usage.outputTokens) };
+        assert(priceUsage(price, { usage: answer, nowMs }).costMicros <= amountMicros);
+      }),
+    );
+  });
+});
+
+/** All prices that a request of this length could be charged by. */
+function pricesFor({ list }: AppliedPrice, inputTokens: number) {
+  return [list, ...list.variants].map(
+    ({ base, tiers }) =>
+      tiers.findLast(({ aboveInputTokens }) => inputTokens > aboveInputTokens)?.prices ?? base,
+  );
+}
+
+const openAi: PriceEntry = {
+  input: 2,
+  output: 10,
+  tiers: [{ above_input_tokens: 272_000, input: 4, output: 15 }],
+  service_tiers: {
+    flex: { input: 1, output: 5, tiers: [{ above_input_tokens: 272_000, input: 2, output: 7.5 }] },
+    priority: { input: 4, output: 20 },
+    ultrafast: { input: 12, output: 60 },
+  },
+};
+const million: Usage = { ...noUsage, outputTokens: 1_000_000 };
+
+test('the tier that the answer names is charged, up to the dearest that was allowed', () => {
+  const cases: [
+    asked: Allowed['tier'],
+    named: string | undefined,
+    usdCharged: number,
+    usdLost: number,
+    version: string,
+  ][] = [
+    [undefined, undefined, 10, 0, '0'],
+    [undefined, 'standard', 10, 0, '0'],
+    [undefined, 'flex', 5, 0, '0/flex'],
+    [undefined, 'priority', 10, 10, '0'],
+    ['flex', 'flex', 5, 0, '0/flex'],
+    ['flex', 'standard', 10, 0, '0'],
+    ['flex', undefined, 5, 0, '0/flex'],
+    ['flex', 'scale', 5, 0, '0/flex'],
+    ['flex', 'priority', 10, 10, '0'],
+    ['priority', 'priority', 20, 0, '0/priority'],
+    ['priority', 'standard', 10, 0, '0'],
+    ['priority', 'flex', 5, 0, '0/flex'],
+    ['priority', 'batch', 20, 0, '0/priority'],
+    ['priority', 'ultrafast', 20, 40, '0/priority'],
+    ['ultrafast', 'ultrafast', 60, 0, '0/ultrafast'],
+    ['ultrafast', 'priority', 20, 0, '0/priority'],
+  ];
+  for (const [tier, named, usdCharged, usdLost, version] of cases) {
+    const price = { ...applied(openAi), allowed: { tier, fromMs: startMs, untilMs: startMs } };
+    const run = { usage: { ...million, tier: named }, nowMs: startMs };
+    const charged = priceUsage(price, run);
+    const lost = upstreamCostOf(price, run) - charged.upstreamCostMicros;
+    assert.deepEqual(
+      [charged.costMicros / 1e6, lost / 1e6, charged.priceVersion],
+      [usdCharged, usdLost, version],
+      `${tier} asked, ${named} answered`,
+    );
+  }
+});
+
+test('a long input has its own price in each tier', () => {
+  const allowed = { tier: 'flex' as const, fromMs: startMs, untilMs: startMs };
+  const usage = { ...million, inputTokens: 300_000, tier: 'flex' };
+  const charged = priceUsage({ ...applied(openAi), allowed }, { usage, nowMs: startMs });
+  assert.equal(charged.priceVersion, '0/flex>272000');
+  assert.equal(charged.costMicros, 300_000 * 2 + 7_500_000);
+});
+
+describe('hours of the week', () => {
+  const deepSeek: PriceEntry = {
+    input: 0.3,
+    output: 1.2,
+    hours: [
+      {
+        utc: [
+          'Mon-Fri 00:00-01:00',
+          'Mon-Fri 04:00-06:00',
+          'Mon-Fri 10:00-24:00',
+          'Sat-Sun 00:00-24:00',
+        ],
+        input: 0.15,
+        output: 0.6,
+      },
+    ],
+  };
+  const price = applied(deepSeek);
+  const at = (text: string) => Date.parse(text);
+
+  test('DeepSeek costs half outside of its peak hours, to the millisecond', () => {
+    const cases: [time: string, usdCharged: number][] = [
+      ['2026-12-01T00:59:59.999Z', 0.6],
+      ['2026-12-01T01:00:00.000Z', 1.2],
+      ['2026-12-01T03:59:59.999Z', 1.2],
+      ['2026-12-01T04:00:00.000Z', 0.6],
+      ['2026-12-01T05:59:59.999Z', 0.6],
+      ['2026-12-01T06:00:00.000Z', 1.2],
+      ['2026-12-01T09:59:59.999Z', 1.2],
+      ['2026-12-01T10:00:00.000Z', 0.6],
+      ['2026-12-04T23:59:59.999Z', 0.6],
+      ['2026-12-05T02:00:00.000Z', 0.6],
+      ['2026-12-06T23:59:59.999Z', 0.6],
+      ['2026-12-07T00:00:00.000Z', 0.6],
+      ['2026-12-07T01:00:00.000Z', 1.2],
+    ];
+    for (const [time, usdCharged] of cases) {
+      const allowed = { fromMs: at(time), untilMs: at(time) + hourMs };
+      const charged = priceUsage({ ...price, allowed }, { usage: million, nowMs: at(time) });
+      assert.equal(charged.costMicros / 1e6, usdCharged, time);
+    }
+  });
+
+  test('a hold covers the hours that the answer may end in, and no others', () => {
+    const held = (from: string, until: string) =>
+      worstCaseMicros(
+        { ...price, allowed: { fromMs: at(from), untilMs: at(until) } },
+        { inputTokensUpper: 0, outputTokens: 1_000_000, choices: 1 },
+      ) / 1e6;
+    assert.equal(held('2026-12-01T04:00Z', '2026-12-01T05:59:59.999Z'), 0.6);
+    assert.equal(held('2026-12-01T04:00Z', '2026-12-01T06:00Z'), 1.2);
+    assert.equal(held('2026-12-01T03:59:59.999Z', '2026-12-01T04:30Z'), 1.2);
+    assert.equal(held('2026-12-05T10:00Z', '2026-12-05T20:00Z'), 0.6);
+  });
+
+  test('an answer that ends in hours that were not held costs no more than was held', () => {
+    const allowed = { fromMs: at('2026-12-01T05:00Z'), untilMs: at('2026-12-01T05:30Z') };
+    const run = { usage: million, nowMs: at('2026-12-01T06:00Z') };
+    const charged = priceUsage({ ...price, allowed }, run);
+    assert.equal(charged.costMicros, 600_000);
+    assert.equal(upstreamCostOf({ ...price, allowed }, run), 1_200_000);
+  });
+
+  test('begin and end as a clock says, also past midnight and Sunday', () => {
+    fc.assert(
+      fc.property(weeklyHours, times, fc.nat(30 * hourMs), (text, fromMs, lengthMs) => {
+        const hours = readWeeklyHours(text);
+        const now = { fromMs, untilMs: fromMs };
+        assert.equal(shareOf(hours, now), isInside(text, fromMs) ? 'all' : 'none', text);
+        const span = { fromMs, untilMs: fromMs + lengthMs };
+        const minutes = Array.from(
+          { length: Math.ceil(lengthMs / 60_000) },
+          (_, index) => fromMs + index * 60_000,
+        ).concat(span.untilMs);
+        const inside = minutes.map((minute) => isInside(text, minute));
+        const share = shareOf(hours, span);
+        if (inside.includes(true)) assert.notEqual(share, 'none', text);
+        if (inside.includes(false)) assert.notEqual(share, 'all', text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  /** Decides by the words of a date, not by arithmetic. */
+  function isInside(text: string, timeMs: number): boolean {
+    const [range = '', clock = ''] = text.split(' ');
+    const [from = '', to = ''] = clock.split('-');
+    const [first = '', last = first] = range.split('-');
+    const listed: string[] = [];
+    for (let index = days.indexOf(first); ; index = (index + 1) % 7) {
+      listed.push(days[index]!);
+      if (days[index] === last) break;
+    }
+    const words = (ms: number) => new Date(ms).toUTCString();
+    const now = words(timeMs).slice(17, 22);
+    const today = listed.includes(words(timeMs).slice(0, 3));
+    const yesterday = listed.includes(words(timeMs - 24 * hourMs).slice(0, 3));
+    if (from < to) return today && from <= now && now < to;
+    return (today && from <= now) || (yesterday && now < to);
+  }
+});
