@@ -260,10 +260,10 @@ describe('hours of the week', () => {
       ['2026-12-07T00:00:00.000Z', 0.6],
       ['2026-12-07T01:00:00.000Z', 1.2],
     ];
-    for (const [time, usdCharged] of cases) {
-      const allowed = { fromMs: at(time), untilMs: at(time) + hourMs };
-      const charged = priceUsage({ ...price, allowed }, { usage: million, nowMs: at(time) });
-      assert.equal(charged.costMicros / 1e6, usdCharged, time);
+    for (const [instant, usdCharged] of cases) {
+      const allowed = { fromMs: at(instant), untilMs: at(instant) + hourMs };
+      const charged = priceUsage({ ...price, allowed }, { usage: million, nowMs: at(instant) });
+      assert.equal(charged.costMicros / 1e6, usdCharged, instant);
     }
   });
 
@@ -285,6 +285,17 @@ describe('hours of the week', () => {
     const charged = priceUsage({ ...price, allowed }, run);
     assert.equal(charged.costMicros, 600_000);
     assert.equal(upstreamCostOf({ ...price, allowed }, run), 1_200_000);
+  });
+
+  test('a span touches the hours that begin at its last millisecond', () => {
+    const hours = readWeeklyHours('Tue 06:00-07:00');
+    const share = (from: string, until: string) =>
+      shareOf(hours, { fromMs: at(`2026-12-01T${from}Z`), untilMs: at(`2026-12-01T${until}Z`) });
+    assert.equal(share('05:00', '05:59:59.999'), 'none');
+    assert.equal(share('05:00', '06:00'), 'some');
+    assert.equal(share('06:00', '06:59:59.999'), 'all');
+    assert.equal(share('06:59:59.999', '07:00'), 'some');
+    assert.equal(share('07:00', '08:00'), 'none');
   });
 
   test('begin and end as a clock says, also past midnight and Sunday', () => {

@@ -18,7 +18,6 @@ import type {
 } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { ignoredSearchFields, withSearchFunction } from '../../formats/responses/hosted-search.ts';
-import { unofferedTier } from '../../formats/service-tiers.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
@@ -94,8 +93,6 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const asked = search?.own ? { ...given, request: withSearchFunction(given.request) } : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);
-  if (request.tier && route.provider.refusedFields.includes('service_tier'))
-    throw unofferedTier(request.tier);
   const {
     body,
     ignored,
@@ -232,7 +229,7 @@ function withCacheKey(
 }
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
-const ownFields = ['stream_options', 'store', 'service_tier'];
+const ownFields = ['stream_options', 'store'];
 
 function withoutFields(body: JsonObject, refused: readonly string[]) {
   const lost = refused.filter((name) => Object.hasOwn(body, name));

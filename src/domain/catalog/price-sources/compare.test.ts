@@ -274,3 +274,32 @@ test('anything else is not a price list', () => {
   for (const value of [null, 7, 'text', [], {}, [{}], { models: [] }, { a: { b: 1 } }])
     assert.equal(readSource(value, { nowMs }), null);
 });
+
+test('prices of service tiers and hours are proposed and compared', () => {
+  const list = inLitellm({
+    input_cost_per_token_flex: 1e-6,
+    output_cost_per_token_flex: 5e-6,
+    provider_specific_entry: { us: 1.1, fast: 2 },
+    off_peak_pricing: { input_cost_per_token: 1.5e-6, windows: [] },
+  });
+  const fieldsOf = (prices: object) =>
+    compare(list, [{ ...ours, prices: { ...(ours.prices as object), ...prices } } as typeof ours])
+      .proposals.filter(({ field }) => /service_tiers|hours/.test(field))
+      .map(({ field, ours: own, theirs }) => [field, own, theirs]);
+  assert.deepEqual(fieldsOf({}), [
+    ['service_tiers.flex.input', null, 1],
+    ['service_tiers.flex.output', null, 5],
+    ['service_tiers.priority.input', null, 4],
+    ['service_tiers.priority.output', null, 20],
+    ['service_tiers.priority.cache_read', null, 0.4],
+    ['service_tiers.priority.cache_write', null, 5],
+    ['service_tiers.priority.cache_write_1h', null, 8],
+    ['hours[0].input', null, 1.5],
+  ]);
+  const priority = { input: 4, output: 20, cache_read: 0.4, cache_write: 5, cache_write_1h: 8 };
+  const known = {
+    service_tiers: { flex: { input: 1, output: 6 }, priority },
+    hours: [{ utc: ['Mon 00:00-01:00'], input: 1.5, output: 9 }],
+  };
+  assert.deepEqual(fieldsOf(known), [['service_tiers.flex.output', 6, 5]]);
+});
