@@ -40,6 +40,7 @@ import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
 
 import { addManagement } from './management/dispatch.ts';
+import { openDeviceLogins } from './management/sign-in/device-logins.ts';
 import { openUsers } from './management/user-services.ts';
 import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
@@ -117,6 +118,7 @@ export async function startServing(
     sealing,
     keys,
     addressRates,
+    deviceLogins: openDeviceLogins({ ...forManagement, secrets }),
     threads,
     lifecycle,
     overload,

@@ -355,6 +355,7 @@ test('what manages accounts changes only by these files what the audit log does 
     'management/changes/secrets.ts',
     'management/once.ts',
     'management/sign-in/auth.ts',
+    'management/sign-in/device-logins.ts',
     'management/sign-in/links.ts',
   ]);
 });

@@ -94,6 +94,7 @@ const signInChildren = [
   page(visitor, '/invitation', () => import('../pages/sign-in/invitation.tsx')),
   page(visitor, '/forgot-password', () => import('../pages/sign-in/forgot-password.tsx')),
   page(visitor, '/reset-password', () => import('../pages/sign-in/reset-password.tsx')),
+  page(visitor, '/device', () => import('../pages/sign-in/device.tsx')),
   page(visitor, '/verify-email', () => import('../pages/sign-in/verify-email.tsx')),
 ] as const;
 

@@ -48,6 +48,7 @@ export type Tables = {
   user_sessions: UserSessionsTable;
   user_credentials: UserCredentialsTable;
   user_verifications: UserVerificationsTable;
+  device_logins: DeviceLoginsTable;
   user_two_factors: UserTwoFactorsTable;
   used_codes: UsedCodesTable;
   user_passkeys: UserPasskeysTable;
@@ -874,6 +875,23 @@ type SignInLinksTable = {
   email: string | null;
   expires_at_ms: number;
   used_at_ms: number | null;
+};
+
+/** Programs on other machines that ask for a key; only digests of their codes are stored. */
+type DeviceLoginsTable = {
+  device_digest: string;
+  user_digest: string;
+  /** What asks, and from which address. */
+  program: string;
+  address: string;
+  expires_at_ms: number;
+  is_denied: Generated<Flag>;
+  /** These are null until a user has confirmed it. */
+  account_id: Generated<string | null>;
+  user_id: Generated<string | null>;
+  key_name: Generated<string | null>;
+  /** The address of the browser. */
+  confirmed_from: Generated<string | null>;
 };
 
 /** Counts of throttled attempts; `subject` names the action and the user or address. */

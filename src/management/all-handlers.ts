@@ -19,6 +19,7 @@ import { searchHandlers } from './reports/search.ts';
 import { serviceHandlers } from './reports/service.ts';
 import { usageHandlers } from './reports/usage.ts';
 import { authHandlers } from './sign-in/auth.ts';
+import { deviceLoginsHandlers } from './sign-in/device-logins.ts';
 import { passkeysHandlers } from './sign-in/passkeys.ts';
 import { profileHandlers } from './sign-in/profile.ts';
 import { sessionHandlers } from './sign-in/session.ts';
@@ -30,6 +31,7 @@ export const handlers: Handlers<typeof contract> = {
   ...auditHandlers,
   ...authHandlers,
   ...billingHandlers,
+  ...deviceLoginsHandlers,
   ...keysHandlers,
   ...membersHandlers,
   ...modelsHandlers,

@@ -153,6 +153,28 @@ const countExample = { model: 'claude-haiku-4-5', messages: hello };
 const messagesExample = { ...countExample, max_tokens: 300, stream: true };
 const inputExample = { model: 'gpt-6-luna', input: 'Hello!' };
 
+const oauthAnswer = { headers: ['cache-control'], content: json(Type.Object({})) } as const;
+/** RFC 6749, 5.2. */
+const oauthError = {
+  headers: ['cache-control'],
+  content: json(
+    Type.Object({
+      error: Type.String({ description: 'The code, such as `authorization_pending`.' }),
+      error_description: Type.String({ description: 'What went wrong, in English.' }),
+    }),
+  ),
+} as const;
+const oauthErrors: readonly ErrorCode[] = [
+  'internal_error',
+  'upstream_unavailable',
+  'request_too_large',
+  'overloaded',
+];
+const tokenForm = Type.Object({
+  grant_type: Type.String({ description: '`urn:ietf:params:oauth:grant-type:device_code`.' }),
+  device_code: Type.String({ description: 'The code of the program.' }),
+});
+
 function telemetry<const Id extends string>(id: Id, what: string) {
   return {
     id,
@@ -478,6 +500,40 @@ export const publicOperations = {
       },
     },
     errors: withScope,
+  },
+  'GET /.well-known/oauth-authorization-server': {
+    id: 'getSignInDescription',
+    tag: 'Claude Code',
+    summary: 'Get the addresses of the sign-in of programs (RFC 8414)',
+    access: 'open',
+    answers: { 200: { description: 'The addresses.', ...oauthAnswer } },
+    errors: always,
+  },
+  'POST /oauth/device_authorization': {
+    id: 'beginDeviceLogin',
+    tag: 'Claude Code',
+    summary: 'Ask for a key from a machine without a browser (RFC 8628)',
+    access: 'open',
+    answers: {
+      200: { description: 'The codes, and the page on which a user confirms.', ...oauthAnswer },
+      429: { description: 'Too many programs ask: `slow_down`.', ...oauthError },
+    },
+    errors: ['invalid_request', ...oauthErrors],
+  },
+  'POST /oauth/token': {
+    id: 'pollDeviceLogin',
+    tag: 'Claude Code',
+    summary: 'Ask for the key that a user has confirmed (RFC 8628)',
+    description: 'Until then, the answer is a 400 with `{"error":"authorization_pending"}`.',
+    access: 'open',
+    body: { content: { 'application/x-www-form-urlencoded': tokenForm } },
+    answers: {
+      200: { description: 'The key, as `access_token`.', ...oauthAnswer },
+      400: { description: 'Not yet, or not any more.', ...oauthError },
+      401: { description: 'There are no refresh tokens: `invalid_grant`.', ...oauthError },
+      429: { description: 'Too many programs ask: `slow_down`.', ...oauthError },
+    },
+    errors: oauthErrors,
   },
   'POST /v1/metrics': telemetry('takeMetrics', 'metrics'),
   'POST /v1/logs': telemetry('takeLogs', 'logs'),

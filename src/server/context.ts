@@ -11,6 +11,7 @@ import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { Sealing } from '../domain/ledger/seals/sealing.ts';
+import type { DeviceLogins } from '../domain/users/device-logins.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
@@ -23,6 +24,7 @@ export type ServerContext = {
   readonly gateway: Gateway;
   readonly keys: KeyStore;
   readonly addressRates: AddressRates;
+  readonly deviceLogins: DeviceLogins;
   readonly database: Database;
   readonly secrets: Secrets;
   readonly threads: ThreadsView;

@@ -10,6 +10,7 @@ import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getInputCount, getTokenCount } from './count-tokens.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
+import { deviceLoginRoutes } from './device-login.ts';
 import { docsPath, getDocs } from './docs-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
@@ -46,6 +47,7 @@ export function routesOf(context: ServerContext, dashboard: DashboardFiles): rea
     read('/v1/usage', 'usage', getUsage(context)),
 
     ...claudeCodeRoutes(context),
+    ...deviceLoginRoutes(context),
 
     // The signature in the link is the permission, so no key is needed.
     read(`${imageFilesPath}*`, 'none', getImageFile(context)),

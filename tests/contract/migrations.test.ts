@@ -56,7 +56,7 @@ onEachStore((store) => {
     const database = await openWithBooks(t, store);
     await recordSteps(database, steps);
     const before = await contentOf(database);
-    assert.equal(before['kysely_migration']?.length, 33);
+    assert.equal(before['kysely_migration']?.length, 33 + 1, 'and the later ones');
     assert.ok(before['entries']!.length > 1 && before['holds']!.length === 1);
     assert.deepEqual(await database.migrate(), []);
     assert.deepEqual(await contentOf(database), before);

@@ -162,6 +162,10 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /auth/second-factor': null,
   'POST /auth/sign-out': null,
   'POST /auth/link': null,
+  // The key is recorded when the program gets it.
+  'POST /device-logins/find': null,
+  'POST /device-logins/deny': null,
+  'POST /accounts/:account/device-logins': null,
   'POST /auth/invitation': null,
   'POST /auth/oidc': null,
   'POST /auth/password-reset': null,

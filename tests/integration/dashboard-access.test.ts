@@ -214,6 +214,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /telemetry',
     'PATCH /keys/:key',
     'PATCH /telemetry',
+    'POST /device-logins',
     'POST /invitations',
     'POST /keys',
     'POST /keys/:key/disable',

@@ -46,6 +46,10 @@ export type ProgramResult = {
   readonly stderr: string;
 };
 
+export function commandOf(name: keyof typeof commands): readonly string[] {
+  return commands[name];
+}
+
 /** The program's whole environment: no proxy, key or setting of this machine's user. */
 export async function runProgram(
   name: keyof typeof commands,

@@ -169,7 +169,7 @@ export class TestGateway<Started extends Installation = Installation> {
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
     const nowMs = this.program.clock.nowMs();
     const accountId = account ?? (await openAccount(this.database, { name: 'Test' }, nowMs)).id;
-    if (creditUsd !== undefined) await this.#credit(accountId, creditUsd);
+    if (creditUsd !== undefined) await this.creditAccount(accountId, creditUsd);
     const digestKey = digestKeyFrom(
       loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0],
     );
@@ -222,7 +222,7 @@ export class TestGateway<Started extends Installation = Installation> {
     }
   }
 
-  async #credit(accountId: string, usd: number): Promise<void> {
+  async creditAccount(accountId: string, usd: number): Promise<void> {
     const program: Installation = this.program;
     const isHere = program instanceof RunningApp;
     const ledger = isHere

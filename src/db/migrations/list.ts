@@ -4,6 +4,7 @@
 // to serve beside each: docs/decisions/0013-upgrades.md has the rules.
 import type { Migration } from 'kysely/migration';
 import { firstSchema, firstSchemaOnPostgres } from './0035-first-schema/schema.ts';
+import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -17,10 +18,12 @@ export type Migrations = Readonly<Record<string, DatabaseMigration>>;
 
 const sqlite = {
   '0035-first-schema': firstSchema,
+  '0036-device-logins': deviceLogins,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0035-first-schema': firstSchemaOnPostgres,
+  '0036-device-logins': deviceLoginsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

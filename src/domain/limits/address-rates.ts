@@ -3,7 +3,13 @@
 import type { Budget } from './bucket.ts';
 import { MemoryRates, type TakeResult } from './rates.ts';
 
-const addressPurposes = ['wrong keys', 'lookups beyond', 'sign-in attempts'] as const;
+const addressPurposes = [
+  'wrong keys',
+  'lookups beyond',
+  'sign-in attempts',
+  'device logins',
+  'device polls',
+] as const;
 type AddressPurpose = (typeof addressPurposes)[number];
 
 export type AddressRates = {

@@ -5,6 +5,7 @@ import { analyticsEndpoints } from './analytics.ts';
 import { auditEndpoints } from './audit-log.ts';
 import { authEndpoints } from './auth.ts';
 import { billingEndpoints } from './billing.ts';
+import { deviceLoginsEndpoints } from './device-logins.ts';
 import { keyDoor, sessionDoor } from './doors.ts';
 import type { Access } from './endpoint.ts';
 import { keysEndpoints } from './keys.ts';
@@ -35,6 +36,7 @@ export const contract = {
   ...auditEndpoints,
   ...authEndpoints,
   ...billingEndpoints,
+  ...deviceLoginsEndpoints,
   ...overviewEndpoints,
   ...passkeysEndpoints,
   ...paymentsEndpoints,
