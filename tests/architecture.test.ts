@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import { readBuiltInCatalog } from '../src/domain/catalog/load-catalog.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -474,4 +475,32 @@ test('the documents name files that exist', () => {
     ({ path }) => !paths.some((one) => one === path || one.endsWith(`/${path}`)),
   );
   assert.deepEqual(missing, []);
+});
+
+test('no text names a model that ends within half a year of the catalogue', () => {
+  const { as_of: asOf, models } = readBuiltInCatalog();
+  const halfAYearMs = 183 * 24 * 60 * 60 * 1_000;
+  const ids = models.flatMap(({ id, retires_at: day }) =>
+    day !== undefined && Date.parse(day) < Date.parse(asOf) + halfAYearMs ? [id] : [],
+  );
+  assert.ok(ids.length > 0);
+  const escaped = ids.map((id) => id.replaceAll('.', '\\.')).join('|');
+  const ending = new RegExp(
+    `(?<![\\w.-])(?:${escaped})(?:-20\\d{2}-?\\d{2}-?\\d{2})?(?![\\w-]|\\.\\d)`,
+  );
+  assert.match('{"model": "gpt-5"}', ending);
+  assert.doesNotMatch('gpt-5.2, gpt-5-other', ending);
+  const texts = globSync(
+    ['README.md', '{docs,deploy}/**/*.{md,json,yaml,yml}', '{src,dashboard}/**/*.{ts,tsx,json}'],
+    { cwd: root },
+  ).filter((file) => !file.endsWith('.test.ts'));
+  assert.ok(texts.length > 500);
+  const found = texts.flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        ending.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  );
+  assert.deepEqual(found, []);
 });

@@ -100,7 +100,7 @@ export const errorKinds = {
   model_not_found: {
     status: 404,
     retry: false,
-    meaning: 'The model does not exist, or none of its providers is switched on.',
+    meaning: 'The model does not exist or has ended, or none of its providers is switched on.',
     remedy: 'List the models with `GET /v1/models`.',
   },
   not_found: {

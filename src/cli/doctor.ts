@@ -4,6 +4,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { Catalog } from '../domain/catalog/catalog.ts';
+import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { systemClock } from '../lib/clock.ts';
 import { examineConfig, type Finding } from '../management/changes/set-up-findings.ts';
@@ -24,12 +26,13 @@ export async function doctorCommand({
 }
 
 async function examine(online: boolean): Promise<Finding[]> {
-  const config = readConfig();
-  if (!('dataDir' in config)) return [versions, config];
+  const read = readConfig();
+  if (!('config' in read)) return [versions, read];
+  const { config, catalog } = read;
   const { url } = config.database;
   return [
     versions,
-    ...examineConfig(config, systemClock.nowMs()),
+    ...examineConfig(config, catalog, systemClock.nowMs()),
     ...(await (isPostgresUrl(url) ? examinePostgres(url) : examineSqlite(sqlitePathOf(url)))),
     ...examineFiles(config),
     ...(await examineProviders(config, { online })),
@@ -47,9 +50,10 @@ const versions: Finding = {
   remedy: null,
 };
 
-function readConfig(): Config | Finding {
+function readConfig(): { config: Config; catalog: Catalog } | Finding {
   try {
-    return loadConfig({ env: process.env, cwd: process.cwd() });
+    const config = loadConfig({ env: process.env, cwd: process.cwd() });
+    return { config, catalog: loadCatalog(config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { area: 'configuration', level: 'error', what: error.message, remedy: null };

@@ -1,7 +1,12 @@
 // `tollgate models …`
 import type { ImageModel } from '../terms/image-model.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
-import { checkCatalog, type CatalogProblem } from '../domain/catalog/check-catalog.ts';
+import {
+  checkCatalog,
+  endingModels,
+  type CatalogProblem,
+  type EndingModel,
+} from '../domain/catalog/check-catalog.ts';
 import { imagePricesOf } from '../domain/catalog/image-listing.ts';
 import { loadCatalog, readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
 import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts';
@@ -10,6 +15,7 @@ import type { Model } from '../domain/catalog/model.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { usdPerMillionFromPicos } from '../lib/money.ts';
+import { dayOf } from '../lib/utc-time.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 
@@ -41,7 +47,7 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
 
 const priceDates = `Prices that the configuration does not set come from the built-in catalogue (models of ${readBuiltInCatalog().as_of}, image models of ${readBuiltInImageCatalog().as_of}).`;
 
-/** Lists what keeps models from running, and prices that no second source confirms. */
+/** Lists what keeps models from running, models that end, and prices that no second source confirms. */
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const catalog = loadCatalog(config);
@@ -49,6 +55,7 @@ export async function checkModelsCommand(options: JsonOption): Promise<void> {
     ...checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(
       describeProblem,
     ),
+    ...endingModels(catalog).map(describeEnd),
     ...unconfirmedPrices(config),
   ];
   const rows = problems.map(({ id, problem }) => [id, problem]);
@@ -60,7 +67,7 @@ export async function checkModelsCommand(options: JsonOption): Promise<void> {
     options,
     problems,
     problems.length === 0
-      ? 'Every model has a live route and a price that a second source confirms.'
+      ? 'Every model has a live route and a price that a second source confirms, and none ends.'
       : text,
   );
 }
@@ -139,6 +146,11 @@ function describeProblem({ id, type, problem, providers }: CatalogProblem) {
   if (problem === 'no-route')
     return { id, problem: `no provider of it is switched on (${providers.join(', ')})` };
   return { id, problem: `no price${type === 'chat' ? ' in effect' : ''}: it never runs` };
+}
+
+function describeEnd({ id, retiresAtMs, successor }: EndingModel) {
+  const next = successor === null ? '' : `; ${successor} takes its place`;
+  return { id, problem: `its provider ends it on ${dayOf(retiresAtMs)}${next}` };
 }
 
 function currentPrice(config: Config, model: Model) {

@@ -50,8 +50,24 @@ export const sharedModelFields = {
       description: 'A page about the end of the model. Answers name it in `Link`.',
     }),
   ),
+  successor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The id of the model to use in place of one that ends. Answers name it in `Link`, and the 404 of an ended model in its text.',
+    }),
+  ),
+  ended: Type.Optional(
+    Type.Boolean({
+      description:
+        '`true` stops the sale of the model: a 404 names its `successor`. Default: `false`.',
+    }),
+  ),
 };
 
 export type RetirementFields = Partial<
-  Record<'deprecated_at' | 'retires_at' | 'deprecation_url', string>
+  Record<'deprecated_at' | 'retires_at' | 'deprecation_url' | 'successor', string> & {
+    readonly ended: boolean;
+  }
 >;

@@ -7,15 +7,19 @@ import { retirementHeaders } from './retirement-headers.ts';
 
 const time = fc.option(fc.integer({ min: 0, max: Date.UTC(9999, 0) / 1_000 }));
 const url = 'https://llm.example.com/notices?model=old#dates';
+const pages = fc.constantFrom(null, url);
+const successors = fc.constantFrom(null, 'new', 'vendor/new:1@2+3');
 
 test('any announced end is told in the syntax of its headers', () => {
   fc.assert(
-    fc.property(time, time, fc.constantFrom(null, url), (deprecated, retires, page) => {
+    fc.property(time, time, pages, successors, (deprecated, retires, page, successor) => {
       const ms = (seconds: number | null) => (seconds === null ? null : seconds * 1_000);
       const { deprecation, sunset, link, ...others } = retirementHeaders({
         deprecatedAtMs: ms(deprecated),
         retiresAtMs: ms(retires),
         url: page,
+        successor,
+        isEnded: false,
       });
       assert.deepEqual(others, {});
       if (deprecated === null) assert.equal(deprecation, undefined);
@@ -33,6 +37,10 @@ test('any announced end is told in the syntax of its headers', () => {
       assert.deepEqual(
         relations.map(([, target, relation]) => [target, relation]),
         page === null ? [] : expected,
+      );
+      assert.equal(
+        /<\/v1\/models\/([^>]+)>; rel="successor-version"$/.exec(link ?? '')?.[1],
+        successor ?? undefined,
       );
     }),
   );

@@ -24,6 +24,8 @@ export const ModelEntry = closed({
   created_at: time,
   deprecated_at: Type.Optional(time),
   retires_at: Type.Optional(time),
+  successor: Type.Optional(Type.String()),
+  ended: Type.Optional(Type.Literal(true)),
 });
 
 export const ModelList = closed({

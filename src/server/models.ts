@@ -8,6 +8,7 @@ import {
   type Viewer,
 } from '../domain/catalog/listing.ts';
 import { nearestModelId } from '../domain/catalog/nearest-model.ts';
+import { modelEnded } from '../gateway/retirement-headers.ts';
 import { modelNotFound } from '../gateway/routing/route.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import { listPricePpm } from '../domain/catalog/price.ts';
@@ -40,6 +41,9 @@ export function getModel({ gateway }: ServerContext): Handler {
   return async (request) => {
     const name = (request.params as Record<'*', string>)['*'];
     const viewer = viewerOf(gateway, request);
+    const { catalog } = gateway.hosts;
+    const named = catalog.resolve(name) ?? catalog.images.resolve(name);
+    if (named?.retirement?.isEnded) throw modelEnded(named);
     const entry = modelEntry(gateway.hosts.catalog, viewer, name);
     if (entry) return entry;
     const ids = listModels(gateway.hosts.catalog, viewer).data.map(({ id }) => id);

@@ -6,4 +6,13 @@ export type Retirement = {
   readonly retiresAtMs: number | null;
   /** A page for people. */
   readonly url: string | null;
+  /** The id of the model to use in its place; null: none is named. */
+  readonly successor: string | null;
+  /** The operator sells it no more. */
+  readonly isEnded: boolean;
 };
+
+/** Returns true when its last day has come. Its provider may still run it. */
+export function hasEnded(retirement: Retirement | null, nowMs: number): boolean {
+  return (retirement?.retiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+}

@@ -125,3 +125,42 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   hasProblem(online.problems, 'error', /bad refuses its key \(401\)/);
   assert.ok(online.findings.some(({ what }) => /good accepts its key/.test(what)));
 });
+
+test('models on sale that end are a warning, and an alias of nothing is an error', async (t) => {
+  const model = {
+    routes: [{ provider: 'local', model: 'old' }],
+    prices: { input: 1, output: 1 },
+  };
+  const program = await install(t, {
+    config: {
+      ...config,
+      providers: {
+        local: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
+      },
+      models: {
+        older: { ...model, retires_at: '2020-01-02', successor: 'lasting' },
+        old: { ...model, retires_at: '2020-01-01' },
+        late: { ...model, retires_at: '2199-01-01' },
+        'not-sold': { ...model, retires_at: '2020-01-01', ended: true },
+        lasting: model,
+      },
+    },
+  });
+  hasProblem(
+    (await examine(program)).problems,
+    'warning',
+    /end models that are on sale: older on 2020-01-02, old on 2020-01-01\.$/,
+  );
+  const { stdout } = await runCommand(['models', 'check'], program.env).then(
+    (printed) => ({ stdout: printed }),
+    (failure: { stdout: string }) => failure,
+  );
+  assert.match(stdout, /^older +its provider ends it on 2020-01-02; lasting takes its place$/m);
+  assert.match(stdout, /^late +its provider ends it on 2199-01-01$/m);
+  assert.doesNotMatch(stdout, /^not-sold/m);
+
+  const broken = await install(t, { config: { ...config, aliases: { fast: 'no-such-model' } } });
+  const { ok, problems } = await examine(broken);
+  assert.ok(!ok);
+  hasProblem(problems, 'error', /aliases\.fast must name a model/);
+});

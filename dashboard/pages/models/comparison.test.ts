@@ -19,6 +19,8 @@ function model(id: string, inputMicros: number): ChatModel {
     created_at: '2026-01-01T00:00:00.000Z',
     aliases: [],
     is_live: true,
+    retires_at: null,
+    successor: null,
     multiplier_ppm: 1_000_000,
     context_tokens: 400_000,
     max_input_tokens: 272_000,

@@ -14,6 +14,7 @@ import { useSession } from '../../api/session.ts';
 import { CodeTabs } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
+import { EndBadge } from '../../parts/end-badge.tsx';
 import { Fact } from '../../parts/fact.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { imageUsd, imageModeNames, tierName, vendorName } from '../../parts/model-text.ts';
@@ -58,6 +59,7 @@ function Details({ model, measured }: DetailsProps) {
           <Code fz="sm">{model.id}</Code>
           <CopyButton text={model.id} label="Copy ID" />
           {!model.is_live && <NotLive />}
+          <EndBadge model={model} />
           <PriceBadge multiplierPpm={model.multiplier_ppm} />
         </Group>
         {model.aliases.length > 0 && (

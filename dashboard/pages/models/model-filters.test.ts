@@ -17,6 +17,8 @@ function model(id: string, fields: Partial<ChatModel>, inputMicros: number | nul
     created_at: '2026-01-01T00:00:00.000Z',
     aliases: [],
     is_live: true,
+    retires_at: null,
+    successor: null,
     multiplier_ppm: 1_000_000,
     context_tokens: 1,
     max_input_tokens: 1,

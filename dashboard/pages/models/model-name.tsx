@@ -2,9 +2,13 @@ import { Badge, Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { EndBadge } from '../../parts/end-badge.tsx';
 import { curlLine } from './one-line.ts';
 
-type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'is_live' | 'multiplier_ppm'>;
+type Model = Pick<
+  ChatModel | ImageModelEntry,
+  'id' | 'name' | 'is_live' | 'retires_at' | 'successor' | 'multiplier_ppm'
+>;
 
 /** A model's name, with its id below. */
 export function ModelName({ model }: { readonly model: Model }) {
@@ -15,6 +19,7 @@ export function ModelName({ model }: { readonly model: Model }) {
           {model.name}
         </Text>
         {!model.is_live && <NotLive />}
+        <EndBadge model={model} />
         <PriceBadge multiplierPpm={model.multiplier_ppm} />
       </Group>
       <Text

@@ -2,6 +2,7 @@
 import { Text, UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChatModel } from '../../../src/management/contract/models.ts';
+import { EndBadge } from '../../parts/end-badge.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { shortCountText } from '../../parts/number-text.ts';
 import classes from './comparison.module.css';
@@ -21,7 +22,7 @@ export function PhoneModels({ models, onOpen, checkbox }: Props) {
           {checkbox(model)}
           <UnstyledButton className={classes.name} onClick={() => onOpen(model.id)}>
             <Text span display="block" fw={500} truncate>
-              {model.name} {!model.is_live && <NotLive />}{' '}
+              {model.name} {!model.is_live && <NotLive />} <EndBadge model={model} />{' '}
               <PriceBadge multiplierPpm={model.multiplier_ppm} />
             </Text>
             <Text span display="block" size="sm" c="dimmed" truncate>

@@ -68,6 +68,18 @@ describe('every built-in model', () => {
   }
 });
 
+test('every model that ends names a successor, which lives half a year longer', () => {
+  const byId = new Map(catalog.models.map((model) => [model.id, model]));
+  const ending = catalog.models.filter(({ retires_at }) => retires_at !== undefined);
+  assert(ending.length > 20);
+  for (const { id, retires_at, successor, note } of ending) {
+    const { retires_at: later = '9999-12-31' } = byId.get(successor ?? '')!;
+    const halfAYear = 183 * 24 * 60 * 60 * 1_000;
+    assert(Date.parse(later) - Date.parse(retires_at!) > halfAYear, id);
+    assert.doesNotMatch(note ?? '', /ends|end was/, id);
+  }
+});
+
 /** Reading costs less than writing, and output more than input: swapped columns would fail. */
 function checkPrices(price: TokenPricesEntry): void {
   const {

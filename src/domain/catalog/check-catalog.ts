@@ -4,6 +4,12 @@ import type { Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
 import { listPricePpm, priceFor } from './price.ts';
 
+export type EndingModel = {
+  readonly id: string;
+  readonly retiresAtMs: number;
+  readonly successor: string | null;
+};
+
 export type CatalogProblem = {
   readonly id: string;
   readonly name: string;
@@ -16,6 +22,17 @@ export type CatalogProblem = {
   /** The providers of its routes. */
   readonly providers: readonly string[];
 };
+
+/** Returns the models with a live route whose provider named their last day, in catalogue order. */
+export function endingModels({ images, ...chat }: Catalog): readonly EndingModel[] {
+  return [
+    ...chat.list().filter((model) => chat.liveRoutes(model).length > 0),
+    ...images.list().filter((model) => images.liveRoutes(model).length > 0),
+  ].flatMap(({ id, retirement }) => {
+    const { retiresAtMs = null, successor = null } = retirement ?? {};
+    return retiresAtMs === null ? [] : [{ id, retiresAtMs, successor }];
+  });
+}
 
 /** Returns problems in catalogue order; a model may have both. */
 export function checkCatalog(

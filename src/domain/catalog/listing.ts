@@ -1,6 +1,7 @@
 // The responses of GET /v1/models, /v1/models/{id} and /v1/models/info: the models that a caller
 // may see, with prices.
 import type { ImageModel } from '../../terms/image-model.ts';
+import { hasEnded } from '../../terms/retirement.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { searchModelId } from '../../terms/web-search.ts';
 import { usdFromPicos } from '../../lib/money.ts';
@@ -40,6 +41,10 @@ type ModelListEntry = {
   /** ISO 8601; left out: not announced. */
   readonly deprecated_at?: string;
   readonly retires_at?: string;
+  /** The id of the model to use in its place; left out: none is named. */
+  readonly successor?: string;
+  /** Left out: its last day has not come. */
+  readonly ended?: true;
 };
 
 export type ModelList = {
@@ -83,8 +88,10 @@ export type Charging = {
  */
 export function listModels(catalog: Catalog, viewer: Visibility): ModelList {
   const data = [
-    ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model')),
-    ...visibleImageModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'image')),
+    ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model', viewer)),
+    ...visibleImageModels(catalog, viewer).map(({ id, model }) =>
+      listEntry(id, model, 'image', viewer),
+    ),
   ];
   return {
     object: 'list',
@@ -107,7 +114,7 @@ export function modelEntry(
   const model = catalog.resolve(name);
   if (!model) return imageModelEntry(catalog, viewer, name);
   if (!isVisible(catalog, viewer, model)) return null;
-  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model, 'model');
+  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model, 'model', viewer);
 }
 
 function imageModelEntry(
@@ -117,7 +124,7 @@ function imageModelEntry(
 ): ModelListEntry | null {
   const model = images.resolve(name);
   if (!model || !isVisibleImageModel(images, viewer, model)) return null;
-  return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image');
+  return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image', viewer);
 }
 
 /** Returns all prices as the caller pays them. */
@@ -202,8 +209,9 @@ function listEntry(
   id: string,
   model: Model | ImageModel,
   type: ModelListEntry['type'],
+  { nowMs }: Visibility,
 ): ModelListEntry {
-  const { deprecatedAtMs, retiresAtMs } = model.retirement ?? {};
+  const { deprecatedAtMs, retiresAtMs, successor } = model.retirement ?? {};
   return {
     id,
     object: 'model',
@@ -214,6 +222,8 @@ function listEntry(
     created_at: isoTime(model.createdAtSeconds * 1_000),
     ...(typeof deprecatedAtMs === 'number' && { deprecated_at: isoTime(deprecatedAtMs) }),
     ...(typeof retiresAtMs === 'number' && { retires_at: isoTime(retiresAtMs) }),
+    ...(typeof successor === 'string' && { successor }),
+    ...(hasEnded(model.retirement, nowMs) && { ended: true }),
   };
 }
 

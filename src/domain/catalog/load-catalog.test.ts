@@ -274,6 +274,21 @@ describe('an invalid configuration is refused with its line', () => {
       '2:51',
       /models\.gpt-x\.retires_at is before `deprecated_at` \(2026-02-02\)/,
     ],
+    [
+      'models:\n  gpt-x: { ended: true, successor: gpt-y }\n',
+      '2:36',
+      /models\.gpt-x\.successor must be the id of another model under models; got "gpt-y"/,
+    ],
+    [
+      'models:\n  gpt-x: { successor: gpt-x }\n',
+      '2:23',
+      /models\.gpt-x\.successor must be the id of another model/,
+    ],
+    [
+      'image_models:\n  flux-2: { successor: gpt-x }\n',
+      '2:24',
+      /image_models\.flux-2\.successor must be the id of another model under image_models/,
+    ],
   ];
   for (const [yaml, place, message] of faults) {
     test(JSON.stringify(yaml), () => {

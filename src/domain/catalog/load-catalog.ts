@@ -12,7 +12,7 @@ import { createImageCatalog } from './image-catalog.ts';
 import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
 import type { Model, Route } from './model.ts';
 import { resolveAliases } from './resolve-aliases.ts';
-import { readRetirement } from './read-retirement.ts';
+import { checkSuccessors, readRetirement } from './read-retirement.ts';
 import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
 
 /**
@@ -45,6 +45,8 @@ export function loadCatalog(
   const entries = joinEntries(config, builtIn);
   const models = entries.map((entry) => toModel(config, entry));
   const imageModels = loadImageModels(config);
+  checkSuccessors(config, 'models', models);
+  checkSuccessors(config, 'image_models', imageModels);
   const aliases = resolveAliases(config, { models, imageModels });
   const liveProviders = new Set(
     Object.keys(config.providers).filter((name) => config.providers[name]!.enabled),

@@ -14,9 +14,15 @@ type EntryPath = readonly [section: 'models' | 'image_models', id: string];
 export function readRetirement(
   config: Config,
   place: EntryPath,
-  { deprecated_at: deprecatedAt, retires_at: retiresAt, deprecation_url: url }: RetirementFields,
+  {
+    deprecated_at: deprecatedAt,
+    retires_at: retiresAt,
+    deprecation_url: url,
+    successor,
+    ended: isEnded = false,
+  }: RetirementFields,
 ): Retirement | null {
-  if (deprecatedAt === undefined && retiresAt === undefined) return null;
+  if ((deprecatedAt ?? retiresAt ?? successor) === undefined && !isEnded) return null;
   const deprecatedAtMs = timeOf(config, [...place, 'deprecated_at'], deprecatedAt);
   const retiresAtMs = timeOf(config, [...place, 'retires_at'], retiresAt);
   if (deprecatedAtMs !== null && retiresAtMs !== null && retiresAtMs < deprecatedAtMs)
@@ -24,7 +30,26 @@ export function readRetirement(
       problem: `is before \`deprecated_at\` (${deprecatedAt}); got ${retiresAt}`,
       remedy: 'A model is deprecated first. Correct one of the two.',
     });
-  return { deprecatedAtMs, retiresAtMs, url: url ?? null };
+  return { deprecatedAtMs, retiresAtMs, url: url ?? null, successor: successor ?? null, isEnded };
+}
+
+type Successive = { readonly id: string; readonly retirement: Retirement | null };
+
+/** Throws ConfigError for a successor that is no other model of these. */
+export function checkSuccessors(
+  config: Config,
+  section: EntryPath[0],
+  models: readonly Successive[],
+): void {
+  const ids = new Set(models.map(({ id }) => id));
+  for (const { id, retirement } of models) {
+    const successor = retirement?.successor ?? null;
+    if (successor === null || (ids.has(successor) && successor !== id)) continue;
+    throw configFault(config, [section, id, 'successor'], {
+      problem: `must be the id of another model under ${section}; got ${JSON.stringify(successor)}`,
+      remedy: '`tollgate models list` shows the ids.',
+    });
+  }
 }
 
 function timeOf(config: Config, path: string[], text: string | undefined): number | null {

@@ -1,9 +1,11 @@
 // Models of one kind, chat or images: their resolution from client names, and the routes that work.
+import type { Retirement } from '../../terms/retirement.ts';
 import { resolveVariant } from './names.ts';
 
 type Routed<Route> = {
   readonly id: string;
   readonly ownedBy: string;
+  readonly retirement: Retirement | null;
   readonly routes: readonly Route[];
 };
 
@@ -15,7 +17,10 @@ export type RoutedModels<Model, Route> = {
   readonly resolve: (name: string) => Model | null;
   /** Routes with an enabled provider, in order. */
   readonly liveRoutes: (model: Model) => readonly Route[];
-  /** Every model, runnable or not: the built-in ones first, in their order. */
+  /**
+   * Every model, runnable or not, except those that the operator ended: the built-in ones first, in
+   * their order.
+   */
   readonly list: () => readonly Model[];
   readonly aliases: ReadonlyMap<string, Model>;
 };
@@ -38,10 +43,12 @@ export function createRoutedModels<
       model.routes.filter(({ provider }) => liveProviders.has(provider)),
     ]),
   );
+  const isSold = ({ retirement }: Model) => !retirement?.isEnded;
+  const sold = models.filter(isSold);
   return {
     resolve: (name) => byId.get(name) ?? aliases.get(name) ?? resolveVariant(byId, name),
     liveRoutes: (model) => liveRoutes.get(model) ?? [],
-    list: () => models,
-    aliases,
+    list: () => sold,
+    aliases: new Map([...aliases].filter(([, model]) => isSold(model))),
   };
 }

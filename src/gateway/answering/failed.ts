@@ -1,7 +1,7 @@
 // The outcome of a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
-import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
+import { cleanVendorError, toModelError, withoutProvider } from '../calling/failure-message.ts';
 import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { isCausedByAccount } from '../charging/caused-by-account.ts';
@@ -40,12 +40,13 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
 function errorOf({ called, reported }: LastFailedCall): ApiError {
   const { format, provider } = called.call.attempt.route;
   const { vendor, ...plain } = reported;
-  return toApiError({
+  const failure = {
     ...plain,
     message: withoutProvider(reported.message, provider),
     ...(vendor &&
       format === called.asked.format.name && { vendor: cleanVendorError(vendor, provider) }),
-  });
+  };
+  return toModelError(failure, called.asked.model, called.gateway.clock.nowMs());
 }
 
 /**

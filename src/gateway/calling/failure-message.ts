@@ -4,6 +4,8 @@ import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { VendorError } from '../../canonical/vendor-error.ts';
 import { isObject } from '../../lib/json.ts';
+import { hasEnded } from '../../terms/retirement.ts';
+import { modelEnded, type EndingModel } from '../retirement-headers.ts';
 
 const messageCharactersMax = 500;
 const defaultRetryAfterSeconds = 5;
@@ -41,6 +43,24 @@ export function toApiError(failure: UpstreamFailure): ApiError {
         'The provider gave an answer that cannot be read. Nothing was charged; retry.',
       );
   }
+}
+
+/** Matches the words in which providers refuse a model that they ended. The test quotes them. */
+const modelGone =
+  /\bmodel\b.{0,200}\b(?:not (?:found|exist|available|supported)|no longer|decommissioned|deprecated|retired|shut ?down)\b/is;
+
+/** Like `toApiError`. When the provider refuses a model after its last day, it names the successor. */
+export function toModelError(
+  failure: UpstreamFailure,
+  model: EndingModel,
+  nowMs: number,
+): ApiError {
+  const { status, message } = failure;
+  const isGone =
+    status === 404 ||
+    status === 410 ||
+    (status === 400 && modelGone.test(message.slice(0, scrubbedCharactersMax)));
+  return isGone && hasEnded(model.retirement, nowMs) ? modelEnded(model) : toApiError(failure);
 }
 
 function statusError(failure: UpstreamFailure): ApiError {

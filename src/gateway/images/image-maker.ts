@@ -26,6 +26,7 @@ import { tryRoutes } from '../calling/try-routes.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
+import { modelEnded } from '../retirement-headers.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Hosts } from '../routing/routing.ts';
 
@@ -45,6 +46,7 @@ export function findImageRoutes(
   { catalog, providers }: Pick<Hosts, 'catalog' | 'providers'>,
   { model, mode }: { readonly model: ImageModel; readonly mode: Mode },
 ): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
+  if (model.retirement?.isEnded) throw modelEnded(model);
   if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
   const routes = catalog.images.liveRoutes(model).flatMap(({ provider, upstreamModels }) => {
     const connected = providers.images.get(provider);

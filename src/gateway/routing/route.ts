@@ -13,6 +13,7 @@ import { stopSequencesMax } from '../../formats/model-abilities.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
+import { modelEnded } from '../retirement-headers.ts';
 import type { RouteName } from '../calling/health.ts';
 
 export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks'> & {
@@ -38,12 +39,14 @@ type RouteQuery = {
 
 /**
  * Returns the active routes by rank; for a test key, all routes when none is active. Throws
- * ApiError `model_not_found` when there is none: for a live key the model does not exist then.
+ * ApiError `model_not_found` when there is none: for a live key the model does not exist then, and
+ * when the operator ended the model.
  */
 export function findRoutes(
   { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
   { model, mode, clientFormat, body = {} }: RouteQuery,
 ): readonly [ChosenRoute, ...ChosenRoute[]] {
+  if (model.retirement?.isEnded) throw modelEnded(model);
   const isSandbox = mode === 'test';
   const live = catalog.liveRoutes(model);
   const known = isSandbox ? providers.played : providers.byName;

@@ -36,7 +36,7 @@ import {
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { modelNotFound } from '../routing/route.ts';
-import { toApiError } from '../calling/failure-message.ts';
+import { toModelError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
 export const imageEndpoint: Endpoint = (gateway, incoming) =>
@@ -124,7 +124,12 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const spoiled = { provider, calls, picos: lossOf(made.spoiled) };
   if (made.kind === 'failed') {
     const lostPicos = lossOf(made.lost - made.spoiled);
-    return { kind: 'failed', error: toApiError(made.failure), lostPicos, spoiled };
+    return {
+      kind: 'failed',
+      error: toModelError(made.failure, model, gateway.clock.nowMs()),
+      lostPicos,
+      spoiled,
+    };
   }
   const counted = countedBy(drawing, image, made);
   // The provider's count includes what came and cannot be read.

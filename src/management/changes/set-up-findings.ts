@@ -1,8 +1,10 @@
 // What is missing or doubtful in the set-up of an installation, and how to mend it. `tollgate doctor`
 // and the operator's home show it.
 import type { Config } from '../../config/schema.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import { endingModels } from '../../domain/catalog/check-catalog.ts';
 import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
-import { dayMs } from '../../lib/utc-time.ts';
+import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 export type Finding = {
   readonly area:
@@ -22,9 +24,10 @@ export type Finding = {
 
 const pricesOldDays = 30;
 const backupOldDays = 7;
+const endsSoonDays = 90;
 
 /** Returns warnings about the configuration. */
-export function examineConfig(config: Config, nowMs: number): readonly Finding[] {
+export function examineConfig(config: Config, catalog: Catalog, nowMs: number): readonly Finding[] {
   const { server, metrics, signup, smtp, stripe, test_mode: testMode } = config;
   const gaps: readonly (readonly [isFound: boolean, what: string, remedy: string])[] = [
     [
@@ -54,6 +57,7 @@ export function examineConfig(config: Config, nowMs: number): readonly Finding[]
       .filter(([isFound]) => isFound)
       .map(([, what, remedy]) => warning('configuration', what, remedy)),
     ...examinePrices(nowMs),
+    ...examineModels(catalog, nowMs),
   ];
 }
 
@@ -76,6 +80,7 @@ export function examineSwitchedOn({ providers }: Pick<Config, 'providers'>): Fin
 
 type NextSteps = {
   readonly config: Config;
+  readonly catalog: Catalog;
   readonly nowMs: number;
   /** null: no backup was recorded. */
   readonly lastBackupMs: number | null;
@@ -83,12 +88,12 @@ type NextSteps = {
 };
 
 /** Returns what an operator should do next, the most pressing first. */
-export function nextSteps({ config, ...backup }: NextSteps): readonly Finding[] {
+export function nextSteps({ config, catalog, ...backup }: NextSteps): readonly Finding[] {
   const found = [
     examineSwitchedOn(config),
     ...examineBackup(backup),
     ...(config.smtp === null ? [noMail] : []),
-    ...examineConfig(config, backup.nowMs),
+    ...examineConfig(config, catalog, backup.nowMs),
   ];
   return found.filter(({ level }) => level !== 'ok');
 }
@@ -103,7 +108,7 @@ function examineBackup({
   nowMs,
   lastBackupMs,
   isPostgres,
-}: Omit<NextSteps, 'config'>): readonly Finding[] {
+}: Omit<NextSteps, 'config' | 'catalog'>): readonly Finding[] {
   const remedy = isPostgres
     ? 'Run pg_dump, then "tollgate backup --done" to record it.'
     : 'Run "tollgate backup FILE" every day, and keep the file on another machine.';
@@ -111,6 +116,22 @@ function examineBackup({
   const days = Math.floor((nowMs - lastBackupMs) / dayMs);
   return days > backupOldDays
     ? [warning('backup', `The last backup is ${days} days old.`, remedy)]
+    : [];
+}
+
+function examineModels(catalog: Catalog, nowMs: number): readonly Finding[] {
+  const ending = endingModels(catalog).filter(
+    ({ retiresAtMs }) => retiresAtMs < nowMs + endsSoonDays * dayMs,
+  );
+  const named = ending.map(({ id, retiresAtMs }) => `${id} on ${dayOf(retiresAtMs)}`);
+  return ending.length > 0
+    ? [
+        warning(
+          'configuration',
+          `Providers end models that are on sale: ${named.join(', ')}.`,
+          'Tell their users; "tollgate models check" names the successors. models.<id>.ended stops a sale.',
+        ),
+      ]
     : [];
 }
 

@@ -48,6 +48,8 @@ const Listed = closed({
     description:
       'True when an enabled provider serves it. With test keys the sandbox answers for every model.',
   }),
+  retires_at: orNull(Type.String(), 'When its provider ends it; null: no end is announced.'),
+  successor: orNull(Type.String(), 'The id of the model to use in its place.'),
   multiplier_ppm: Type.Integer({
     description: "The account's price in millionths of the list price.",
   }),

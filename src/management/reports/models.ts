@@ -293,6 +293,7 @@ function listed<M extends Model | ImageModel>(
   model: M,
   kind: Kind<M>,
 ) {
+  const { retiresAtMs = null, successor = null } = model.retirement ?? {};
   return {
     id: model.id,
     name: model.displayName,
@@ -300,6 +301,8 @@ function listed<M extends Model | ImageModel>(
     created_at: new Date(model.createdAtSeconds * 1_000).toISOString(),
     aliases: [...kind.aliases].flatMap(([alias, meant]) => (meant === model ? [alias] : [])),
     is_live: kind.liveRoutes(model).length > 0,
+    retires_at: retiresAtMs === null ? null : new Date(retiresAtMs).toISOString(),
+    successor,
     multiplier_ppm: multiplierPpmOf(model.id),
   };
 }
