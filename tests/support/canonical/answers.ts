@@ -81,6 +81,6 @@ export function checkEvents(events: readonly StreamEvent[]): void {
   const types = events.map(({ type }) => type).join(' ');
   assert.match(
     types.replaceAll(' citation', ''),
-    /^start(?: (text|refusal|thinking|tool-call)-start(?: \1-(?:delta|signature))* \1-end)*(?: finish|(?: \w+-start(?: \S+)*)? error)$/,
+    /^start(?: (text|refusal|thinking|tool-call)-start(?: \1-(?:delta|signature))* \1-end)*(?: finish|(?: [\w-]+-start(?: \S+)*)? error)$/,
   );
 }
