@@ -22,6 +22,19 @@ export const errorKinds = {
     meaning: 'The prompt is longer than the model allows.',
     remedy: 'Shorten the input, or choose a model with a larger context.',
   },
+  previous_response_not_found: {
+    status: 400,
+    retry: false,
+    meaning:
+      'Over a WebSocket: `previous_response_id` names a response that the connection does not keep. It keeps its last one, while there is memory.',
+    remedy: 'Send the whole conversation in `input`, without `previous_response_id`.',
+  },
+  websocket_connection_limit_reached: {
+    status: 400,
+    retry: false,
+    meaning: 'The WebSocket has been open for 60 minutes, and is closed.',
+    remedy: 'Open another, and send the whole conversation there.',
+  },
   invalid_api_key: {
     status: 401,
     retry: false,
@@ -158,7 +171,8 @@ export const errorKinds = {
   upgrade_required: {
     status: 426,
     retry: false,
-    meaning: 'The request asks for a WebSocket, which the API does not have.',
+    meaning:
+      'The request asks for a WebSocket where there is none, or the account has too many open; or it lacks the upgrade that this address needs.',
     remedy: 'Send the request by POST, with `stream: true` to get the answer as it is written.',
   },
   key_daily_limit_reached: {

@@ -215,6 +215,24 @@ export const publicOperations = {
     },
     errors: modelErrors,
   },
+  'GET /v1/responses': {
+    id: 'openResponses',
+    tag: 'Models',
+    summary: 'Open a WebSocket for many Responses requests',
+    description:
+      'Each text frame of the client is a request: the body of `POST /v1/responses` with `"type":"response.create"`. ' +
+      'Each frame that it gets is an event of the stream, or an error with its `status`. ' +
+      '`previous_response_id` may name the last response of the connection; `stream_id` is repeated in every frame.',
+    access: 'key-or-query',
+    answers: { 101: { description: 'The connection is a WebSocket from here on.' } },
+    errors: [
+      ...withScope,
+      'not_permitted',
+      'upgrade_required',
+      'previous_response_not_found',
+      'websocket_connection_limit_reached',
+    ],
+  },
   'POST /v1/responses/compact': {
     id: 'compactResponse',
     tag: 'Models',

@@ -23,8 +23,11 @@ import type { Route, Url } from './route.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
 import { getUsage } from './usage.ts';
+import type { Sockets } from './websocket/sockets.ts';
 
-export function routesOf(context: ServerContext, dashboard: DashboardFiles): readonly Route[] {
+type Parts = { readonly dashboard: DashboardFiles; readonly sockets: Sockets };
+
+export function routesOf(context: ServerContext, { dashboard, sockets }: Parts): readonly Route[] {
   const { config } = context.gateway;
   const docs = getDocs(builtFolder('docs'));
   return [
@@ -35,6 +38,8 @@ export function routesOf(context: ServerContext, dashboard: DashboardFiles): rea
         options,
       ),
     ),
+
+    { ...read('/v1/responses', 'run', sockets.handler), queryKey: true },
 
     work('/v1/messages/count_tokens', getTokenCount(context)),
     work('/v1/responses/input_tokens', getInputCount(context)),

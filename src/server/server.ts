@@ -21,6 +21,7 @@ import { type MemoryWait, waitForMemory } from './middleware/wait-for-memory.ts'
 import { addGauges } from './metrics/gauges.ts';
 import { memoryShareBytes } from './overload.ts';
 import { addRoutes, routesOf } from './routes.ts';
+import { isUpgrade, Sockets } from './websocket/sockets.ts';
 import { securityHeaders } from './security-headers.ts';
 import { unknownEndpoint } from './unknown-endpoint.ts';
 
@@ -75,6 +76,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
     http: {
       headersTimeout: Math.min(headersTimeoutMs, config.server.arrival_timeout_ms),
       connectionsCheckingInterval: Math.min(lateCheckMs, config.server.arrival_timeout_ms),
+      shouldUpgradeCallback: isUpgrade,
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     forceCloseConnections: 'idle',
@@ -110,7 +112,9 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   );
   app.server.on('request', (_request, response) => dropUnread(response, config.tuning.stallMs));
   const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
-  const routes = routesOf(context, dashboard);
+  const sockets = new Sockets(context, { arriving: limits.arriving, keptBytesMax: bodiesMax });
+  sockets.attach(app);
+  const routes = routesOf(context, { dashboard, sockets });
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
   app.decorateRequest('requestId', '');

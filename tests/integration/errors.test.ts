@@ -265,11 +265,11 @@ for (const endpoint of endpoints) {
       await t.test(name, async () => void (await check(endpoint, expected)));
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       await t.test(method, async () => {
-        const reply = await check(
-          endpoint,
-          by('method_not_allowed', testKey, { send: () => ({ method }) }),
-        );
-        assert.equal(reply.headers['allow'], 'POST');
+        const opensSocket = endpoint.name === 'responses';
+        const code = opensSocket && method === 'GET' ? 'upgrade_required' : 'method_not_allowed';
+        const reply = await check(endpoint, by(code, testKey, { send: () => ({ method }) }));
+        if (code === 'upgrade_required') assert.equal(reply.headers['upgrade'], 'websocket');
+        else assert.equal(reply.headers['allow'], opensSocket ? 'POST, GET' : 'POST');
       });
     }
   });
@@ -546,11 +546,11 @@ for (const [path, shape, asked] of others) {
   });
 }
 
-test('a WebSocket is refused at once, and a plain GET as before', async () => {
+test('a WebSocket where there is none is refused at once, and a plain GET as before', async () => {
   const ask = async (headers: string) => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     await once(socket, 'connect');
-    socket.write(`GET /v1/responses HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+    socket.write(`GET /v1/messages HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
     // The text ends when the gateway closes the connection.
     const [head, json] = (await readAll(socket)).split('\r\n\r\n');
     return { head: head!, error: (JSON.parse(json!) as { error: Record<string, string> }).error };
@@ -567,7 +567,7 @@ test('a WebSocket is refused at once, and a plain GET as before', async () => {
     assert.match(head, /^HTTP\/1\.1 426 Upgrade Required\r\n/);
     assert.match(head, /\r\nupgrade: HTTP\/1\.1\r\n/i);
     assert.equal(error['code'], 'upgrade_required');
-    assert.match(error['message']!, /no WebSocket at \/v1\/responses: send the request by POST/);
+    assert.match(error['message']!, /no WebSocket at \/v1\/messages: send the request by POST/);
   }
   seenCodes.add('upgrade_required');
   for (const headers of ['Connection: close\r\n', `Connection: close\r\nUpgrade: h2c\r\n`]) {
@@ -630,6 +630,9 @@ test('every reachable code of the registry was seen', () => {
     'idempotency_body_not_retained',
     'overloaded',
     'not_supported',
+    // Over WebSockets: websocket.test.ts.
+    'previous_response_not_found',
+    'websocket_connection_limit_reached',
     'internal_error',
   ];
   // Tested with the dashboard.

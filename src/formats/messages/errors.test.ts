@@ -7,6 +7,8 @@ import { errorContext } from '../../../tests/support/error-context.ts';
 const types: Record<ErrorCode, string> = {
   invalid_request: 'invalid_request_error',
   context_length_exceeded: 'invalid_request_error',
+  previous_response_not_found: 'invalid_request_error',
+  websocket_connection_limit_reached: 'invalid_request_error',
   invalid_api_key: 'authentication_error',
   not_signed_in: 'authentication_error',
   sign_in_failed: 'authentication_error',

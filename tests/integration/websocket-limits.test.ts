@@ -1,0 +1,198 @@
+// Responses over WebSocket under pressure: slow readers and writers, little memory, a shutdown, and
+// several threads.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import type { Tuning } from '../../src/config/tuning.ts';
+import { sweepMs } from '../../src/server/websocket/sockets.ts';
+import { streamFrames } from '../support/answers.ts';
+import {
+  metricsToken,
+  startGateway,
+  startGatewayProgram,
+  type TestGateway,
+} from '../support/gateway.ts';
+import { ResponsesSocket } from '../support/responses-socket.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerInParts, answerSse, framesText } from '../support/upstream.ts';
+
+const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
+const { start, deltas, end } = streamFrames('responses', content);
+const answer = answerSse([...start, ...deltas, ...end]);
+const model = 'gpt-5-mini';
+const ask = { model, input: 'Hello', max_output_tokens: 100 };
+const stallMs = 60_000;
+
+async function startWith(
+  t: TestContext,
+  { tuning, ...config }: { readonly tuning?: Partial<Tuning> } & Record<string, unknown> = {},
+) {
+  const clock = new TestClock();
+  const gateway = await startGateway(
+    { metrics: { token: metricsToken }, ...config },
+    { clock, ...(tuning && { tuning }) },
+  );
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    return gateway.stop();
+  };
+  t.after(() => isStopped || stop());
+  gateway.upstream.on('/v1/responses', answer);
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const open = async () => {
+    const socket = await ResponsesSocket.open(gateway.url, { key });
+    t.after(() => socket.raw.terminate());
+    return socket;
+  };
+  return { gateway, clock, key, account, open, stop };
+}
+
+async function arrivingBytes(gateway: TestGateway): Promise<number> {
+  const { text } = await gateway.get('/metrics', { key: metricsToken });
+  return Number(/^tollgate_arriving_body_bytes (\d+)$/m.exec(text)![1]);
+}
+
+test('a client that reads nothing stops its provider, and counts as gone after a minute', async (t) => {
+  const { gateway, clock, open, account } = await startWith(t, { tuning: { stallMs } });
+  const many = Array.from({ length: 80_000 }, () => deltas[0]!);
+  const parts = answerInParts([...start, ...many], end);
+  gateway.upstream.on('/v1/responses', parts.script);
+  const socket = await open();
+  socket.send({ type: 'response.create', ...ask, max_output_tokens: 100_000 });
+  await socket.next();
+  socket.raw.pause();
+  const request = await gateway.upstream.request(0);
+  let sent = -1;
+  await until(async () => {
+    const before = sent;
+    sent = request.bytesSent();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return sent === before;
+  });
+  assert.ok(sent < framesText(many).length / 2, `${sent} bytes were read`);
+  await clock.advance(stallMs);
+  parts.release();
+  // The charge is written in real time.
+  await until(async () => {
+    await clock.advance(100);
+    return gateway.program.app.gateway.runs.count === 0;
+  });
+  socket.raw.resume();
+  await socket.closed();
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 65, 0], 'the answer is charged');
+});
+
+test('responses are kept while there is memory: older ones give way, and are asked for again', async (t) => {
+  const { open } = await startWith(t, { tuning: { arrivingBytes: 2_500_000 } });
+  const large = { ...ask, input: 'x'.repeat(800_000) };
+  const [first, second] = [await open(), await open()];
+  const one = (await first.create(large)).response!.id;
+  const two = (await second.create(large)).response!.id;
+  const gone = await first.create({ ...ask, previous_response_id: one });
+  assert.equal(gone.error!.code, 'previous_response_not_found');
+  const goesOn = await second.create({ ...ask, previous_response_id: two });
+  assert.equal(goesOn.type, 'response.completed');
+});
+
+test('a frame counts among the arriving bodies, and must arrive in time', async (t) => {
+  const { gateway, clock, open } = await startWith(t, {
+    server: { arrival_timeout_ms: 20_000 },
+  });
+  const socket = await open();
+  // A frame of 100 kB, of which half comes.
+  const frame = Buffer.alloc(50_000 + 8, 0x20);
+  frame.set([0x81, 0xfe, 0xc3, 0x50, 0, 0, 0, 0]);
+  socket.tcp!.write(frame.subarray(0, 25_000));
+  await until(async () => (await arrivingBytes(gateway)) === 25_000);
+  const closed = socket.closed();
+  await clock.advance(sweepMs);
+  assert.equal((await socket.next()).error!.code, 'request_timeout');
+  assert.equal(await closed, 1008);
+  await until(async () => (await arrivingBytes(gateway)) === 0);
+});
+
+test('frames that stall give way when others need the room', async (t) => {
+  const { gateway, open } = await startWith(t, { tuning: { arrivingBytes: 400_000 } });
+  const slow = await open();
+  const head = Buffer.alloc(350_000, 0x20);
+  head.set([0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0, 0, 0, 0, 0, 0]);
+  slow.tcp!.write(head);
+  await until(async () => (await arrivingBytes(gateway)) === 350_000);
+  const other = await open();
+  const frame = await other.create({ ...ask, input: 'x'.repeat(200_000) });
+  assert.equal(frame.type, 'response.completed');
+  assert.equal((await slow.next()).error!.code, 'overloaded');
+  assert.equal(await slow.closed(), 1013);
+  await until(async () => (await arrivingBytes(gateway)) === 0);
+});
+
+test('a gateway that stops ends idle connections at once, and lets running responses end', async (t) => {
+  const { gateway, clock, account, open, stop } = await startWith(t);
+  const parts = answerInParts([...start, ...deltas.slice(0, 1)], [...deltas.slice(1), ...end]);
+  gateway.upstream.on('/v1/responses', parts.script);
+  const [idle, running] = [await open(), await open()];
+  running.send({ type: 'response.create', ...ask });
+  while ((await running.next()).type !== 'response.output_text.delta');
+  running.send({ type: 'response.create', ...ask });
+  // It waits from here on.
+  running.raw.ping();
+  await once(running.raw, 'pong');
+  const program = gateway.program.app.stop();
+  assert.equal(await idle.closed(), 1001);
+  parts.release();
+  assert.equal((await running.last()).type, 'response.completed');
+  const refused = await running.last();
+  assert.deepEqual([refused.status, refused.error!.code], [503, 'upstream_unavailable']);
+  assert.equal(await running.closed(), 1001);
+  await clock.hurry(program);
+  assert.equal(gateway.upstream.requests.length, 1);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 65, 0]);
+  await stop().catch(() => {});
+});
+
+test('every HTTP thread has connections, and a conversation stays on its own', async (t) => {
+  const gateway = await startGatewayProgram({
+    server: { threads: 3 },
+    overload: { lag_ms: null },
+  });
+  t.after(() => gateway.stop());
+  gateway.upstream.on('/v1/responses', answer);
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const sockets = await Promise.all(
+    Array.from({ length: 9 }, () => ResponsesSocket.open(gateway.url, { key })),
+  );
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const first = await socket.create(ask);
+      const next = { ...ask, previous_response_id: first.response!.id };
+      assert.equal((await socket.create(next)).type, 'response.completed');
+    }),
+  );
+  const { heldMicros, availableMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 18 * 65, 0]);
+  await Promise.all(sockets.map((socket) => socket.close()));
+});
+
+test('an upgrade behind a request on the same connection ends the connection, and nothing else', async (t) => {
+  const { gateway, key } = await startWith(t);
+  const parts = answerInParts(start, [...deltas, ...end]);
+  gateway.upstream.on('/v1/responses', parts.script);
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const body = JSON.stringify({ ...ask, stream: true });
+  const head = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
+  socket.write(
+    `POST /v1/responses HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+      `GET /v1/responses HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  );
+  socket.resume();
+  await once(socket, 'close');
+  parts.release();
+  assert.equal((await gateway.get('/v1/balance', { key })).status, 200);
+});
