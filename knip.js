@@ -29,7 +29,7 @@ export default {
         'tests/**/*.test.ts',
         'tests/support/next-version.ts',
         'tests/support/print-loaded-files.ts',
-        'tests/programs/{programs,llmprobe}.ts',
+        'tests/programs/{programs,sign-in,claude-code,llmprobe}.ts',
         'tests/programs/run.mjs',
         'tests/support/batch.ts',
         'tests/support/test-run.ts',
@@ -57,6 +57,8 @@ export default {
     'prom-client',
   ],
   ignoreBinaries: [
+    // Of util-linux: a terminal for a program's sign-in.
+    'script',
     'tollgate-node',
     'taskset',
     'mount',

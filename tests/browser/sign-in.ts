@@ -131,6 +131,56 @@ test('only the signed-in user can confirm their address', async () => {
   );
 });
 
+test('a program gets a key only by a click, after a look at what asks', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const begin = async () => {
+    const started = await gateway.post('/oauth/device_authorization', {
+      headers: { 'user-agent': 'claude-code/2.1.329 (external, cli)' },
+      body: {},
+    });
+    return started.json<{ device_code: string; user_code: string }>();
+  };
+  const poll = async (code: string) => {
+    const grant = 'urn:ietf:params:oauth:grant-type:device_code';
+    const body = new URLSearchParams({ grant_type: grant, device_code: code });
+    const reply = await fetch(`${gateway.url}/oauth/token`, { method: 'POST', body });
+    return (await reply.json()) as Record<string, unknown>;
+  };
+  const [wanted, unwanted] = [await begin(), await begin()];
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: owner.cookie, ignores: refused },
+    async (page) => {
+      await page.goto(`/device?user_code=${wanted.user_code}`);
+      assert.equal(
+        await page.getByRole('textbox', { name: 'Code' }).inputValue(),
+        wanted.user_code,
+      );
+      await checkAccessibility(page);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('Claude Code 2.1.329 at 127.0.0.1 asks for a key').waitFor();
+      await page.getByText('If somebody sent you the code or a link, refuse').waitFor();
+      await checkAccessibility(page);
+      await takePicture(page, 'device-login');
+      assert.equal((await poll(wanted.device_code))['error'], 'authorization_pending');
+      await page.getByRole('button', { name: 'Give it a key' }).click();
+      await heading(page, 'Done').waitFor();
+      assert.equal((await poll(wanted.device_code))['email'], owner.email);
+
+      await page.goto('/device');
+      await fillIn(page, { Code: unwanted.user_code.toLowerCase() });
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await heading(page, 'Refused').waitFor();
+      assert.equal((await poll(unwanted.device_code))['error'], 'access_denied');
+    },
+  );
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/device?user_code=BBBB-BBBB');
+    await page.getByText('Sign in to give a program on your machine a key.').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
 test('without a mail server, the operator’s link sets a new password', async () => {
   const { userId } = await signIn(gateway, { email: 'forgetful@example.com' });
   const operator = await signIn(gateway, { operator: true });

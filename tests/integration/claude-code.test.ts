@@ -8,10 +8,26 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { answerJson } from '../support/upstream.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const clock = new TestClock();
-const gateway = await startGateway({}, { clock });
+const model = (provider: string) => ({
+  routes: [{ provider, model: 'm' }],
+  prices: { input: 1, output: 2 },
+  max_input_tokens: 200_000,
+  max_output_tokens: 8_000,
+});
+const gateway = await startGateway(
+  {
+    models: {
+      'on-messages': model('anthropic'),
+      'on-responses': model('openai'),
+      'on-chat': model('local'),
+      'on-gemini': model('google'),
+    },
+  },
+  { clock },
+);
 after(() => gateway.stop());
 
 const messages = endpoint('messages');
@@ -200,6 +216,56 @@ test('it is greeted without a key, and what is missing ends at once', async () =
   const wrong = await gateway.ask(messages, 'tg_live_wrong');
   assert.deepEqual([wrong.status, wrong.headers['x-should-retry']], [401, 'false']);
 });
+
+/** What it reads in a refusal, to compact the conversation, to lower a limit, or to leave a feature out. */
+const words = [
+  'prompt is too long: 208310 tokens > 200000 maximum',
+  'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again',
+  'max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for m',
+  'Unexpected value(s) `x-2026-01-01` for the `anthropic-beta` header.',
+  'output_config.effort: Extra inputs are not permitted',
+  'The long context beta is not yet available for this subscription.',
+  'messages.3.content.0: Invalid `signature` in `thinking` block',
+  'Input is too long.',
+  "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+  'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  'Too much media: 3 document pages + 120 images > 100',
+];
+const places = {
+  'on-messages': [
+    '/v1/messages',
+    (message: string) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  ],
+  'on-responses': [
+    '/v1/responses',
+    (message: string) => ({
+      error: { message, type: 'invalid_request_error', param: null, code: null },
+    }),
+  ],
+  'on-chat': [
+    '/local/v1/chat/completions',
+    (message: string) => ({ error: { message, type: 'invalid_request_error' } }),
+  ],
+  'on-gemini': [
+    '/v1beta/models/m:generateContent',
+    (message: string) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
+  ],
+} as const;
+
+for (const [name, [path, body]] of Object.entries(places))
+  test(`the words that it acts on arrive unchanged from a provider of ${name}`, async () => {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const streamed = path.replace(':generateContent', ':streamGenerateContent');
+    for (const message of words)
+      for (const stream of [false, true]) {
+        gateway.upstream.on(stream ? streamed : path, answerStatus(400, { body: body(message) }));
+        const reply = await gateway.ask(messages, key, { model: name, stream });
+        assert.deepEqual(
+          [reply.status, reply.error.type, reply.error.message],
+          [400, 'invalid_request_error', message],
+        );
+      }
+  });
 
 function nextMonth(): string {
   const now = new Date(clock.nowMs());

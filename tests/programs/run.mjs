@@ -19,7 +19,9 @@ const locked = createHash('sha256')
 
 const node = setUp({ dev: true });
 if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== locked) install();
-const tests = ['programs.ts', 'sign-in.ts', 'llmprobe.ts'].map((name) => join(folder, name));
+const tests = ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts'].map((name) =>
+  join(folder, name),
+);
 const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 

@@ -7,6 +7,8 @@ export type ToolCall = {
   readonly name: string;
   readonly namespace?: string;
   readonly input: object | string;
+  /** Left out: always the same. Gemini's format has none. */
+  readonly id?: string;
 };
 export type Turn =
   | { readonly text: string }
@@ -120,7 +122,7 @@ function callItem(call: ToolCall) {
     type,
     name,
     ...(namespace && { namespace }),
-    call_id: 'call_1',
+    call_id: call.id ?? 'call_1',
     [field]: '',
   };
   const text = argumentsOf(call);
@@ -143,7 +145,7 @@ function chatFrames(turn: Turn): SseFrame[] {
       : [
           frame({ reasoning_content: turn.thinking.text }),
           call({
-            id: 'call_1',
+            id: turn.call.id ?? 'call_1',
             type: 'function',
             function: { name: turn.call.name, arguments: '' },
           }),
@@ -218,7 +220,7 @@ function thinkingBlock({ text, signature }: { text: string; signature: string })
 
 function toolBlock(call: ToolCall): Block {
   return {
-    start: { type: 'tool_use', id: 'toolu_1', name: call.name, input: {} },
+    start: { type: 'tool_use', id: call.id ?? 'toolu_1', name: call.name, input: {} },
     deltas: piecesOf(argumentsOf(call)).map((piece) => ({
       type: 'input_json_delta',
       partial_json: piece,

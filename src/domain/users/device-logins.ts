@@ -11,7 +11,7 @@ import { digestOf, newToken } from './one-time-link.ts';
 
 export const deviceLoginMs = 10 * 60_000;
 /** Of all users together: a guess at a short code hits one of them once in 25 million. */
-export const deviceLoginsMax = 1_000;
+const deviceLoginsMax = 1_000;
 /** Without vowels, so that no code is a word (RFC 8628, 6.1). */
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ';
 
