@@ -21,7 +21,7 @@ import { answerInParts, answerSse, framesText } from '../support/upstream.ts';
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const { start, deltas, end } = streamFrames('responses', content);
 const answer = answerSse([...start, ...deltas, ...end]);
-const model = 'gpt-5-mini';
+const model = 'gpt-6-luna';
 const ask = { model, input: 'Hello', max_output_tokens: 100 };
 const stallMs = 60_000;
 

@@ -36,7 +36,7 @@ after(() => gateway.stop());
 
 const newKey = (options: object = {}) =>
   gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
-const model = 'gpt-5-mini';
+const model = 'gpt-6-luna';
 const ask = { model, input: 'Hello', max_output_tokens: 100 };
 
 /** Opens a connection that ends with the test. */
