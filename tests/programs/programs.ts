@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { answerJson } from '../support/upstream.ts';
+import { answerJson, answerSse } from '../support/upstream.ts';
 import { makeWorkspace, runProgram, type ProgramResult, type Workspace } from './command.ts';
 import { playTask } from './play.ts';
-import type { ToolCall, Wire } from './turns.ts';
+import { turnFrames, type ToolCall, type Turn, type Wire } from './turns.ts';
 
 type Scenario = {
   readonly model: string;
@@ -89,22 +89,55 @@ for (const scenario of codexScenarios) {
   });
 }
 
-/** With these, Codex asks for a WebSocket first. */
-const codexSocketConfigs: Readonly<Record<string, () => string>> = {
-  'a provider that supports WebSockets': () =>
-    `${codexConfig('gpt-6-luna')}supports_websockets = true\n`,
-  'its own provider at another address': () =>
-    `model = "gpt-6-luna"\nopenai_base_url = "${gateway.url}/v1"\n`,
+/** With these, Codex opens a WebSocket. */
+const codexSocketConfigs: Readonly<Record<string, (name: string) => string>> = {
+  'a provider that supports WebSockets': (name) =>
+    `${codexConfig(name)}supports_websockets = true\n`,
+  'its own provider at another address': codexOwnConfig,
 };
 
-for (const [what, config] of Object.entries(codexSocketConfigs)) {
-  test(`Codex, set to ${what}, is refused a WebSocket once and goes on by HTTP`, async (t) => {
-    const logged = gateway.program.output.length;
-    await runScenario(t, codexScenarios[0]!, (workspace) => runCodexWith(workspace, config()));
-    // The log comes a moment after the answer.
-    await until(() => requestsSince(logged).length >= 3);
-    assert.deepEqual(requestsSince(logged), ['GET 426', 'POST 200', 'POST 200']);
+for (const [what, config] of Object.entries(codexSocketConfigs))
+  for (const scenario of codexScenarios.slice(0, 2))
+    test(`Codex, set to ${what}, finishes a task with ${scenario.model} over a WebSocket`, async (t) => {
+      const logged = gateway.program.output.length;
+      await runScenario(t, scenario, (workspace, name) => runCodexWith(workspace, config(name)));
+      // The log comes a moment after the answer. The first request is a warm-up.
+      await until(() => requestsSince(logged).length >= 4);
+      assert.deepEqual(requestsSince(logged), ['GET 101', 'POST 200', 'POST 200', 'POST 200']);
+    });
+
+test('Codex compacts a conversation with a Claude model over a WebSocket, and goes on', async (t) => {
+  const scenario = { ...codexScenarios[1]!, dropsReasoning: true };
+  const path = paths[scenario.wire];
+  const sent = gateway.upstream.requests.length;
+  const logged = gateway.program.output.length;
+  // Each turn of the task reports 120 tokens.
+  const config = `model_auto_compact_token_limit = 110\n${codexOwnConfig(scenario.model)}`;
+  const summaries = () =>
+    gateway.upstream.requests.slice(sent).filter(({ text }) => text.includes('Write a summary'));
+  await runScenario(t, scenario, (workspace, _name, marker) => {
+    const turn: Turn = { text: `The file was read. It says ${marker}.` };
+    const task = playTask(scenario.wire, { ...scenario, marker });
+    const summary = answerSse(turnFrames(scenario.wire, turn));
+    gateway.upstream.on(path, (response, request) =>
+      (request.text.includes('Write a summary') ? summary : task)(response, request),
+    );
+    return runCodexWith(workspace, config);
   });
+  assert.equal(summaries().length, 1);
+  const last = gateway.upstream.requests.at(-1)!.text;
+  assert.match(last, /replaced by this summary[\s\S]*The file was read/);
+  assert.doesNotMatch(last, /tool_result/);
+  await until(() => requestsSince(logged).length >= 5);
+  assert.deepEqual(
+    requestsSince(logged).filter((line) => line !== 'POST 200'),
+    ['GET 101'],
+  );
+});
+
+/** Codex's own provider, which is OpenAI's, at this gateway. */
+function codexOwnConfig(name: string): string {
+  return `model = "${name}"\nopenai_base_url = "${gateway.url}/v1"\n`;
 }
 
 /** Method and status of each request in the gateway's log. */
@@ -168,7 +201,7 @@ for (const scenario of qwenScenarios) {
   });
 }
 
-type Run = (workspace: Workspace, model: string) => Promise<ProgramResult>;
+type Run = (workspace: Workspace, model: string, marker: string) => Promise<ProgramResult>;
 
 async function runScenario(
   t: TestContext,
@@ -178,7 +211,7 @@ async function runScenario(
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const sent = gateway.upstream.requests.length;
   gateway.upstream.on(paths[wire], playTask(wire, { call, marker, dropsReasoning }));
-  const result = await run(makeWorkspace(t, marker), name);
+  const result = await run(makeWorkspace(t, marker), name, marker);
   const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
   assert.equal(result.code, 0, output);
   assert.ok(result.stdout.includes(`The note says: ${marker}`), output);
