@@ -80,6 +80,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
     refusedFields: ['stream_options'],
   },
+  xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
+  inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),

@@ -87,6 +87,47 @@ test('a proposal contains the date, model, field, both values and the source', (
   });
 });
 
+test('the last day of a model and the models that we lack are proposed; names of known ones are not', () => {
+  const list = {
+    ...inLitellm({ mode: 'chat', deprecation_date: '2026-12-11' }),
+    'big-1-2026-09-01': { ...litellmEntry, mode: 'chat' },
+    'big-1-latest': { ...litellmEntry, mode: 'chat' },
+    'ft:big-2': { ...litellmEntry, mode: 'chat' },
+    'big-2': { ...litellmEntry, mode: 'responses', deprecation_date: '2026-11-24' },
+    ended: { ...litellmEntry, mode: 'chat', deprecation_date: '2026-11-23' },
+    drawn: { ...litellmEntry, mode: 'image_generation' },
+    free: { ...litellmEntry, mode: 'chat', input_cost_per_token: 0 },
+    elsewhere: { ...litellmEntry, mode: 'chat', litellm_provider: 'azure' },
+  };
+  const { agree, proposals } = compare(list);
+  assert.deepEqual(agree, ['big-one']);
+  assert.deepEqual(
+    proposals.map(({ model, field, ours: own, theirs }) => [model, field, own, theirs]),
+    [
+      ['big-one', 'retires_at', null, '2026-12-11'],
+      ['openai/big-2', 'input', null, 2],
+      ['openai/big-2', 'output', null, 10],
+      ['openai/big-2', 'cache_read', null, 0.2],
+      ['openai/big-2', 'cache_write', null, 2.5],
+      ['openai/big-2', 'cache_write_1h', null, 4],
+    ],
+  );
+  const known = { ...ours, retires_at: '2026-12-11' };
+  assert.deepEqual(compare(inLitellm({ deprecation_date: '2026-12-11' }), [known]).proposals, []);
+  assert.deepEqual(compare(inLitellm({ deprecation_date: 'soon' })).proposals, []);
+
+  const { id: _id, match: _match, ...stated } = genaiModel;
+  const models = [
+    genaiModel,
+    { ...stated, id: 'big-2', match: {} },
+    { ...stated, id: 'old', match: {}, deprecated: true },
+  ];
+  assert.deepEqual(
+    new Set(compare([{ id: 'openai', models }]).proposals.map(({ model }) => model)),
+    new Set(['openai/big-2']),
+  );
+});
+
 const differences: [string, unknown, [string, unknown, unknown][]][] = [
   ['output', inLitellm({ output_cost_per_token: 1.2e-5 }), [['output', 10, 12]]],
   ['cache read', inLitellm({ cache_read_input_token_cost: 5e-7 }), [['cache_read', 0.2, 0.5]]],

@@ -19,8 +19,8 @@ export type Proposal = {
   /** As in our catalogue; a tier's price as `tiers[200000].input`. */
   readonly field: string;
   /** USD per million tokens, a token limit, or a capability; null when missing. */
-  readonly ours: number | boolean | null;
-  readonly theirs: number | boolean | null;
+  readonly ours: number | boolean | string | null;
+  readonly theirs: number | boolean | string | null;
   readonly source: PriceSource['name'];
 };
 
@@ -50,13 +50,17 @@ export function compareWithSource(
     return {
       id: model.id,
       prices: comparePrices(model, stated, nowMs),
-      rest: [...compareLimits(model, stated), ...compareAbilities(model, stated)],
+      rest: [
+        ...compareLimits(model, stated),
+        ...compareAbilities(model, stated),
+        ...compareLastDay(model, stated),
+      ],
     };
   });
   return {
     agree: compared.filter(({ prices }) => prices?.length === 0).map(({ id }) => id),
     absent: compared.filter(({ prices }) => prices === null).map(({ id }) => id),
-    proposals: compared.flatMap(({ id, prices, rest }) =>
+    proposals: [...compared, ...newModels(models, source, date)].flatMap(({ id, prices, rest }) =>
       [...(prices ?? []), ...rest].map((difference) => ({
         date,
         model: id,
@@ -66,6 +70,26 @@ export function compareWithSource(
     ),
   };
 }
+
+/** Returns the list's models at our providers that we lack, as `provider/id` with their prices. */
+function newModels(models: readonly Compared[], source: PriceSource, today: string) {
+  const routes = models.flatMap(({ routes: [route] = [] }) => (route ? [route] : []));
+  const known = new Set(routes.map(({ provider, model }) => `${provider}/${model}`));
+  return [...new Set(routes.map(({ provider }) => provider))].flatMap((provider) =>
+    source.list(provider).flatMap((model) => {
+      const stated = source.find({ provider, model });
+      const { base = {}, retiresAt = '9999' } = stated ?? {};
+      const isOffered = base.input !== undefined && base.output !== undefined && retiresAt > today;
+      const id = `${provider}/${model}`;
+      return !isOffered || known.has(id) || otherName.test(id)
+        ? []
+        : [{ id, prices: compareBuckets(undefined, base, ''), rest: [] }];
+    }),
+  );
+}
+
+/** Names that mean another model: with a date, fine-tuned, or moving. */
+const otherName = /-(?:20\d{2}-?\d{2}-?\d{2}|latest)$|\/ft:/;
 
 function comparePrices(model: Compared, stated: StatedModel, nowMs: number): Difference[] {
   const ours = priceNow(model, nowMs);
@@ -170,6 +194,15 @@ function compareLimits(
 /** Lists round limits: 1,000,000 for 1,048,576, and 128,000 for 131,072. */
 function isSameLimit(one: number, other: number): boolean {
   return Math.abs(one - other) <= 0.05 * Math.max(one, other);
+}
+
+function compareLastDay(
+  { retires_at: ours }: Compared,
+  { retiresAt: theirs }: StatedModel,
+): Difference[] {
+  return theirs === undefined || theirs === ours
+    ? []
+    : [{ field: 'retires_at', ours: ours ?? null, theirs }];
 }
 
 function compareAbilities({ supports = {} }: Compared, stated: StatedModel): Difference[] {

@@ -43,13 +43,20 @@ export function genaiPricesFrom(
   findProvider: (id: string) => unknown,
   { nowMs }: { readonly nowMs: number },
 ): PriceSource {
+  const entriesOf = (provider: string) => {
+    const id = namesOf(provider)?.genaiPrices;
+    const found = id ? findProvider(id) : null;
+    const models: unknown = isObject(found) ? found['models'] : null;
+    return Array.isArray(models) ? models.filter(isObject) : [];
+  };
   return {
     name: 'genai-prices',
+    list: (provider) =>
+      entriesOf(provider).flatMap(({ id, deprecated }) =>
+        typeof id === 'string' && deprecated !== true ? [id] : [],
+      ),
     find: ({ provider, model }) => {
-      const id = namesOf(provider)?.genaiPrices;
-      const found = id ? findProvider(id) : null;
-      const models: unknown = isObject(found) ? found['models'] : null;
-      const entries = Array.isArray(models) ? models.filter(isObject) : [];
+      const entries = entriesOf(provider);
       const entry =
         entries.find((each) => each['id'] === model) ??
         entries.find((each) => equals(each['match'], model));

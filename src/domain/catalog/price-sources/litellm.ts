@@ -2,6 +2,7 @@
 // per token.
 // https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json
 import { serviceTiers } from '../../../canonical/service-tier.ts';
+import { parseUtcDay } from '../../../lib/iso-time.ts';
 import { isObject } from '../../../lib/json.ts';
 import { namesOf } from './source-names.ts';
 import {
@@ -43,11 +44,24 @@ export function readLitellm(value: unknown): PriceSource | null {
         ? readEntry(entry)
         : null;
     },
+    list(provider) {
+      const names = namesOf(provider)?.litellm;
+      return Object.entries(value).flatMap(([key, entry]) =>
+        names &&
+        key.startsWith(names.prefix) &&
+        isObject(entry) &&
+        entry['litellm_provider'] === names.provider &&
+        (entry['mode'] === 'chat' || entry['mode'] === 'responses')
+          ? [key.slice(names.prefix.length)]
+          : [],
+      );
+    },
   };
 }
 
 function readEntry(entry: Record<string, unknown>): StatedModel {
   const ranges = rangesOf(entry['tiered_pricing']);
+  const { deprecation_date: day } = entry;
   return {
     base: { ...ranges.get(0), ...pricesWith(entry, '') },
     tiers: tiersOf(
@@ -56,6 +70,7 @@ function readEntry(entry: Record<string, unknown>): StatedModel {
     variants: variantsOf(entry),
     contextTokens: readTokens(entry['max_input_tokens']),
     maxOutputTokens: readTokens(entry['max_output_tokens']),
+    retiresAt: typeof day === 'string' && parseUtcDay(day) !== null ? day : undefined,
     supports: {
       ...flag('thinking', entry['supports_reasoning']),
       ...flag('vision', entry['supports_vision']),

@@ -20,6 +20,9 @@ const sourceNames: Readonly<Record<string, ListNames>> = {
   zai: { litellm: prefixed('zai'), genaiPrices: 'zai' },
   minimax: { litellm: prefixed('minimax'), genaiPrices: 'minimax' },
   alibaba: { litellm: prefixed('dashscope'), genaiPrices: null },
+  cohere: { litellm: { provider: 'cohere_chat', prefix: '' }, genaiPrices: 'cohere' },
+  xiaomi: { litellm: prefixed('xiaomi_mimo'), genaiPrices: null },
+  inception: { litellm: prefixed('inception'), genaiPrices: null },
   meta: { litellm: prefixed('meta_llama'), genaiPrices: null },
 };
 

@@ -18,6 +18,8 @@ export type StatedModel = {
   /** The longest input or context in tokens; lists give one or the other. */
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
+  /** The last day of the model, `YYYY-MM-DD`. */
+  readonly retiresAt?: string | undefined;
   /** Lists omit what they do not know, so only explicit values are here. */
   readonly supports: Readonly<Partial<Record<'thinking' | 'vision' | 'tools', boolean>>>;
 };
@@ -29,6 +31,8 @@ export type PriceSource = {
     readonly provider: string;
     readonly model: string;
   }) => StatedModel | null;
+  /** Returns a provider's ids of the chat models that the list has. */
+  readonly list: (provider: string) => readonly string[];
 };
 
 const usdPerMillionMax = 10_000;
