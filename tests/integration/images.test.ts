@@ -193,7 +193,7 @@ describe('options decide the provider call and the price', () => {
     [
       { output_format: 'webp' },
       imagePaths.generations,
-      { output_format: 'webp', model: 'gpt-image-2.5-flare' },
+      { output_format: 'webp', model: 'gpt-image-2.6-flare' },
       19_500,
     ],
     [

@@ -4,8 +4,15 @@ import { createRoutedModels, type RoutedModels, type RoutedModelsParts } from '.
 
 export type ImageCatalog = RoutedModels<ImageModel, ImageRoute>;
 
+/** OpenAI's own id, such as `gpt-image-2.6-flare`, means the model that it draws for. */
 export function createImageCatalog(parts: RoutedModelsParts<ImageModel>): ImageCatalog {
-  return createRoutedModels<ImageModel, ImageRoute>(parts);
+  const routed = createRoutedModels<ImageModel, ImageRoute>(parts);
+  const drawnBy = (id: string) => (model: ImageModel) =>
+    model.mode === 'text-to-image' &&
+    model.routes.some(({ upstreamModels }) => upstreamModels.medium === id);
+  const findOwn = (name: string) =>
+    name.startsWith('gpt-image-') ? (parts.models.find(drawnBy(name)) ?? null) : null;
+  return { ...routed, resolve: (name) => routed.resolve(name) ?? findOwn(name) };
 }
 
 /**
