@@ -46,6 +46,7 @@ export type Stop = {
     | 'pause';
   /** The sequence that was met, where the upstream names it. */
   readonly sequence: string | null;
+  /** Why earlier reasoning was withheld from it. */ readonly withheld?: string;
 };
 
 /** `status`: of HTTP; null when there was none (connection, cut stream, unreadable body). */

@@ -43,6 +43,8 @@ export class RequestFields {
   readonly ending?: 'complete' | 'cut-off' | 'failed';
   /** Why the model stopped. */
   readonly finish?: string;
+  /** Why earlier reasoning was withheld from the model. */
+  readonly withheld?: string | undefined;
   readonly errorCode?: string;
   readonly upstreamStatus?: number | null;
   /** Milliseconds from the request's arrival to the first piece of a stream. */

@@ -47,5 +47,6 @@ function logFieldsOf(
     ending: fields.ending,
     error_code: fields.errorCode,
     upstream_status: fields.upstreamStatus,
+    withheld_reasoning: fields.withheld,
   };
 }

@@ -45,7 +45,11 @@ export function modelTraits(upstreamModel: string): ModelTraits {
     thinking: isThird
       ? {
           kind: 'level',
-          levels: isFlash && (isLite || version <= 306) ? ['minimal', ...levels] : levels,
+          levels: [
+            ...(isFlash && (isLite || version <= 306) ? (['minimal'] as const) : []),
+            ...levels,
+            ...(takesXhigh.test(upstreamModel) ? (['xhigh'] as const) : []),
+          ],
         }
       : thinkingBudgets({ isFlash, isLite }),
     sampling: !hasFixedSampling,
@@ -58,6 +62,8 @@ export function modelTraits(upstreamModel: string): ModelTraits {
 }
 
 const levels: readonly Effort[] = ['low', 'medium', 'high'];
+/** From npm `@earendil-works/pi-ai` 1.6 (read 2026-11-28): Argon and Carbon do not. */
+const takesXhigh = /gemini-4-(?:hydrogen|neon)/;
 
 function thinkingBudgets({
   isFlash,

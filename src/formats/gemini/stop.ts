@@ -37,6 +37,10 @@ function readReason(finishReason: unknown, hasCalls: boolean): Stop['reason'] {
     case 'IMAGE_PROHIBITED_CONTENT':
     case 'IMAGE_RECITATION':
     case 'IMAGE_OTHER':
+    case 'NO_IMAGE':
+    case 'ESCALATION':
+    case 'PUP_LIMITED_DISABLED':
+    case 'MODEL_ARMOR':
       return 'content-filter';
     default:
       return hasCalls ? 'tool-calls' : 'end';

@@ -399,6 +399,8 @@ const thinkingCases: [model: string, asked: Effort | number | null, config: obje
   ['gemini-3.1-pro-preview', 'none', { thinkingLevel: 'LOW' }],
   ['gemini-3.1-pro-preview', 'medium', { thinkingLevel: 'MEDIUM', includeThoughts: true }],
   ['gemini-4-argon', 'max', { thinkingLevel: 'HIGH', includeThoughts: true }],
+  ['gemini-4-hydrogen', 'xhigh', { thinkingLevel: 'XHIGH', includeThoughts: true }],
+  ['gemini-4-neon', 'max', { thinkingLevel: 'XHIGH', includeThoughts: true }],
   ['gemini-3.5-flash', 2_000, { thinkingLevel: 'LOW', includeThoughts: true }],
   ['gemini-3.5-flash', 0, { thinkingLevel: 'MINIMAL' }],
   ['gemini-2.5-flash', null, { includeThoughts: true }],

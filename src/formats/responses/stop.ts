@@ -34,7 +34,16 @@ export function readStop(
   response: JsonObject,
   has: { readonly calls: boolean; readonly refusal: boolean },
 ): Stop {
-  return { reason: readReason(response, has), sequence: null };
+  return { reason: readReason(response, has), sequence: null, ...readWithheld(response) };
+}
+
+/** OpenAI's reasons for not showing the model the reasoning of earlier turns: `model_mismatch`. */
+function readWithheld({ input_transformations: changes }: JsonObject): Pick<Stop, 'withheld'> {
+  const reasons = Array.isArray(changes)
+    ? changes.slice(0, 100).map((change) => (isObject(change) ? String(change.reason) : ''))
+    : [];
+  const known = new Set(reasons.filter((reason) => /^[a-z_]{1,40}$/.test(reason)));
+  return known.size === 0 ? {} : { withheld: [...known].join(' ') };
 }
 
 function readReason(

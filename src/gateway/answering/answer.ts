@@ -43,6 +43,7 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
   });
   if (last.kind === 'failure') return outcomeOfFailure(last, null);
   const { called, answer } = last;
+  called.caller.record.note({ withheld: answer.stop?.withheld });
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {

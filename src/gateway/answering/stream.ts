@@ -91,6 +91,7 @@ async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
     const early = makeFailure('broken-stream', 'the stream ended early');
     return brokenOff(relayed, pipe.progress.failure ?? early);
   }
+  called.caller.record.note({ withheld: stop?.withheld });
   const answer = await finish(relayed, { used: usedIn(called, pipe.progress) });
   return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
