@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from '../../tests/support/property.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { clientFormats } from './registry.ts';
 
@@ -92,6 +93,73 @@ test('tools and a choice in Chat’s shape are read at the Responses address', (
     const read = responses({ tool_choice: { type, [type]: { name } } });
     assert.deepEqual(read.tool_choice, { type, name });
   }
+});
+
+const word = fc.stringMatching(/^[a-z]{1,8}$/);
+const turn = fc.record({
+  texts: fc.array(word, { maxLength: 2 }),
+  results: fc.array(fc.record({ input: fc.dictionary(word, fc.jsonValue()), output: word }), {
+    maxLength: 3,
+  }),
+  more: fc.array(word, { maxLength: 2 }),
+});
+
+test('a conversation with blocks of Messages reads as the same one in Chat’s shape', () => {
+  const textPart = (text: string) => ({ type: 'text', text });
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 5 }), (turns) => {
+      const foreign = turns.flatMap(({ texts, results, more }, at) => [
+        {
+          role: 'assistant',
+          content: [
+            textPart('t'),
+            ...texts.map(textPart),
+            ...results.map(({ input }, n) => ({
+              type: 'tool_use',
+              id: `c${at}.${n}`,
+              name: 'f',
+              input,
+            })),
+          ],
+        },
+        {
+          role: 'user',
+          // Messages wants results first; clients do not keep to it.
+          content: [
+            textPart('u'),
+            ...more.map(textPart),
+            ...results.map(({ output }, n) => ({
+              type: 'tool_result',
+              tool_use_id: `c${at}.${n}`,
+              content: output,
+            })),
+          ],
+        },
+      ]);
+      const own = turns.flatMap(({ texts, results, more }, at) => [
+        {
+          role: 'assistant',
+          content: ['t', ...texts].map(textPart),
+          ...(results.length > 0 && {
+            tool_calls: results.map(({ input }, n) => ({
+              id: `c${at}.${n}`,
+              type: 'function',
+              function: { name: 'f', arguments: JSON.stringify(input) },
+            })),
+          }),
+        },
+        ...results.map(({ output }, n) => ({
+          role: 'tool',
+          tool_call_id: `c${at}.${n}`,
+          content: output,
+        })),
+        { role: 'user', content: ['u', ...more].map(textPart) },
+      ]);
+      const first = { role: 'user', content: 'x' };
+      assert.deepEqual(chat({ messages: [first, ...foreign] }).messages, [first, ...own]);
+      assert.deepEqual(chat({ messages: [first, ...own] }).messages, [first, ...own]);
+    }),
+  );
 });
 
 test('a body in its own shape stays the same object', () => {

@@ -1,6 +1,6 @@
-// The three official shapes of a tool and of a tool choice. Clients such as Cursor send one format's
-// shape to another's address; parsing turns it into the address's own, so that all later steps see
-// only that.
+// The three official shapes of a tool, a tool choice, a call and its result. Clients such as Cursor
+// send one format's shape to another's address; parsing turns it into the address's own, so that all
+// later steps see only that.
 import { isObject, type JsonObject } from '../lib/json.ts';
 
 /** Returns the same list when nothing changes. Returns anything but a list unchanged. */
@@ -45,6 +45,78 @@ export function toChatChoice(choice: unknown): unknown {
   if ((kind === 'function' || kind === 'custom') && typeof name === 'string')
     return { ...rest, type: kind, [kind]: { name } };
   return withKind(choice);
+}
+
+/**
+ * Returns messages with blocks of Messages as those of Chat: calls beside an assistant's text, results
+ * as messages of their own before the user's text, where Chat wants them. Returns the same list when
+ * there are none.
+ */
+export function toChatMessages(messages: unknown): unknown {
+  if (!Array.isArray(messages) || !messages.some(hasForeignBlock)) return messages;
+  return messages.flatMap((message) =>
+    hasForeignBlock(message) ? toOwnMessages(message) : [message],
+  );
+}
+
+type Blocks = JsonObject & { readonly content: readonly unknown[] };
+
+function hasForeignBlock(message: unknown): message is Blocks {
+  if (!isObject(message) || !Array.isArray(message.content)) return false;
+  return message.content.some((block) => isCall(block) || isResult(block) || isImage(block));
+}
+
+function toOwnMessages(message: Blocks): JsonObject[] {
+  const { role, content, tool_calls: earlier } = message;
+  const calls = role === 'assistant' ? content.filter(isCall) : [];
+  const results = role === 'user' ? content.filter(isResult) : [];
+  const isTaken = calls.length > 0 ? isCall : results.length > 0 ? isResult : () => false;
+  const kept = content.filter((block) => !isTaken(block)).map(toChatImage);
+  const own = { ...message, content: kept.length > 0 ? kept : null };
+  if (calls.length > 0) {
+    const all = [...(Array.isArray(earlier) ? earlier : []), ...calls.map(toChatCall)];
+    return [{ ...own, tool_calls: all }];
+  }
+  return [...results.map(toChatResult), ...(kept.length > 0 ? [own] : [])];
+}
+
+type Call = JsonObject & { readonly id: string; readonly name: string };
+type Result = JsonObject & { readonly tool_use_id: string };
+
+function isCall(block: unknown): block is Call {
+  if (!isObject(block) || block.type !== 'tool_use' || !isObject(block.input)) return false;
+  return typeof block.id === 'string' && typeof block.name === 'string';
+}
+
+function isResult(block: unknown): block is Result {
+  return isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string';
+}
+
+function toChatCall(call: Call): JsonObject {
+  const { type: _, id, name, input, ...rest } = call;
+  return { ...rest, id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+}
+
+function toChatResult(result: Result): JsonObject {
+  const { type: _, tool_use_id: id, content, ...rest } = result;
+  const own = mapChanged(content ?? '', toChatImage);
+  return { ...rest, role: 'tool', tool_call_id: id, content: own };
+}
+
+type Image = JsonObject & { readonly source: JsonObject };
+
+function isImage(block: unknown): block is Image {
+  return isObject(block) && block.type === 'image' && isObject(block.source);
+}
+
+/** Returns an image of Messages as one of Chat. Anything else stays the same object. */
+function toChatImage(block: unknown): unknown {
+  if (!isImage(block)) return block;
+  const { source, ...rest } = block;
+  const { media_type: type, data } = source;
+  const isData = typeof type === 'string' && typeof data === 'string';
+  const url = isData ? `data:${type};base64,${data}` : source.url;
+  return typeof url === 'string' ? { ...rest, type: 'image_url', image_url: { url } } : block;
 }
 
 /** Returns a tool, or a tool choice, of Chat in Responses' shape, which has the name on top. */

@@ -95,6 +95,72 @@ for (const model of models) {
       }
     });
 
+    test('calls and results as blocks of Messages at the Chat address are treated as Chat’s own', async () => {
+      const image = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
+      const result = (id: string, content: unknown) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        content,
+        is_error: true,
+      });
+      const ask = (messages: readonly JsonObject[]) =>
+        post(chatPath, {
+          model,
+          messages: [{ role: 'user', content: 'Read both.' }, ...messages],
+          tools: [{ name: 'read_file', description: 'd', input_schema: schema }],
+        });
+      const { sent, ignored } = await ask([
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Let me.' },
+            { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { q: 'a' } },
+            { type: 'tool_use', id: 'toolu_2', name: 'read_file', input: { q: 'b' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            result('toolu_1', [{ type: 'text', text: 'in a' }]),
+            { type: 'text', text: 'And this?' },
+            result('toolu_2', 'in b'),
+            { type: 'image', source: image },
+          ],
+        },
+      ]);
+      const own = await ask([
+        {
+          role: 'assistant',
+          content: [{ type: 'text', text: 'Let me.' }],
+          tool_calls: ['a', 'b'].map((q, index) => ({
+            id: `toolu_${index + 1}`,
+            type: 'function',
+            function: { name: 'read_file', arguments: JSON.stringify({ q }) },
+          })),
+        },
+        { role: 'tool', tool_call_id: 'toolu_1', content: [{ type: 'text', text: 'in a' }] },
+        { role: 'tool', tool_call_id: 'toolu_2', content: 'in b' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'And this?' },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${image.data}` } },
+          ],
+        },
+      ]);
+      assert.deepEqual(sent, own.sent);
+      assert.ok(ignored.includes('messages.is_error'), ignored.join());
+      // A turn of calls only, answered by results only.
+      const bare = await ask([
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'toolu_1', name: 'read_file', input: {} }],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }] },
+      ]);
+      assert.match(JSON.stringify(bare.sent), /read_file/);
+    });
+
     test('an answer of the OpenAI Agents SDK comes back with fields in the wrong places', async () => {
       const call = {
         id: 'call_1',
@@ -160,6 +226,24 @@ test('a Responses body at the Chat address may name its limits as Chat does', as
   }
   const tooMany = { key: loop.key, body: { ...body, max_tokens: 3_000 } };
   assert.equal((await loop.gateway.post(chatPath, tooMany)).error.param, 'max_tokens');
+});
+
+test('a block of Messages that cannot be read is refused by its place', async () => {
+  for (const block of [
+    { type: 'tool_use', id: 'toolu_1', name: 'f', input: 'text' },
+    { type: 'tool_result', tool_use_id: 7 },
+  ]) {
+    const messages = [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: [block] },
+    ];
+    const reply = await loop.gateway.post(chatPath, {
+      key: loop.key,
+      body: { model: 'gpt-5.4', messages },
+    });
+    assert.equal(reply.status, 400, reply.text);
+    assert.equal(reply.error.param, 'messages[1].content[0].type');
+  }
 });
 
 test('a Responses body at the Chat address is refused by the names of its own fields', async () => {

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
-import { mapChanged, toChatChoice, toChatTool, withKind } from '../tool-shapes.ts';
+import { mapChanged, toChatChoice, toChatMessages, toChatTool, withKind } from '../tool-shapes.ts';
 import { RequestSchema, type ChatRequest } from './schema.ts';
 
 const findProblem = compileSchema(RequestSchema);
@@ -32,12 +32,12 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
 }
 
 /**
- * Tools and choices in Chat's shape, whichever format's the client sent, and with the `type` that
- * some clients leave out of them and of calls.
+ * Tools, choices, calls and results in Chat's shape, whichever format's the client sent, and with the
+ * `type` that some clients leave out of them.
  */
 function inOwnShape(body: JsonObject): JsonObject {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
-  const messages = mapChanged(body.messages, (message) =>
+  const messages = mapChanged(toChatMessages(body.messages), (message) =>
     isObject(message)
       ? editFields(message, { tool_calls: mapChanged(message.tool_calls, withKind) })
       : message,
