@@ -72,9 +72,18 @@ function fitToModel(
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
 }
 
-/** True when the model takes the stop sequences, so that nothing must be emulated. */
+/** True when the host takes the stop sequences and all tools, so that nothing must be emulated. */
 export function canRelay({ body }: ClientRequest<ChatRequest>, target: UpstreamTarget): boolean {
-  return takesStops(readStopSequences(body.stop), target);
+  const takesTools = target.isOpenAi || !hasCustomTools(body);
+  return takesTools && takesStops(readStopSequences(body.stop), target);
+}
+
+function hasCustomTools({ tools, messages }: ChatRequest): boolean {
+  const isCustom = ({ type }: { readonly type: string }) => type === 'custom';
+  return (
+    tools?.some(isCustom) ||
+    messages.some((message) => 'tool_calls' in message && message.tool_calls?.some(isCustom))
+  );
 }
 
 /** Drops empty stop sequences, and the field when none is left. */
