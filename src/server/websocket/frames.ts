@@ -83,7 +83,7 @@ function itemsOf(input: string | unknown[]): string {
   return JSON.stringify(items).slice(1, -1);
 }
 
-export function joinItems(...parts: readonly string[]): string {
+function joinItems(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(',');
 }
 
