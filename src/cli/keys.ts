@@ -31,6 +31,7 @@ type LimitOptions = JsonOption &
     readonly scopes?: OrNone<readonly KeyScope[]>;
     readonly expires?: OrNone<number>;
     readonly keepBodies?: OrNone<number>;
+    readonly cacheMarks?: 'on' | 'off';
   };
 
 export async function createKeyCommand(
@@ -147,6 +148,7 @@ export async function switchKeyCommand(
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {
   const { name, dailyCapUsd, monthlyCapUsd, models, scopes, expires, keepBodies } = options;
+  const { cacheMarks } = options;
   const bodyDays = keepBodies === undefined ? undefined : orNull(keepBodies);
   const problem = bodyDays === undefined ? null : bodyDaysProblem(config, bodyDays);
   if (problem !== null) throw new CommandFailed(`--keep-bodies ${problem}`);
@@ -161,6 +163,7 @@ function controlsOf(config: Config, options: LimitOptions): KeyControls {
     ...(scopes !== undefined && { scopes: orNull(scopes) }),
     ...(expires !== undefined && { expiresAtMs: orNull(expires) }),
     ...(bodyDays !== undefined && { bodyDays }),
+    ...(cacheMarks !== undefined && { marksCache: cacheMarks === 'on' }),
   };
 }
 

@@ -144,7 +144,7 @@ function addReportCommand(program: Command): void {
     .addOption(
       report
         .createOption('--by <group>', 'group the sums by')
-        .choices(['day', 'account', 'key', 'model'])
+        .choices(['day', 'account', 'key', 'model', 'conversation'])
         .default('day'),
     )
     .addOption(report.createOption('--mode <mode>', 'live or test').choices(modes).default('live'))
@@ -160,6 +160,7 @@ function addReportCommand(program: Command): void {
         .argParser(parseDay)
         .default(Date.UTC(9999, 0), 'the last charge'),
     )
+    .option('--prompt-cache', 'what was read from providers’ caches, what was not, and why')
     .action(async (options) => (await reportCommands()).reportCommand(options));
 }
 
@@ -467,6 +468,11 @@ function limits(command: Command): Command {
       '--keep-bodies <days>',
       'days for which the bodies of its requests and answers are kept; "none" for not at all',
       parseDays,
+    )
+    .addOption(
+      command
+        .createOption('--cache-marks <on|off>', 'mark its prompts for providers’ caches, or not')
+        .choices(['on', 'off']),
     );
 }
 

@@ -114,6 +114,8 @@ export type ApiKeysTable = {
   expires_at_ms: number | null;
   /** For how many days the bodies of its requests are kept; null: they are not kept. */
   body_days: number | null;
+  /** 0: prompts get no cache marks of Tollgate's own. */
+  cache_marks: Generated<Flag>;
   created_at_ms: number;
   /** null: the key is enabled. */
   disabled_at_ms: number | null;
@@ -316,6 +318,12 @@ export type ChargesTable = {
    */
   first_byte_ms: number | null;
   created_at_ms: number;
+  /** A digest of the conversation's name; null: it has none, or the row is older than this column. */
+  conversation: string | null;
+  /** Who marked the prompt for the provider's cache; null: its provider needs no marks. */
+  cache_marks: 'client' | 'gateway' | 'none' | null;
+  /** Routes of the rank that could have served it; null: one. */
+  rank_routes: number | null;
 };
 
 /** Provoked losses of a ledger by UTC day, updated in the transaction of each entry. */

@@ -5,6 +5,7 @@ import type { Answer } from '../canonical/answer.ts';
 import type { Emulated } from './adapting/emulated.ts';
 import type { ApiError, ErrorContext } from '../canonical/errors.ts';
 import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
+import type { CacheMarks } from '../terms/prompt-cache.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
@@ -192,6 +193,8 @@ export type UpstreamRequest = {
   readonly ignored: readonly string[];
   /** Left out: nothing. */
   readonly emulated?: Emulated;
+  /** Who marked the prompt for the host's cache; left out: it caches without marks. */
+  readonly cacheMarks?: CacheMarks;
 };
 
 /** Thrown by readers when the upstream's answer does not follow its format. */

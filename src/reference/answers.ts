@@ -3,6 +3,7 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
 import { serviceTiers } from '../canonical/service-tier.ts';
 import { searchToolNames } from '../terms/web-search.ts';
+import { CacheReport } from '../management/contract/usage.ts';
 import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
 
 const closed = <Fields extends TProperties>(fields: Fields) =>
@@ -268,6 +269,7 @@ export const answerSchemas = {
   Balance,
   UsageRecord,
   UsagePage,
+  CacheReport,
   TokenCount,
   InputCount,
   GeneratedImages,

@@ -8,6 +8,7 @@ import * as messagesAnswer from '../formats/messages/answer-schema.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responsesAnswer from '../formats/responses/answer-schema.ts';
 import * as responses from '../formats/responses/schema.ts';
+import { CacheReport } from '../management/contract/usage.ts';
 import * as answers from './answers.ts';
 import { rateHeaders } from './headers.ts';
 import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
@@ -193,6 +194,34 @@ function telemetry<const Id extends string>(id: Id, what: string) {
     errors: [...withScope, 'request_too_large', 'overloaded'],
   } as const satisfies Operation;
 }
+
+/** Filters of charges. */
+const chargeFilters: readonly Parameter[] = [
+  {
+    name: 'from',
+    in: 'query',
+    description: 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.',
+    schema: Type.String(),
+  },
+  {
+    name: 'to',
+    in: 'query',
+    description: 'Like `from`. A day is included; a time is exclusive.',
+    schema: Type.String(),
+  },
+  {
+    name: 'model',
+    in: 'query',
+    description: 'Any name of a model; `web-search` for searches.',
+    schema: Type.String(),
+  },
+  {
+    name: 'key',
+    in: 'query',
+    description: 'The id of a key.',
+    schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
+  },
+];
 
 export const publicOperations = {
   'POST /v1/responses': {
@@ -463,37 +492,33 @@ export const publicOperations = {
       },
       { name: 'request_id', in: 'query', description: 'One request.', schema: Type.String() },
       {
-        name: 'from',
-        in: 'query',
-        description: 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.',
-        schema: Type.String(),
-      },
-      {
-        name: 'to',
-        in: 'query',
-        description: 'Like `from`. A day is included; a time is exclusive.',
-        schema: Type.String(),
-      },
-      {
-        name: 'model',
-        in: 'query',
-        description: 'Any name of a model; `web-search` for searches.',
-        schema: Type.String(),
-      },
-      {
         name: 'tag',
         in: 'query',
         description: 'A whole tag: `project=alpha`.',
         schema: Type.String(),
       },
-      {
-        name: 'key',
-        in: 'query',
-        description: 'The id of a key.',
-        schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
-      },
+      ...chargeFilters,
     ],
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },
+    errors: withScope,
+  },
+  'GET /v1/usage/prompt-cache': {
+    id: 'getPromptCacheUsage',
+    tag: 'Account',
+    summary: 'Report what was read from providers’ prompt caches',
+    description:
+      'What could have been read, why it was not, and what that cost: of the key’s account, in the key’s mode, in at most 31 days. By default the last seven.',
+    access: 'key',
+    parameters: [
+      {
+        name: 'by',
+        in: 'query',
+        description: 'What the rows are summed by.',
+        schema: Type.Enum(['model', 'key', 'day', 'conversation'], { default: 'model' }),
+      },
+      ...chargeFilters,
+    ],
+    answers: { 200: { description: 'The report.', content: json(CacheReport) } },
     errors: withScope,
   },
 

@@ -22,7 +22,7 @@ import { getModel, getModelInfo, getModels } from './models.ts';
 import type { Route, Url } from './route.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
-import { getUsage } from './usage.ts';
+import { getCacheReport, getUsage } from './usage.ts';
 import type { Sockets } from './websocket/sockets.ts';
 
 type Parts = { readonly dashboard: DashboardFiles; readonly sockets: Sockets };
@@ -50,6 +50,7 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
     read('/v1/models/*', 'optional', getModel(context)),
     read('/v1/balance', 'usage', getBalance(context)),
     read('/v1/usage', 'usage', getUsage(context)),
+    read('/v1/usage/prompt-cache', 'usage', getCacheReport(context)),
 
     ...claudeCodeRoutes(context),
     ...deviceLoginRoutes(context),

@@ -1,35 +1,56 @@
-// Reads the query of `GET /v1/usage`. An unknown or unreadable parameter is a 400 that names it:
+// Reads the queries of `GET /v1/usage` and `GET /v1/usage/prompt-cache`. An unknown or unreadable parameter is a 400 that names it:
 // ignoring a filter would show charges that were not asked for. No filter begins with `_`.
 import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
+import { cacheDaysMax, cacheGroups } from '../domain/ledger/reports/cache-report.ts';
 import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import { dayMs } from '../lib/utc-time.ts';
 import { decodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 
-const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'tag', 'key'] as const;
-type Name = (typeof names)[number];
+const filters = ['from', 'to', 'model', 'key'] as const;
+const usageNames = ['limit', 'cursor', 'request_id', 'tag', ...filters] as const;
+const cacheNames = ['by', ...filters] as const;
+type Name = (typeof usageNames | typeof cacheNames)[number];
 type Values = Readonly<Partial<Record<Name, string>>>;
 
 const limitDefault = 20;
 const limitMax = 100;
 
+type Names = Pick<Catalog, 'resolve' | 'images'>;
+
 /** Throws ApiError `invalid_request`. */
-export function readUsageQuery(
-  parameters: unknown,
-  catalog: Pick<Catalog, 'resolve' | 'images'>,
-): Omit<ChargeQuery, 'ledgerId'> {
-  const values = readValues(parameters as Readonly<Record<string, unknown>>);
+export function readUsageQuery(parameters: unknown, catalog: Names): Omit<ChargeQuery, 'ledgerId'> {
+  const values = readValues(parameters, usageNames, '/v1/usage');
+  return {
+    limit: readLimit(values.limit),
+    cursor: readCursor(values.cursor),
+    holdId: values.request_id,
+    tag: values.tag,
+    ...readFilters(values, catalog),
+  };
+}
+
+/** Throws ApiError `invalid_request`. */
+export function readCacheQuery(parameters: unknown, catalog: Names, nowMs: number) {
+  const values = readValues(parameters, cacheNames, '/v1/usage/prompt-cache');
+  const by = cacheGroups.find((group) => group === (values.by ?? 'model'));
+  if (!by) throw invalidRequest('by', `\`by\` must be one of ${cacheGroups.join(', ')}.`);
+  const filter = readFilters(values, catalog);
+  const toMs = filter.toMs ?? nowMs + 1;
+  const fromMs = filter.fromMs ?? toMs - 7 * dayMs;
+  if (fromMs >= toMs || toMs - fromMs > cacheDaysMax * dayMs)
+    throw invalidRequest('from', `\`from\` must be at most ${cacheDaysMax} days before \`to\`.`);
+  return { ...filter, by, fromMs, toMs };
+}
+
+function readFilters(values: Values, catalog: Names) {
   const fromMs = values.from === undefined ? undefined : readTime('from', values.from).startMs;
   const toMs = values.to === undefined ? undefined : readTime('to', values.to).endMs;
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
     throw invalidRequest('from', '`from` must be before `to`.');
   return {
-    limit: readLimit(values.limit),
-    cursor: readCursor(values.cursor),
-    holdId: values.request_id,
     keyId: readKeyId(values.key),
-    tag: values.tag,
     modelId: values.model === undefined ? undefined : modelIdOf(catalog, values.model),
     fromMs,
     toMs,
@@ -37,12 +58,13 @@ export function readUsageQuery(
 }
 
 /** An empty cursor means the first page. */
-function readValues(parameters: Readonly<Record<string, unknown>>): Values {
+function readValues(parameters: unknown, names: readonly Name[], path: string): Values {
   const values: Partial<Record<Name, string>> = {};
-  for (const [name, value] of Object.entries(parameters)) {
+  for (const [given, value] of Object.entries(parameters as Record<string, unknown>)) {
     // Clients add names such as `_` against caches.
-    if (name.startsWith('_')) continue;
-    if (!isName(name)) throw unknownParameter(name);
+    if (given.startsWith('_')) continue;
+    const name = names.find((known) => known === given);
+    if (!name) throw unknownParameter(given, names, path);
     if (typeof value !== 'string')
       throw invalidRequest(name, `\`${name}\` was given more than once. Give it once.`);
     if (name === 'cursor' && value === '') continue;
@@ -53,13 +75,9 @@ function readValues(parameters: Readonly<Record<string, unknown>>): Values {
   return values;
 }
 
-function isName(name: string): name is Name {
-  return (names as readonly string[]).includes(name);
-}
-
-function unknownParameter(name: string) {
+function unknownParameter(name: string, names: readonly Name[], path: string) {
   const known = names.map((one) => `\`${one}\``).join(', ');
-  return invalidRequest(name, `\`${name}\` is not a parameter of /v1/usage. It takes ${known}.`);
+  return invalidRequest(name, `\`${name}\` is not a parameter of ${path}. It takes ${known}.`);
 }
 
 function readLimit(text: string | undefined): number {
@@ -90,7 +108,7 @@ function readKeyId(text: string | undefined): string | undefined {
  * Returns the id of a named model. A name that has left the catalogue can still be the id of
  * earlier charges.
  */
-function modelIdOf({ resolve, images }: Pick<Catalog, 'resolve' | 'images'>, name: string): string {
+function modelIdOf({ resolve, images }: Names, name: string): string {
   return (resolve(name) ?? images.resolve(name))?.id ?? name;
 }
 

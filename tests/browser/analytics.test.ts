@@ -11,10 +11,14 @@ import {
   type TestBrowser,
   untilThereAre,
 } from '../support/browser.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { agents, fileOf } from '../support/agent-conversations.ts';
+import { cachingProvider } from '../support/caching-provider.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
@@ -128,6 +132,48 @@ test('analytics fit a phone in dark mode', async () => {
     await page.getByRole('list', { name: 'By key' }).getByText('Web shop').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'analytics-phone');
+  });
+});
+
+test('prompt caches show what was read and why the rest was not, on a phone in dark mode too', async () => {
+  const clock = new TestClock();
+  gateway.upstream.on('/v1/messages', cachingProvider(clock).script);
+  const { account } = user;
+  for (const marksCache of [true, false]) {
+    const name = marksCache ? 'Marked agent' : 'Unmarked agent';
+    const { key } = await gateway.makeKey({
+      account,
+      mode: 'live',
+      creditUsd: 5,
+      name,
+      marksCache,
+    });
+    const { first, next, path } = agents.chat(`Mend the test of ${name}.`);
+    let request = first;
+    for (let turn = 0; turn < 4; turn++) {
+      const body = { model: 'claude-sonnet-5', ...request };
+      const answer = (await ok(gateway.post(path, { key, body }))).json<JsonObject>();
+      request = next(request, answer, fileOf(turn));
+    }
+  }
+  await visit('/analytics?mode=live', async (page) => {
+    const groups = page.getByRole('radiogroup', { name: 'Group prompt caches by' });
+    await groups.getByText('Key').click();
+    const unmarked = rowsOf(page, 'Prompt caches').filter({ hasText: 'Unmarked agent' });
+    await unmarked.getByText(/tokens: not marked/).waitFor();
+    await page.getByText(/of the input was read from caches, which saved/).waitFor();
+    await groups.getByText('Conversation').click();
+    await page.getByText(/not marked, from turn 2/).waitFor();
+    await checkLooks(page, 'analytics-prompt-caches');
+  });
+  const options = { baseUrl: gateway.url, cookie: user.cookie, viewport: phone } as const;
+  await browser.withPage({ ...options, colorScheme: 'dark' }, async (page) => {
+    await page.goto('/analytics?mode=live&days=365');
+    await page.getByText('Choose at most 31 days to see this.').waitFor();
+    await page.goto('/analytics?mode=live');
+    await page.getByText(/tokens: not marked/).waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'analytics-prompt-caches-phone');
   });
 });
 

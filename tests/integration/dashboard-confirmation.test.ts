@@ -84,6 +84,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
   ],
   'It only takes access away.': [
     'POST /auth/sign-out',
+    'POST /device-logins/deny',
     'DELETE /profile/sessions/:session',
     'POST /profile/sessions/revoke-others',
     'DELETE /accounts/:account/members/:user',
@@ -98,6 +99,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
   ],
   'It changes names, figures or what is stored, and gives nobody a way in.': [
     'PATCH /profile',
+    'POST /device-logins/find',
     'PATCH /profile/passkeys/:passkey',
     'PATCH /accounts/:account/settings',
     'PATCH /accounts/:account/low-balance',
@@ -115,6 +117,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
   ],
   'API keys are daily work. They spend what the account has, never more, and their owners see them.':
     [
+      'POST /accounts/:account/device-logins',
       'POST /accounts/:account/keys',
       'PATCH /accounts/:account/keys/:key',
       'POST /accounts/:account/keys/:key/rotate',

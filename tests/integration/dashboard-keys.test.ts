@@ -41,6 +41,7 @@ test('a key is created with every control, shown once, and works', async () => {
     allowed_addresses: ['127.0.0.0/8', ' ::1 '],
     expires_at: '2099-01-31T18:00:00+02:00',
     body_days: 2,
+    cache_marks: false,
   };
   const { key, secret } = await make(body);
   const { id, created_at: createdAt, today, this_month: month, ...fields } = key;
@@ -61,6 +62,7 @@ test('a key is created with every control, shown once, and works', async () => {
     allowed_addresses: ['127.0.0.0/8', '::1'],
     expires_at: '2099-01-31T16:00:00.000Z',
     body_days: 2,
+    cache_marks: false,
     last_used_at: null,
     owner: { user_id: owner.userId, name: 'Test User' },
     disabled_at: null,

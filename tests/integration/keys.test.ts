@@ -134,6 +134,7 @@ test('commands create accounts and keys that work while the gateway runs', async
     allowed_addresses: null,
     expires_at: null,
     body_days: null,
+    cache_marks: true,
     disabled_at: null,
     revoked_at: null,
     owner: null,

@@ -188,7 +188,7 @@ test('parameters that begin with `_` are ignored, because clients add them again
 
 test('the error for an unknown parameter lists the known ones', async () => {
   const { message } = (await ask('models=gpt-6-luna')).error;
-  assert.match(message, /`limit`, `cursor`, `request_id`, `from`, `to`, `model`, `tag`, `key`/);
+  assert.match(message, /`limit`, `cursor`, `request_id`, `tag`, `from`, `to`, `model`, `key`/);
   const long = 'x'.repeat(5_000);
   assert.ok((await ask(`${long}=1`)).text.length < 1_000);
 });

@@ -13,6 +13,7 @@ import { useUrlState } from '../../parts/url-state.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
 import { groupNames, type GroupName, readGroup } from './groups.ts';
+import { PromptCaches } from './prompt-caches.tsx';
 import { WeekHeat } from './week-heat.tsx';
 
 export function Page() {
@@ -54,6 +55,7 @@ export function Page() {
         <Panel title={titleOf(by)} description={groupNames[by].note} flush>
           <GroupTable by={by} rows={analytics?.rows} range={range} />
         </Panel>
+        <PromptCaches mode={mode} range={range} />
         <Panel
           title="Hours of the week"
           description="Requests by UTC hour. Darker has more; a click shows them."

@@ -8,6 +8,7 @@ import {
   NumberInput,
   SimpleGrid,
   Stack,
+  Switch,
   TagsInput,
   TextInput,
 } from '@mantine/core';
@@ -103,6 +104,12 @@ export function KeyFields({ form, readOnly = false }: Props) {
           maxTags={100}
           disabled={readOnly}
           {...form.getInputProps('addresses')}
+        />
+        <Switch
+          label="Mark prompts for caching"
+          description="Tollgate marks conversations with Claude, so that earlier turns cost a tenth. Marks that this key sends itself always count."
+          disabled={readOnly}
+          {...form.getInputProps('cacheMarks', { type: 'checkbox' })}
         />
         {defaults && (
           <KeepBodiesField

@@ -34,6 +34,7 @@ const key: Key = {
   allowed_addresses: ['10.0.0.0/8'],
   expires_at: '2027-01-31T18:00:00.000Z',
   body_days: 3,
+  cache_marks: false,
   created_at: '2026-11-22T00:00:00.000Z',
   last_used_at: null,
   owner: null,
@@ -54,6 +55,7 @@ test('an unchanged form gives the same key and no changes', () => {
     allowed_addresses: ['10.0.0.0/8'],
     expires_at: '2027-01-31T18:00:00.000Z',
     body_days: 3,
+    cache_marks: false,
   });
   assert.deepEqual(changedControls(valuesOf(key), valuesOf(key)), {});
 });
@@ -69,6 +71,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     addresses: [],
     expires: '',
     bodyDays: '',
+    cacheMarks: true,
     monthlyCap: '0',
   };
   assert.deepEqual(changedControls(before, after), {

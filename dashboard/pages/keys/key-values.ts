@@ -25,6 +25,7 @@ export type KeyValues = {
   readonly expires: string;
   /** Days. Empty: bodies are not kept. */
   readonly bodyDays: string;
+  readonly cacheMarks: boolean;
 };
 
 /** Maps the API's field names to the form's, for error messages. */
@@ -40,6 +41,7 @@ export const fieldNames = {
   allowed_addresses: 'addresses',
   expires_at: 'expires',
   body_days: 'bodyDays',
+  cache_marks: 'cacheMarks',
 } as const;
 
 const allScopes: readonly Scope[] = ['run', 'images', 'usage'];
@@ -56,6 +58,7 @@ export const emptyValues: KeyValues = {
   addresses: [],
   expires: '',
   bodyDays: '',
+  cacheMarks: true,
 };
 
 export function valuesOf(key: Key): KeyValues {
@@ -71,6 +74,7 @@ export function valuesOf(key: Key): KeyValues {
     addresses: key.allowed_addresses ?? [],
     expires: key.expires_at === null ? '' : localTimeText(new Date(key.expires_at)),
     bodyDays: key.body_days === null ? '' : String(key.body_days),
+    cacheMarks: key.cache_marks,
   };
 }
 
@@ -102,6 +106,7 @@ export function controlsOf(values: KeyValues): Required<Controls> {
     allowed_addresses: values.addresses.length === 0 ? null : [...values.addresses],
     expires_at: values.expires === '' ? null : new Date(values.expires).toISOString(),
     body_days: values.bodyDays === '' ? null : Number(values.bodyDays),
+    cache_marks: values.cacheMarks,
   };
 }
 

@@ -19,6 +19,7 @@ import { useIsAtLeast } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
+import { missText } from '../../parts/cache-miss.ts';
 import { Fact } from '../../parts/fact.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -294,6 +295,9 @@ function CostPart({ charge }: { readonly charge: NonNullable<RequestDetail['char
               This part of the cost exceeded the balance or a cap.
             </Text>
           </Fact>
+        )}
+        {charge.cache_miss && (
+          <Fact name="Not read from the cache">{missText(charge.cache_miss)}</Fact>
         )}
         {charge.tokens.reasoning > 0 && (
           <Fact name="Reasoning">{countText(charge.tokens.reasoning)} tokens of the output</Fact>

@@ -5,6 +5,7 @@
 import type { Migration } from 'kysely/migration';
 import { firstSchema, firstSchemaOnPostgres } from './0035-first-schema/schema.ts';
 import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
+import { cacheTruth } from './0037-cache-truth.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -19,11 +20,13 @@ export type Migrations = Readonly<Record<string, DatabaseMigration>>;
 const sqlite = {
   '0035-first-schema': firstSchema,
   '0036-device-logins': deviceLogins,
+  '0037-cache-truth': cacheTruth('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0035-first-schema': firstSchemaOnPostgres,
   '0036-device-logins': deviceLoginsOnPostgres,
+  '0037-cache-truth': cacheTruth('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -22,3 +22,14 @@ export function createCatalog({
 }: CatalogParts): Catalog {
   return { ...createRoutedModels<Model, Route>(parts), images, warnings };
 }
+
+/**
+ * Returns the provider's own id of a model, by the model's first route there; else the model's id,
+ * which is mostly the vendor's.
+ */
+export function upstreamModelIn({
+  resolve,
+}: Pick<Catalog, 'resolve'>): (modelId: string, provider: string) => string {
+  return (modelId, provider) =>
+    resolve(modelId)?.routes.find((route) => route.provider === provider)?.upstreamModel ?? modelId;
+}

@@ -38,6 +38,8 @@ export type ApiKey = {
   readonly expiresAtMs: number | null;
   /** For how many days the bodies of its requests are kept; null: they are not kept. */
   readonly bodyDays: number | null;
+  /** False: the gateway does not mark its prompts for providers' caches. */
+  readonly marksCache: boolean;
   /** A disabled key can be enabled again. */
   readonly isDisabled: boolean;
   readonly accountFrozen: boolean;

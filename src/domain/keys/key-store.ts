@@ -301,6 +301,7 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     allowedAddresses: [row.allowed_addresses, row.account_allowed_addresses].flatMap(toAddressList),
     expiresAtMs: row.expires_at_ms,
     bodyDays: row.body_days,
+    marksCache: row.cache_marks === 1,
     isDisabled: row.disabled_at_ms !== null,
     accountFrozen: row.frozen === 1,
     retainResponses: row.retain_responses === 1,

@@ -29,6 +29,7 @@ export type KeyListing = {
   readonly expires_at: string | null;
   /** null: bodies are not kept. */
   readonly body_days: number | null;
+  readonly cache_marks: boolean;
   readonly created_at: string;
   readonly disabled_at: string | null;
   readonly revoked_at: string | null;
@@ -196,6 +197,7 @@ export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
     allowed_addresses: fromJson(row.allowed_addresses),
     expires_at: isoTimeOf(row.expires_at_ms),
     body_days: row.body_days,
+    cache_marks: row.cache_marks === 1,
     created_at: new Date(row.created_at_ms).toISOString(),
     disabled_at: isoTimeOf(row.disabled_at_ms),
     revoked_at: isoTimeOf(row.revoked_at_ms),

@@ -27,6 +27,7 @@ export type KeyControls = {
   readonly expiresAtMs?: number | null;
   /** Already validated. null: the bodies of its requests are not kept. */
   readonly bodyDays?: number | null;
+  readonly marksCache?: boolean;
 };
 
 export type NewKey = {
@@ -215,6 +216,7 @@ function columnsOf(controls: KeyControls) {
   const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
   const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs, bodyDays } =
     controls;
+  const { marksCache } = controls;
   return {
     ...(name !== undefined && { name }),
     ...(dailyCapMicros !== undefined && { daily_cap_micros: dailyCapMicros }),
@@ -227,6 +229,7 @@ function columnsOf(controls: KeyControls) {
     ...(allowedAddresses !== undefined && { allowed_addresses: toJson(allowedAddresses) }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(bodyDays !== undefined && { body_days: bodyDays }),
+    ...(marksCache !== undefined && { cache_marks: marksCache ? (1 as const) : (0 as const) }),
   };
 }
 

@@ -93,6 +93,9 @@ export const chargesTable = defineTable<ChargeRow, Charge>('charges', {
   duration_ms: ['bigint', 'durationMs'],
   first_byte_ms: ['bigint', 'firstByteMs'],
   created_at_ms: ['bigint', 'createdAtMs'],
+  conversation: 'text',
+  cache_marks: ['text', 'cacheMarks'],
+  rank_routes: ['bigint', 'rankRoutes'],
 });
 
 export const chargeTagsTable = defineTable<ChargeTagsTable>('charge_tags', {

@@ -3,6 +3,7 @@
 import type { Insertable } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import type { KeptPrice } from '../../terms/price-terms.ts';
+import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
@@ -171,6 +172,15 @@ export type ChargeRecord = {
    * nothing arrived.
    */
   readonly firstByteMs: number | null;
+  /**
+   * A digest that names the conversation; left out or null when it has none, here and below. With
+   * the others it says later why the prompt was not read from the provider's cache.
+   */
+  readonly conversation?: string | null;
+  /** Who marked the prompt for the cache; null: its provider needs no marks. */
+  readonly cacheMarks?: CacheMarks | null;
+  /** Routes of the rank that could have served it; null: one. */
+  readonly rankRoutes?: number | null;
 };
 
 export type Outcome =

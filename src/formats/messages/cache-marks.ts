@@ -2,19 +2,21 @@
 // refuses more than four. Clients send more when they mark each new turn, and when several programs
 // on the way each set their own. Clients of other formats have none to send.
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import { editFields, editItems } from '../edit-json.ts';
 
 const marksMax = 4;
 
 /**
  * Removes marks until four are left, the earliest first, except the last one of tools and system
- * prompt, which all conversations share. Adds `cache_control` to `ignored` if it removes any.
+ * prompt, which all conversations share. Adds `cache_control` to `ignored` if it removes any. Returns
+ * who marked the prompt.
  */
-export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]): void {
+export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]): CacheMarks {
   const head = [...marksIn(body.tools), ...marksIn(body.system)];
   const marked = [...head, ...marksIn(body.messages)];
   const count = marked.length + (isMarked(body) ? 1 : 0);
-  if (count <= marksMax) return;
+  if (count <= marksMax) return count === 0 ? 'none' : 'client';
   const removable = marked.filter((holder) => holder !== head.at(-1));
   const removed = new Set(removable.slice(0, count - marksMax));
   const unmark = (holder: JsonObject): JsonObject => {
@@ -26,6 +28,7 @@ export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]
     if (body[field] !== undefined) body[field] = editItems(body[field], unmark);
   }
   ignored.push('cache_control');
+  return 'client';
 }
 
 /**

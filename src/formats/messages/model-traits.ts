@@ -5,6 +5,7 @@
 // top_p beside temperature.
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { promptCacheOf, readClaudeId } from '../../terms/prompt-cache.ts';
 
 export type ModelTraits = {
   /**
@@ -43,18 +44,8 @@ export function modelTraits(upstreamModel: string): ModelTraits {
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
     systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
     xhighEffort: version >= 407,
-    cachedTokensMin: cachedTokensMin(family, version),
+    cachedTokensMin: promptCacheOf(upstreamModel).tokensMin,
   };
-}
-
-/**
- * From platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-27. A shorter
- * prompt is answered as if it had no mark.
- */
-function cachedTokensMin(family: string, version: number): number {
-  if (version >= 500) return family === 'sonnet' && version < 505 ? 1_024 : 512;
-  if (version === 407) return 2_048;
-  return (version === 405 || version === 406) && family !== 'sonnet' ? 4_096 : 1_024;
 }
 
 /**
@@ -80,14 +71,4 @@ export function fitSampling(
   put('top_p', topP, takesAny && hasRoom && (!isThinking || (topP ?? 0) >= 0.95));
   put('top_k', topK, takesAny && !isThinking);
   return fields;
-}
-
-/**
- * Examples: `claude-haiku-4-5-20251001` → haiku, 405; `claude-3-7-sonnet-latest` → 307. A preview
- * without a number is newer than all numbered ones.
- */
-function readClaudeId(id: string): { readonly family: string; readonly version: number } {
-  const match = /claude-(?:([a-z]+)-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(id);
-  if (!match) return { family: '', version: Number.POSITIVE_INFINITY };
-  return { family: match[1] ?? '', version: Number(match[2]) * 100 + Number(match[3] ?? 0) };
 }

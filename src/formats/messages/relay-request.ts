@@ -47,10 +47,15 @@ export function relayRequest(
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
   fitToModel(outgoing, target.model, ignored);
-  if (!target.model.includes('claude')) dropSafeguards(outgoing, ignored);
-  limitCacheMarks(outgoing, ignored);
+  const isClaude = target.model.includes('claude');
+  if (!isClaude) dropSafeguards(outgoing, ignored);
+  const cacheMarks = limitCacheMarks(outgoing, ignored);
   const names = relayedNames(body);
-  return { body: names ? renameTools(outgoing, names.toSent) : outgoing, ignored };
+  return {
+    body: names ? renameTools(outgoing, names.toSent) : outgoing,
+    ignored,
+    ...(isClaude && { cacheMarks }),
+  };
 }
 
 /**

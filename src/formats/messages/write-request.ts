@@ -8,6 +8,7 @@ import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
@@ -52,12 +53,13 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...speedField(target),
     ...(target.stream ? { stream: true } : {}),
   };
+  let cacheMarks: CacheMarks = 'gateway';
   if (marksCache(request, target, traits)) addCacheMarks(body);
   else {
     if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
-    limitCacheMarks(body, ignored);
+    cacheMarks = limitCacheMarks(body, ignored);
   }
-  return { body, ignored, emulated };
+  return { body, ignored, emulated, ...(traits.cachedTokensMin !== null && { cacheMarks }) };
 }
 
 /** Throws ApiError `invalid_request` for a tier that Anthropic has not. */

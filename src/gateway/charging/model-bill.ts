@@ -4,6 +4,7 @@ import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { elapsedMs } from '../request.ts';
+import { conversationOf } from '../routing/conversation.ts';
 import type { CalledModel as Called } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
 import { finalUse, useSoFar, type Used } from './used.ts';
@@ -130,5 +131,21 @@ function recordOf(
     attempts: number,
     durationMs: elapsedMs(called.gateway.clock, called.caller),
     firstByteMs,
+    ...cacheFactsOf(called),
   };
 }
+
+/** What tells later why the prompt was not read from the host's cache. The sandbox has none. */
+function cacheFactsOf({ asked, terms, call }: Called): Partial<ChargeRecord> {
+  const { route, written } = call.attempt;
+  if (route.isSandbox) return {};
+  const routes = terms.plan.routesBeside(route);
+  return {
+    conversation: conversationOf(asked).slice(0, conversationLength),
+    cacheMarks: written.cacheMarks,
+    rankRoutes: routes > 1 ? routes : null,
+  };
+}
+
+/** 72 bits tell an account's conversations apart. */
+const conversationLength = 12;

@@ -74,6 +74,11 @@ export class RoutePlan {
     );
   }
 
+  /** Returns how many routes of its rank could have served the request, itself among them. */
+  routesBeside({ rank }: ChosenRoute): number {
+    return this.#candidates.filter(({ route }) => route.rank === rank).length;
+  }
+
   /** The first route, with a request that fits the hold. */
   begin(granted: Allowance): Attempt {
     return this.#attemptBy(this.#first, granted);

@@ -21,6 +21,7 @@ import { ignoredSearchFields, withSearchFunction } from '../../formats/responses
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas, withFastMode } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
@@ -47,6 +48,8 @@ export type WrittenRequest = {
   readonly toolNames: ToolNames | null;
   /** True when a stream may be silent while the model writes: it thinks, or writes a call. */
   readonly mayHide: boolean;
+  /** Who marked the prompt for the host's cache; null: it caches without marks. */
+  readonly cacheMarks: CacheMarks | null;
 };
 
 /** The destination of a request, and its limits there. */
@@ -100,6 +103,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     isTranslated,
     loweredTools,
     toolNames,
+    cacheMarks = null,
   } = writeBody(asked, route, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
   const accepted = withoutFields(body, route.provider.refusedFields);
@@ -133,13 +137,14 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     isTranslated,
     loweredTools,
     toolNames,
+    cacheMarks,
     mayHide: hasTools(body) || (target.thinking && upstreamFormats[route.format].mayThink(body)),
   };
 }
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
-  { gateway, model, request, estimate }: ToWrite,
+  { gateway, key, model, request, estimate }: ToWrite,
   { route, search, outputTokens }: RouteLimits,
 ) {
   return {
@@ -157,7 +162,8 @@ function targetOf(
     },
     ...(search && { searchesMax: search.searchesMax }),
     ...(request.tier && { tier: request.tier }),
-    ...(mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
+    ...(key.marksCache &&
+      mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
   };
 }
 
@@ -203,11 +209,9 @@ function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): 
     const fitted = fitRequestNames(repairConversation(lowered.request), upstreamFormat.toolNames);
     return { written: upstreamFormat.writeRequest(fitted.request, target), names: fitted.names };
   });
-  const { body, ignored, emulated } = written;
   return {
-    body,
-    ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...ignored],
-    ...(emulated && { emulated }),
+    ...written,
+    ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...written.ignored],
     isTranslated: true,
     loweredTools: lowered.names,
     toolNames: names,

@@ -235,6 +235,7 @@ function readControls(
       expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()),
     }),
     ...(days !== undefined && { bodyDays: readBodyDays(gateway.config, days) }),
+    ...(fields.cache_marks !== undefined && { marksCache: fields.cache_marks }),
   };
 }
 

@@ -56,6 +56,7 @@ export const Key = closed({
     Type.Integer(),
     'For how many days the bodies of its requests and their answers are kept; null: they are not.',
   ),
+  cache_marks: Type.Boolean(),
   owner: orNull(
     closed({ user_id: Type.String(), name: Type.String() }),
     'The user in whose budget it counts; null: nobody.',
@@ -135,6 +136,8 @@ export const keyControls = {
   expires_at: nullable(Type.String({ maxLength: 40 })),
   /** Keeps the bodies of its requests for so many days. */
   body_days: nullable(Type.Integer({ minimum: 1, maximum: 30 })),
+  /** Whether Tollgate marks its prompts for providers' caches. */
+  cache_marks: Type.Optional(Type.Boolean()),
 };
 
 /** How long the text before works beside the new one; 0: it ends now. */

@@ -1,6 +1,7 @@
 // Charged requests and their costs.
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { endpointNames } from '../../terms/charged-endpoints.ts';
+import { missReasons } from '../../terms/prompt-cache.ts';
 import { closed, orNull, Mode } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
@@ -66,6 +67,65 @@ export const UsagePrice = closed({
 });
 export type UsagePrice = Output<typeof UsagePrice>;
 
+const count = (description: string) => Type.Integer({ description });
+
+const CacheMiss = closed({
+  reason: Type.Enum([...missReasons], {
+    description:
+      '`first-turn`: nothing was there to read. `below-minimum`: the prompt before was too short for the provider to keep. `unmarked`: Claude keeps only what is marked, and not all was. `other-route`: another provider had it. `expired`: the turn before was too long ago. `changed`: the prompt does not begin as the one before, or its provider dropped that early.',
+  }),
+  requests: Type.Integer(),
+  tokens: count('The input that was not read.'),
+  cost_micros: count('What these tokens cost beyond their price when read; 0 on first turns.'),
+  turn: count(
+    'The turn of its conversation at which it occurred first, within the time asked for.',
+  ),
+});
+
+const cacheSums = {
+  requests: Type.Integer(),
+  input_tokens: count('All input: `read_tokens`, `new_tokens` and the tokens in `missed`.'),
+  read_tokens: count('Read from the provider’s cache.'),
+  new_tokens: count('Sent for the first time.'),
+  cost_micros: Type.Integer(),
+  saved_micros: count(
+    'The cost without a cache, less the cost. Negative when more was written than read.',
+  ),
+  saved_by_marks_micros: count('The same, of requests that Tollgate marked.'),
+  saved_by_affinity_micros: count(
+    'What staying on one of several routes of a rank saved on average, against a route chosen by chance for each turn.',
+  ),
+  missed: Type.Array(CacheMiss, {
+    description: 'By reason; those that did not occur are missing.',
+  }),
+};
+
+const cacheRow = {
+  id: Type.String({ description: 'Of the model, key or conversation, or the day.' }),
+  model_id: Type.String({ description: 'Of the last request.' }),
+  key_id: Type.String({ description: 'Of the last request.' }),
+  last_at: Type.String({ description: 'The time of the last request.' }),
+  ...cacheSums,
+};
+
+const cacheReportOf = <Row extends TSchema>(row: Row) =>
+  closed({
+    total: Type.Object(cacheSums, { additionalProperties: false, description: 'Of all rows.' }),
+    rows: Type.Array(row, {
+      description: 'The highest cost of missed tokens first, at most 100.',
+    }),
+    cut_at: orNull(
+      Type.String(),
+      'Only the 20,000 newest charges are read. A time: there were more, and those before it are not counted.',
+    ),
+  });
+
+export const CacheReport = cacheReportOf(closed(cacheRow));
+const NamedCacheReport = cacheReportOf(
+  closed({ ...cacheRow, name: orNull(Type.String(), 'Of the model or key; null: it has none.') }),
+);
+export type NamedCacheReport = Output<typeof NamedCacheReport>;
+
 export const UsageDetail = closed({
   ...UsageRecord.properties /** Each token of the input is in one of the first four. */,
   tokens: closed({
@@ -92,6 +152,7 @@ export const UsageDetail = closed({
     Type.Integer(),
     'To the first piece of a stream; null: it came whole, or it is not known.',
   ),
+  cache_miss: orNull(CacheMiss, 'Why not more was read from the cache; null: nothing is missing.'),
 });
 export type UsageDetail = Output<typeof UsageDetail>;
 
@@ -123,5 +184,17 @@ export const usageEndpoints = {
     note: 'Newest first; days without any are left out. At most 366 days.',
     query: Type.Object({ mode: Mode, from: Day, to: Day }),
     output: closed({ data: Type.Array(CacheDay) }),
+  }),
+  'GET /accounts/:account/prompt-cache': endpoint({
+    access: 'viewer',
+    summary: 'Report what was read from providers’ prompt caches',
+    note: 'What could have been read, why it was not, and what that cost. At most 31 days, both included. Answers to test keys come from no cache.',
+    query: Type.Object({
+      mode: Mode,
+      from: Day,
+      to: Day,
+      by: Type.Enum(['model', 'key', 'day', 'conversation']),
+    }),
+    output: NamedCacheReport,
   }),
 };

@@ -7,7 +7,9 @@ import type { RequestDetail, requestEndpoints, RequestRecord } from '../contract
 import type { UsageDetail, UsageRecord } from '../contract/usage.ts';
 import { findLogged, listUncharged, type LoggedRequest } from '../../domain/activity/queries.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
+import { upstreamModelIn } from '../../domain/catalog/catalog.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { reportCaches } from '../../domain/ledger/reports/cache-report.ts';
 import {
   type ChargeOrder,
   listCharges,
@@ -287,7 +289,7 @@ function historyOf({ notes }: LoggedRequest): NonNullable<RequestDetail['history
 }
 
 async function findCharge(
-  { database }: ManagementContext,
+  { database, gateway }: ManagementContext,
   accountId: string,
   requestId: string,
 ): Promise<{ readonly row: Row; readonly detail: UsageDetail } | null> {
@@ -300,13 +302,21 @@ async function findCharge(
     };
     const [charge] = (await listCharges(database.read, query)).charges;
     if (!charge) continue;
-    const [names, tags, terms] = await Promise.all([
-      readKeyNames(database, [charge.keyId]),
+    const { createdAtMs: fromMs, keyId } = charge;
+    const caches = { ledgerIds: [query.ledgerId], fromMs, toMs: fromMs + 1, by: 'key' } as const;
+    const upstreamModelOf = upstreamModelIn(gateway.hosts.catalog);
+    const [names, tags, terms, { total }] = await Promise.all([
+      readKeyNames(database, [keyId]),
       readTagsOf(database.read, [charge]),
       charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
+      reportCaches(database.read, { ...caches, holdId: requestId, upstreamModelOf }),
     ]);
-    const keyName = names.get(charge.keyId) ?? '';
-    return { row: rowOfCharge(charge, tags), detail: toDetail(charge, { keyName, terms }) };
+    const keyName = names.get(keyId) ?? '';
+    const cacheMiss = total.missed[0] ?? null;
+    return {
+      row: rowOfCharge(charge, tags),
+      detail: toDetail(charge, { keyName, terms, cacheMiss }),
+    };
   }
   return null;
 }

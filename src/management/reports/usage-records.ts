@@ -24,11 +24,14 @@ export function toRecord(charge: Charge, keyName: string): UsageRecord {
   };
 }
 
+type DetailParts = {
+  readonly keyName: string;
+  readonly terms: PriceTerms | null;
+  readonly cacheMiss: UsageDetail['cache_miss'];
+};
+
 /** `terms`: null when the charge's price was not stored. */
-export function toDetail(
-  charge: Charge,
-  { keyName, terms }: { readonly keyName: string; readonly terms: PriceTerms | null },
-): UsageDetail {
+export function toDetail(charge: Charge, { keyName, terms, cacheMiss }: DetailParts): UsageDetail {
   const { usage } = charge;
   return {
     ...toRecord(charge, keyName),
@@ -48,6 +51,7 @@ export function toDetail(
     provider: charge.provider,
     attempts: charge.attempts,
     first_byte_ms: charge.firstByteMs,
+    cache_miss: cacheMiss,
   };
 }
 

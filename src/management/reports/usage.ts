@@ -3,7 +3,13 @@ import type { CacheDay, usageEndpoints } from '../contract/usage.ts';
 import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
 import { sendUsageFile } from './usage-file.ts';
 import type { Handlers } from '../handlers.ts';
-import { checkDays } from './days.ts';
+import { upstreamModelIn } from '../../domain/catalog/catalog.ts';
+import { readKeyNames } from '../../domain/keys/manage-keys.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { cacheDaysMax, reportCaches } from '../../domain/ledger/reports/cache-report.ts';
+import { dayMs } from '../../lib/utc-time.ts';
+import { checkDays, startOfDay } from './days.ts';
+import { namesOfModels } from './model-names.ts';
 
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
   'GET /accounts/:account/usage.csv': ({ context, params, query, reply }) =>
@@ -14,6 +20,26 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
     checkDays(from, to);
     const days = { accountId: params.account, mode, fromDay: from, toDay: to, by: 'day' } as const;
     return { data: toCacheDays(await sumActivity(context.database.read, days)) };
+  },
+
+  'GET /accounts/:account/prompt-cache': async ({ context, params, query }) => {
+    const { mode, from, to, by } = query;
+    checkDays(from, to, cacheDaysMax);
+    const { catalog } = context.gateway.hosts;
+    const report = await reportCaches(context.database.read, {
+      ledgerIds: [ledgerIdOf(params.account, mode)],
+      fromMs: startOfDay('from', from),
+      toMs: startOfDay('to', to) + dayMs,
+      by,
+      upstreamModelOf: upstreamModelIn(catalog),
+    });
+    const ids = report.rows.map(({ id }) => id);
+    const named = by === 'key' ? await readKeyNames(context.database, ids) : null;
+    const names = named ?? namesOfModels(catalog, by === 'model' ? ids : []);
+    return {
+      ...report,
+      rows: report.rows.map((row) => ({ ...row, name: names.get(row.id) || null })),
+    };
   },
 };
 

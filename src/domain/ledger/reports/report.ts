@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
+import type { LedgerId } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
@@ -67,6 +68,23 @@ export async function reportTop(
   return [...charged.keys(), ...lossOnly]
     .slice(0, limit)
     .map((group) => rowOf(group, charged.get(group), own.get(group) ?? failed.get(group)));
+}
+
+/** Returns the ledgers of a mode that were charged in these days. */
+export async function listChargedLedgers(
+  db: Kysely<Tables>,
+  { mode, fromMs, toMs }: Omit<ReportQuery, 'by'>,
+): Promise<readonly LedgerId[]> {
+  const rows = await db
+    .selectFrom('charge_days')
+    .select('ledger_id')
+    .distinct()
+    .where('day', '>=', dayOf(fromMs))
+    .where('day', '<=', dayOf(toMs - 1))
+    .where('ledger_id', 'like', `%:${mode}`)
+    .orderBy('ledger_id')
+    .execute();
+  return rows.map(({ ledger_id: id }) => id as LedgerId);
 }
 
 /** Adds rows up. */
