@@ -6,6 +6,7 @@ import type { NamedCacheReport } from '../../src/management/contract/usage.ts';
 import type { RequestDetail } from '../../src/management/contract/requests.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { agents, fileOf, type Agent } from '../support/agent-conversations.ts';
+import { answerContent } from '../support/answers.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import {
   cachingPrices,
@@ -274,6 +275,34 @@ test('only the newest charges are counted when there are too many, and the repor
   assert.equal(cut.total.requests, 3);
   assert.ok(Date.parse(cut.cut_at!) <= Date.parse(cut.rows[0]!.last_at) - 40_000);
 });
+
+test('OpenAI is told how long to keep a prompt, other hosts are not, and 12 hours are refused', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
+  const kept = { prompt_cache_retention: '24h', prompt_cache_options: { ttl: '30m' } };
+  for (const [wire, model, path, fields] of [
+    ['responses', 'gpt-5-mini', '/v1/responses', { input: 'Hi' }],
+    ['chat', 'gpt-5-mini', '/v1/chat/completions', { messages: [user] }],
+    ['chat', 'local', '/local/v1/chat/completions', { messages: [user] }],
+  ] as const) {
+    gateway.upstream.on(path, answerContent(wire, { text: 'Yes.' }));
+    const at = wire === 'chat' ? '/v1/chat/completions' : path;
+    const ask = (options: object) =>
+      gateway.recordUpstream(() =>
+        gateway.post(at, { key, body: { model, ...fields, ...options } }),
+      );
+    const { reply, asked } = await ask(kept);
+    assert.equal(reply.status, 200, reply.text);
+    const sent = asked[0]!.body as JsonObject;
+    const isOpenAi = model !== 'local';
+    assert.equal(sent.prompt_cache_retention, isOpenAi ? '24h' : undefined);
+    assert.deepEqual(sent.prompt_cache_options, isOpenAi ? { ttl: '30m' } : undefined);
+    const refused = await ask({ prompt_cache_options: { ttl: '12h' } });
+    assert.equal(refused.reply.status, 400);
+    assert.equal(refused.reply.error.param, 'prompt_cache_options.ttl');
+    assert.deepEqual(refused.asked, []);
+  }
+});
+const user = { role: 'user', content: 'Hi' };
 
 test('the command line reports all accounts', async () => {
   await play(agents.chat, { turns: 2 });

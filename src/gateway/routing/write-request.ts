@@ -106,7 +106,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     cacheMarks = null,
   } = writeBody(asked, route, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
-  const accepted = withoutFields(body, route.provider.refusedFields);
+  const refused = [...route.provider.refusedFields, ...(target.isOpenAi ? [] : openAiCacheFields)];
+  const accepted = withoutFields(body, refused);
   const hidden = gateway.hosts.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
     format: route.format,
@@ -231,6 +232,9 @@ function withCacheKey(
   if (!isOpenAi || !isMarked || read.promptCacheKey !== null) return read;
   return { ...read, promptCacheKey: conversationOf(asked) };
 }
+
+/** How long OpenAI keeps a prompt, at no other price. Other hosts may refuse it, or sell it. */
+const openAiCacheFields = ['prompt_cache_retention', 'prompt_cache_options'];
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
 const ownFields = ['stream_options', 'store'];
