@@ -338,7 +338,8 @@ test('a warm-up is answered at once, with an id, free of charge, and without the
   const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.000001 });
   for (const name of ['on-openai', 'on-claude'])
     for (const stream of [false, true]) {
-      const body = { model: name, input: history, tools, reasoning: { effort: 'high' }, stream };
+      const input = stream ? history : [];
+      const body = { model: name, input, tools, reasoning: { effort: 'high' }, stream };
       const { reply, asked: calls } = await gateway.recordUpstream(() =>
         gateway.post('/v1/responses', { key: poor.key, body: { ...body, generate: false } }),
       );

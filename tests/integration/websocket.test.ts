@@ -94,11 +94,16 @@ test('the next frame goes on from the last response: only new items are sent', a
   const warm = await socket.create({ model, tools, input: [system], generate: false });
   assert.deepEqual([warm.type, warm.response!.output], ['response.completed', []]);
   assert.equal(gateway.upstream.requests.length, sent);
+  // Codex warms up without any input, too.
+  const empty = await socket.create({ model, tools, input: [], generate: false });
+  await socket.create({ model, input: 'Hello', previous_response_id: empty.response!.id });
+  assert.deepEqual(inputs().at(-1), 'Hello');
+  const again = await socket.create({ model, tools, input: [system], generate: false });
   const first = await socket.create({
     model,
     tools,
     input: [{ role: 'user', content: 'Hello' }],
-    previous_response_id: warm.response!.id,
+    previous_response_id: again.response!.id,
   });
   assert.deepEqual(inputs().at(-1), [system, { role: 'user', content: 'Hello' }]);
   const second = await socket.create({
@@ -127,9 +132,9 @@ test('the next frame goes on from the last response: only new items are sent', a
   assert.equal(elsewhere.error!.code, 'previous_response_not_found');
   // A failure forgets nothing.
   gateway.upstream.on('/v1/responses', answerStatus(500), answer);
-  const again = { model, input: 'Once more', previous_response_id: second.response!.id };
-  assert.equal((await socket.create(again)).status, 502);
-  assert.equal((await socket.create(again)).type, 'response.completed');
+  const more = { model, input: 'Once more', previous_response_id: second.response!.id };
+  assert.equal((await socket.create(more)).status, 502);
+  assert.equal((await socket.create(more)).type, 'response.completed');
   assert.equal(inputs().at(-1)!.length, 6);
 });
 

@@ -67,7 +67,11 @@ const script =
   'const read = await tools.exec_command({ cmd: "cat note.txt" });\ntext(read.output ?? read);';
 
 const codexScenarios: readonly Scenario[] = [
-  { model: 'gpt-6-luna', wire: 'responses', call: readWithCodex },
+  {
+    model: 'gpt-6-luna',
+    wire: 'responses',
+    call: { name: 'exec', namespace: 'functions', input: script },
+  },
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithCodex },
   { model: 'chat-model', wire: 'chat', call: readWithCodex },
   { model: 'gemini-model', wire: 'gemini', call: readWithCodex },

@@ -20,10 +20,13 @@ export function parseRequest(
 ): ClientRequest<ResponsesRequest> {
   if (!isObject(given)) throw invalidRequest(null, 'the body must be a JSON object');
   const body = checkReferences(inOwnShape(given));
-  const problem = findProblem(body);
+  // A warm-up may have no input yet, as Codex's.
+  const isEmpty = Array.isArray(body.input) && body.input.length === 0;
+  const checked = body.generate === false && isEmpty ? { ...body, input: '' } : body;
+  const problem = findProblem(checked);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  requireInput(body);
+  requireInput(checked);
   const request = body as ResponsesRequest & JsonObject;
   return {
     body: request,
