@@ -280,11 +280,11 @@ test('OpenAI is told how long to keep a prompt, other hosts are not, and 12 hour
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
   const kept = { prompt_cache_retention: '24h', prompt_cache_options: { ttl: '30m' } };
   for (const [wire, model, path, fields] of [
-    ['responses', 'gpt-5-mini', '/v1/responses', { input: 'Hi' }],
-    ['chat', 'gpt-5-mini', '/v1/chat/completions', { messages: [user] }],
+    ['responses', 'gpt-6-luna', '/v1/responses', { input: 'Hi' }],
+    ['chat', 'gpt-6-luna', '/v1/chat/completions', { messages: [user] }],
     ['chat', 'local', '/local/v1/chat/completions', { messages: [user] }],
   ] as const) {
-    gateway.upstream.on(path, answerContent(wire, { text: 'Yes.' }));
+    gateway.upstream.on(path, answerContent(wire, { text: 'Yes.', tokens: { input: 4, output: 1 } }));
     const at = wire === 'chat' ? '/v1/chat/completions' : path;
     const ask = (options: object) =>
       gateway.recordUpstream(() =>
