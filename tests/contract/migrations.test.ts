@@ -56,7 +56,8 @@ onEachStore((store) => {
     const database = await openWithBooks(t, store);
     await recordSteps(database, steps);
     const before = await contentOf(database);
-    assert.equal(before['kysely_migration']?.length, 33 + 1, 'and the later ones');
+    const later = Object.keys(migrations.sqlite).length - 1;
+    assert.equal(before['kysely_migration']?.length, 33 + later);
     assert.ok(before['entries']!.length > 1 && before['holds']!.length === 1);
     assert.deepEqual(await database.migrate(), []);
     assert.deepEqual(await contentOf(database), before);

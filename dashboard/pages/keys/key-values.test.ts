@@ -83,6 +83,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     allowed_addresses: null,
     expires_at: null,
     body_days: null,
+    cache_marks: true,
   });
   assert.deepEqual(
     changedControls(before, { ...before, dailyCap: ' $1234.50 ' }),

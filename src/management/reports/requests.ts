@@ -36,6 +36,8 @@ import {
 import { sumRequests } from './request-totals.ts';
 import { toDetail, toRecord } from './usage-records.ts';
 
+/** The most charges of the hour before that explain what one request missed in the cache. */
+const chargesMax = 2_000;
 /** Rows of a list in another order than by time, which has one page. */
 const sortedRows = 100;
 const sortedDaysMax = 31;
@@ -309,7 +311,7 @@ async function findCharge(
       readKeyNames(database, [keyId]),
       readTagsOf(database.read, [charge]),
       charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
-      reportCaches(database.read, { ...caches, holdId: requestId, upstreamModelOf }),
+      reportCaches(database.read, { ...caches, holdId: requestId, chargesMax, upstreamModelOf }),
     ]);
     const keyName = names.get(keyId) ?? '';
     const cacheMiss = total.missed[0] ?? null;

@@ -74,8 +74,8 @@ const cases: Readonly<
   ],
   'another model has another minimum': [
     [
-      turnOf(0, [3_000, 0, 0], { model: 'claude-opus-4-5' }),
-      turnOf(1, [0, 0, 5_000], { model: 'claude-opus-4-5' }),
+      turnOf(0, [3_000, 0, 0], { model: 'claude-haiku-4-5' }),
+      turnOf(1, [0, 0, 5_000], { model: 'claude-haiku-4-5' }),
     ],
     'below-minimum',
     3_000,
