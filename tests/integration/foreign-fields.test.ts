@@ -370,13 +370,13 @@ test('beta features that are not forwarded are listed, wherever the model runs',
   const { path, body } = endpoint('messages');
   const headers = {
     'anthropic-beta':
-      'context-1m-2025-08-07, interleaved-thinking-2025-05-14, Fast-Mode-2026-02-01, two words',
+      'context-1m-2025-08-07, interleaved-thinking-2025-05-14, Skills-2025-10-02, two words',
   };
   for (const model of ['M', 'C', 'R', 'G']) {
     const reply = await gateway.post(path, { key, headers, body: body({ model }) });
     assert.equal(reply.status, 200);
     const listed =
-      'anthropic-beta.context-1m-2025-08-07, anthropic-beta.Fast-Mode-2026-02-01, anthropic-beta.two%20words';
+      'anthropic-beta.context-1m-2025-08-07, anthropic-beta.Skills-2025-10-02, anthropic-beta.two%20words';
     assert.equal(reply.headers['x-service-ignored'], listed, model);
   }
   assert.equal(

@@ -24,6 +24,8 @@ type Case = {
 /** Every endpoint that takes a key. */
 const cases: Readonly<Record<string, Case>> = {
   'POST /v1/responses': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hello!' } },
+  // A WebSocket, for which `get` does not ask.
+  'GET /v1/responses': { scope: 'run', status: 426 },
   'POST /v1/responses/compact': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hello!' } },
   'POST /v1/chat/completions': { scope: 'run', body: chat },
   'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
@@ -39,6 +41,7 @@ const cases: Readonly<Record<string, Case>> = {
   'POST /v1/images/edits': { scope: 'images', body: image, status: 400 },
   'GET /v1/balance': { scope: 'usage' },
   'GET /v1/usage': { scope: 'usage' },
+  'GET /v1/usage/prompt-cache': { scope: 'usage' },
   'GET /v1/models': { scope: null },
   'GET /v1/models/info': { scope: null },
   'GET /v1/models/gpt-6-luna': { scope: null },
