@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 const packages = join(import.meta.dirname, 'node_modules');
+/** Those that only the matrix runs. */
+const morePackages = join(import.meta.dirname, 'more', 'node_modules');
 const { platform, arch } = process;
 /**
  * The entry scripts of Claude Code and opencode need an install script that was not run. Claude
@@ -17,6 +19,8 @@ const commands = {
   claude: [process.execPath, join(packages, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs')],
   opencode: [join(packages, opencode, 'bin', 'opencode')],
   qwen: [process.execPath, join(packages, '@qwen-code', 'qwen-code', 'cli-entry.js')],
+  cline: [process.execPath, join(morePackages, 'cline', 'bin', 'cline')],
+  continue: [process.execPath, join(morePackages, '@continuedev', 'cli', 'dist', 'cn.js')],
 } as const;
 const timeoutMs = 120_000;
 
@@ -50,12 +54,19 @@ export function commandOf(name: keyof typeof commands): readonly string[] {
   return commands[name];
 }
 
-/** The program's whole environment: no proxy, key or setting of this machine's user. */
-export async function runProgram(
+/** `env` is the program's whole environment: no proxy, key or setting of this machine's user. */
+export function runProgram(
   name: keyof typeof commands,
+  options: RunOptions,
+): Promise<ProgramResult> {
+  return runCommand(commands[name], options);
+}
+
+/** Runs a program of an address of its own, such as a Python package's. */
+export async function runCommand(
+  [command = '', ...first]: readonly string[],
   { workspace, args, env }: RunOptions,
 ): Promise<ProgramResult> {
-  const [command, ...first] = commands[name];
   const child = spawn(command, [...first, ...args], {
     cwd: workspace.work,
     env: {

@@ -1,36 +1,59 @@
-// An upstream that plays a task of two turns: it thinks and calls one tool, then reports the tool's
-// result. All answers are streams, because the programs request nothing else.
+// An upstream that plays a task: it thinks and calls a tool, calls a second one when it has the first
+// one's result, then reports what the first one found. All answers are streams, because the programs
+// request nothing else.
 import { answerSse, type Script } from '../support/upstream.ts';
 import { turnFrames, type ToolCall, type Turn, type Wire } from './turns.ts';
 
-/** `marker`: the text that the tool finds; no request contains it before the tool has run. */
 export type Task = {
+  /** The first call's result contains the marker; no earlier request does. */
   readonly call: ToolCall;
   readonly marker: string;
-  readonly dropsReasoning: boolean;
+  readonly second?: { readonly call: ToolCall; readonly marker: string };
+  /** The program returns no signed reasoning; left out: it does. */
+  readonly dropsReasoning?: boolean;
 };
 
-/** Ends even if the program never sends the result. */
-const callsMax = 3;
+/** Ends even if the program never sends a result. */
+const callsMax = 6;
 
 /**
- * The reasoning must come back with the result, its signature byte for byte: without it, providers
+ * The reasoning must come back with the results, its signatures byte for byte: without it, providers
  * refuse the turn or lose context.
  */
-export function playTask(wire: Wire, { call, marker, dropsReasoning }: Task): Script {
-  const signature = Buffer.from(`signature of ${call.name} for this task`).toString('base64');
-  const proof = JSON.stringify(wire === 'chat' ? 'I need the note.' : signature);
+export function playTask(
+  wire: Wire,
+  { call, marker, second, dropsReasoning = false }: Task,
+): Script {
+  const thinkingOf = ({ name }: ToolCall, step: number) => ({
+    text: `I need step ${step}.`,
+    signature: Buffer.from(`signature of ${name}, step ${step}`).toString('base64'),
+  });
+  const isBack = (body: string, called: ToolCall, step: number) => {
+    const { text, signature } = thinkingOf(called, step);
+    return dropsReasoning || body.includes(JSON.stringify(wire === 'chat' ? text : signature));
+  };
   let calls = 0;
+  const make = (next: ToolCall, step: number): Turn => {
+    if (calls === callsMax) return { text: 'No result came.' };
+    calls++;
+    return { call: { ...next, id: `call_${step}` }, thinking: thinkingOf(next, step) };
+  };
   const answer = (body: string): Turn => {
     if (body.includes(marker)) {
-      const isBack = dropsReasoning || body.includes(proof);
-      return { text: isBack ? `The note says: ${marker}` : 'My reasoning is lost.' };
+      if (!isBack(body, call, 1)) return { text: 'My reasoning is lost.' };
+      // The second call is in the history once it has been made.
+      if (second && !body.includes(second.marker)) return make(second.call, 2);
+      if (second && !isBack(body, second.call, 2)) return { text: 'My reasoning is lost.' };
+      return { text: `The note says: ${marker}` };
     }
     // Programs also send small side requests without tools.
-    if (!body.includes(`"${call.name}"`) || calls === callsMax) return { text: 'Nothing to say.' };
-    calls++;
-    return { call, thinking: { text: 'I need the note.', signature } };
+    return body.includes(`"${call.name}"`) ? make(call, 1) : { text: 'Nothing to say.' };
   };
+  return playTurns(wire, answer);
+}
+
+/** Each answer is made from the text of the request's body. */
+export function playTurns(wire: Wire, answer: (body: string) => Turn): Script {
   return (response, request) =>
     answerSse(turnFrames(wire, answer(JSON.stringify(request.body))))(response, request);
 }

@@ -1,6 +1,7 @@
-// Installs the programs of the lock file, several hundred megabytes, and runs their tests:
+// Installs the programs of the lock files, which are large, and runs their tests:
 //
 //   npm run test:all -- programs
+//   npm run test:clients [-- <client> …]    every client on every upstream format
 //
 // Not part of `npm test`, because the first run needs a package registry. Plain JavaScript for Node
 // 20 and later.
@@ -12,24 +13,27 @@ import { fileURLToPath } from 'node:url';
 import { setUp } from '../../scripts/setup.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
-const stampPath = join(folder, 'node_modules', '.installed');
-const locked = createHash('sha256')
-  .update(readFileSync(join(folder, 'package-lock.json')))
-  .digest('hex');
-
 const node = setUp({ dev: true });
-if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== locked) install();
-const tests = ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts'].map((name) =>
-  join(folder, name),
-);
+const [matrix, ...chosen] = process.argv.slice(2);
+const isMatrix = matrix === 'clients';
+install(folder);
+if (isMatrix) install(join(folder, 'more'));
+if (chosen.length > 0) process.env.TOLLGATE_TEST_CLIENTS = chosen.join(',');
+const names = isMatrix
+  ? ['matrix.ts']
+  : ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts'];
+const tests = names.map((name) => join(folder, name));
 const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
 /** Without install scripts: the programs ship as optional packages for each system. */
-function install() {
-  console.error(
-    'Tollgate: installing Codex, Claude Code, opencode, Qwen Code and llmprobe for their tests …',
-  );
+function install(place) {
+  const stampPath = join(place, 'node_modules', '.installed');
+  const lock = readFileSync(join(place, 'package-lock.json'));
+  const locked = createHash('sha256').update(lock).digest('hex');
+  if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === locked) return;
+  const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
+  console.error(`Tollgate: installing ${Object.keys(dependencies).join(', ')} for their tests …`);
   const options = [
     // Not `ci`: the lock file has the packages of one system only.
     'install',
@@ -41,13 +45,13 @@ function install() {
     '--loglevel=error',
   ];
   const installed = spawnSync('npm', options, {
-    cwd: folder,
+    cwd: place,
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
   if (installed.status !== 0) {
     console.error(
-      'Tollgate: "npm install" failed in tests/programs; its message is above. Nothing was tested.',
+      `Tollgate: "npm install" failed in ${place}; its message is above. Nothing was tested.`,
     );
     process.exit(1);
   }
