@@ -284,7 +284,10 @@ test('OpenAI is told how long to keep a prompt, other hosts are not, and 12 hour
     ['chat', 'gpt-6-luna', '/v1/chat/completions', { messages: [user] }],
     ['chat', 'local', '/local/v1/chat/completions', { messages: [user] }],
   ] as const) {
-    gateway.upstream.on(path, answerContent(wire, { text: 'Yes.', tokens: { input: 4, output: 1 } }));
+    gateway.upstream.on(
+      path,
+      answerContent(wire, { text: 'Yes.', tokens: { input: 4, output: 1 } }),
+    );
     const at = wire === 'chat' ? '/v1/chat/completions' : path;
     const ask = (options: object) =>
       gateway.recordUpstream(() =>
