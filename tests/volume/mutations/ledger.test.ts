@@ -15,7 +15,7 @@ const keysOnPostgres = [
 testMutations(watchers, {
   'a reservation does not check the limits': {
     file: core,
-    guard: ': refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });',
+    guard: ': refuseHold(book, { ...limited, amountMicros, nowMs: createdAtMs });',
     without: ': (null as ReturnType<typeof refuseHold>);',
   },
   'an extension does not check the limits': {

@@ -88,8 +88,8 @@ testMutations([], {
   },
   'what a host claims beyond the request is not booked': {
     file: 'gateway/charging/model-bill.ts',
-    guard: 'if (!claimed) return',
-    without: 'if (!claimed || number > 0) return',
+    guard: 'losses: lossMicros > 0 ?',
+    without: 'losses: lossMicros > Infinity ?',
     watchers: integration('money', 'an absurd usage'),
   },
   'a dense document costs our estimate': {
