@@ -75,6 +75,8 @@ export class AnswerCollector {
       case 'refusal-end':
       case 'thinking-end':
       case 'tool-call-end':
+      case 'search-start':
+      case 'search':
       case 'error':
         return;
     }

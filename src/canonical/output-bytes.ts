@@ -3,7 +3,7 @@
 // because the text is often a summary, or missing.
 import { utf8Length } from '../lib/tokens-from-bytes.ts';
 import type { StreamEvent } from './event.ts';
-import type { AssistantPart } from './request.ts';
+import type { AnswerPart } from './searched.ts';
 
 /** An image counts as many tokens as Google's do, 1,290, whatever the size of its file. */
 const imageBytes = 1_290 * 4;
@@ -66,7 +66,9 @@ export class OutputMeter {
     }
   }
 
-  addPart(part: AssistantPart): void {
+  /** A search of the gateway is no output of the model. */
+  addPart(part: AnswerPart): void {
+    if (part.type === 'search') return;
     if (part.type === 'tool-call') this.addText(part.arguments);
     else if (part.type === 'image') this.addImages(1);
     else if (part.type !== 'thinking') this.addText(part.text);
@@ -77,7 +79,7 @@ export class OutputMeter {
   }
 
   /** To a stream's whole content, where its end has brought more than its deltas did. */
-  raiseTo(content: readonly AssistantPart[]): void {
+  raiseTo(content: readonly AnswerPart[]): void {
     const whole = meterOf(content);
     if (whole.bytes <= this.bytes) return;
     this.#written = whole.#written;
@@ -87,11 +89,11 @@ export class OutputMeter {
 }
 
 /** Returns the bytes of a whole answer, as its stream would have them. */
-export function countOutputBytes(content: readonly AssistantPart[]): number {
+export function countOutputBytes(content: readonly AnswerPart[]): number {
   return meterOf(content).bytes;
 }
 
-function meterOf(content: readonly AssistantPart[]): OutputMeter {
+function meterOf(content: readonly AnswerPart[]): OutputMeter {
   const meter = new OutputMeter();
   for (const part of content) meter.addPart(part);
   return meter;

@@ -8,7 +8,7 @@ import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { CacheMarks } from '../terms/prompt-cache.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+import type { AssistantPart, CanonicalRequest } from '../canonical/request.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import type { Usage, UsageMax } from '../canonical/usage.ts';
 import type { SearchTool } from '../terms/web-search.ts';
@@ -334,6 +334,8 @@ export type RelayedAnswer = {
   readonly usage: Usage | null;
   readonly stop: Stop | null;
   readonly outputBytes: number;
+  /** The parts of a translated answer. Left out: it was relayed. */
+  readonly content?: readonly AssistantPart[];
   /** Web searches that the provider has run. Left out: none. */
   readonly searches?: number;
 };

@@ -4,7 +4,10 @@ import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.
 import { chat } from './chat/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
 import { gemini } from './gemini/index.ts';
+import type { HostedSearch } from './hosted-search.ts';
+import { hostedSearch as messagesSearch } from './messages/hosted-search.ts';
 import { messages } from './messages/index.ts';
+import { hostedSearch as responsesSearch } from './responses/hosted-search.ts';
 import { chatForClients } from './responses-at-chat.ts';
 import { responses } from './responses/index.ts';
 
@@ -19,4 +22,10 @@ export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat
   chat,
   messages,
   gemini,
+};
+
+/** Formats whose clients can ask for a search that the gateway runs. */
+export const hostedSearches: Readonly<Partial<Record<ClientFormatName, HostedSearch>>> = {
+  responses: responsesSearch,
+  messages: messagesSearch,
 };

@@ -16,6 +16,7 @@ import {
   framesText,
   type Script,
 } from '../support/upstream.ts';
+import { checkStream } from '../support/stream-rules.ts';
 import { scaled } from '../support/volume.ts';
 
 const searchMicros = 5_000;
@@ -29,8 +30,22 @@ const wires: Readonly<Record<string, { readonly paths: string[]; readonly format
     format: geminiTurns,
   },
 };
+/** How each client asks for a search. */
+const clients = {
+  responses: { path: '/v1/responses', body: { input: 'x', tools: [{ type: 'web_search' }] } },
+  messages: {
+    path: '/v1/messages',
+    body: {
+      max_tokens: 8_000,
+      messages: [{ role: 'user', content: 'x' }],
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    },
+  },
+};
 const exact = ['answers', 'refuses', 'breaks down', 'sends JSON'];
 const outcomes = [...exact, 'resets', 'breaks off', 'ends at once', 'counts nothing'];
+
+const refusal = answerStatus(400, { body: { error: { message: 'it is refused' } } });
 
 type PlannedTurn = {
   outcome: string;
@@ -95,7 +110,7 @@ function play(wire: string, turns: readonly PlannedTurn[]): () => number {
     const said = turnWith(turn.searches);
     const frames = counted(format.frames(said), turn);
     const whole = answerJson(counted(format.whole(said), turn));
-    if (turn.outcome === 'refuses') return answerStatus(400)(response, request);
+    if (turn.outcome === 'refuses') return refusal(response, request);
     if (turn.outcome === 'breaks down') return answerStatus(500)(response, request);
     if (turn.outcome === 'resets') return void response.destroy();
     if (turn.outcome === 'ends at once') return void response.writeHead(200).end();
@@ -115,6 +130,7 @@ function play(wire: string, turns: readonly PlannedTurn[]): () => number {
 }
 
 type Episode = {
+  readonly client: keyof typeof clients;
   readonly wire: string;
   readonly stream: boolean;
   readonly turns: readonly PlannedTurn[];
@@ -123,7 +139,7 @@ type Episode = {
   readonly searchesFail: boolean;
 };
 
-async function check({ wire, stream, turns, odd, searchesFail }: Episode): Promise<void> {
+async function check({ client, wire, stream, turns, odd, searchesFail }: Episode): Promise<void> {
   const billed = play(wire, turns);
   let searches = 0;
   gateway.upstream.on('/brave/web/search', (response, request) => {
@@ -132,16 +148,15 @@ async function check({ wire, stream, turns, odd, searchesFail }: Episode): Promi
     return script(response, request);
   });
   const own = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-  const reply = await gateway.post('/v1/responses', {
-    key: own.key,
-    body: { model: wire, input: 'x', tools: [{ type: 'web_search' }], stream },
-  });
-  const isAnswered = reply.status === 200 && !reply.text.includes('event: response.failed');
+  const { path, body } = clients[client];
+  const reply = await gateway.post(path, { key: own.key, body: { model: wire, ...body, stream } });
+  const isAnswered =
+    reply.status === 200 && (!stream || checkStream(client, reply.text).ending === 'success');
   const { postedMicros, heldMicros } = await gateway.balance(own.account);
   const charged = 50_000_000 - postedMicros;
   const losses = await gateway.lossesOf(reply.requestId);
   const lost = losses.reduce((sum, loss) => sum + loss, 0);
-  const where = JSON.stringify({ wire, stream, turns, charged, lost, billed: billed() });
+  const where = JSON.stringify({ client, wire, stream, turns, charged, lost, billed: billed() });
   assert.equal(heldMicros, 0, where);
   assert.equal(charged > 0, isAnswered, where);
   if (isAnswered) assert.equal(lost, 0, where);
@@ -152,8 +167,13 @@ async function check({ wire, stream, turns, odd, searchesFail }: Episode): Promi
 
 test('what random turns and searches bill is charged or booked as a loss', async () => {
   const random = new Random('hosted-search-bill');
-  for (let episode = 0; episode < scaled(80, 1_000); episode++) {
-    const wire = random.pick(Object.keys(wires));
+  for (let episode = 0; episode < scaled(120, 1_500); episode++) {
+    const client = random.pick(['responses', 'messages'] as const);
+    // Anthropic searches for its own clients.
+    const hosts = Object.keys(wires).filter(
+      (name) => client !== 'messages' || name !== 'anthropic',
+    );
+    const wire = random.pick(hosts);
     const stream = random.chance(0.5);
     const count = 1 + random.below(4);
     const turns = Array.from({ length: count }, (_, index): PlannedTurn => {
@@ -167,7 +187,7 @@ test('what random turns and searches bill is charged or booked as a loss', async
     });
     const odd = random.pick(turns);
     odd.outcome = random.pick(outcomes);
-    await check({ wire, stream, turns, odd, searchesFail: random.chance(0.2) });
+    await check({ client, wire, stream, turns, odd, searchesFail: random.chance(0.2) });
   }
 });
 
@@ -175,5 +195,12 @@ for (const stream of [false, true])
   test(`a turn counted as less than it wrote is lost by its count when the next breaks down, ${stream ? 'streamed' : 'whole'}`, async () => {
     const first = { outcome: 'answers', input: 100, output: 1, searches: 1 };
     const odd = { outcome: 'breaks down', input: 100, output: 100, searches: 0 };
-    await check({ wire: 'local', stream, turns: [first, odd], odd, searchesFail: false });
+    await check({
+      client: 'responses',
+      wire: 'local',
+      stream,
+      turns: [first, odd],
+      odd,
+      searchesFail: false,
+    });
   });

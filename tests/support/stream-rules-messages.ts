@@ -40,6 +40,7 @@ const deltasOf: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: [],
   tool_use: ['input_json_delta'],
   server_tool_use: ['input_json_delta'],
+  web_search_tool_result: [],
   mcp_tool_use: ['input_json_delta'],
 };
 

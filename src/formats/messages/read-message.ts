@@ -18,6 +18,7 @@ import type {
   ResultBlock,
   ToolResultBlock,
 } from './schema.ts';
+import { searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
 import { readInput } from './tool-input.ts';
 
@@ -135,8 +136,11 @@ function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
       };
     case 'redacted_thinking':
       return { type: 'thinking', text: '', signature: openSignature(block.data), redacted: true };
-    default:
-      throw unknownBlock(block, path);
+    default: {
+      const text = searchAsText(block);
+      if (text === null) throw unknownBlock(block, path);
+      return { type: 'text', text };
+    }
   }
 }
 

@@ -150,7 +150,7 @@ const unreadable: [fields: Record<string, unknown>, param: string][] = [
     'messages[0].content[0].type',
   ],
   [
-    assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }),
+    assistant({ type: 'server_tool_use', id: 'a', name: 'web_fetch', input: {} }),
     'messages[0].content[0].type',
   ],
   [user({ type: 'image', source: { type: 'orbit' } }), 'messages[0].content[0].source.type'],

@@ -8,6 +8,7 @@ import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
 import type { RequestMessage } from './schema.ts';
+import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
 import { upstreamCallId } from './tool-input.ts';
 
@@ -55,6 +56,8 @@ function relayMessage(
 /** Returns null when the block is left out. */
 function relayBlock(block: unknown): unknown {
   if (!isObject(block)) return block;
+  const search = isOwnSearchBlock(block) ? searchAsText(block) : null;
+  if (search !== null) return { type: 'text', text: search, cache_control: block.cache_control };
   if (isForeignThinking(block) || isBlankText(block)) return null;
   if (hasForeignCitation(block)) return withOwnCitations(block);
   const content = block.type === 'tool_result' ? editItems(block.content, mendSource) : undefined;

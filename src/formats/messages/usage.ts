@@ -2,6 +2,7 @@
 // includes thinking.
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
+import type { SearchPart } from '../../canonical/searched.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';
@@ -133,4 +134,11 @@ export function writeUsage(usage: Usage): JsonObject {
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     server_tool_use: null,
   };
+}
+
+/** Counts the searches of the gateway, of which those that failed are free. */
+export function writeSearchUsage(searches: readonly Pick<SearchPart, 'found'>[]): JsonObject {
+  if (searches.length === 0) return {};
+  const found = searches.filter((search) => typeof search.found !== 'string').length;
+  return { server_tool_use: { web_search_requests: found, web_fetch_requests: 0 } };
 }

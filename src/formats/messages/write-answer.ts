@@ -1,29 +1,36 @@
 // Writes a whole answer in Messages.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { AnswerPart } from '../../canonical/searched.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import { writeCitations } from './citations.ts';
 import { safeguardResults } from './safeguards.ts';
+import { searchBlocks } from './search-blocks.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeInput } from './tool-input.ts';
-import { writeMessageUsage } from './usage.ts';
+import { writeMessageUsage, writeSearchUsage } from './usage.ts';
 
 /** An answer without usage gets our own count, which is also what is charged. */
-export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
+export function writeAnswer(
+  { content, stop, usage }: Answer<AnswerPart>,
+  context: AnswerContext,
+): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
   return {
     ...messageHead(context),
-    content: content.flatMap(writePart),
+    content: content.flatMap((part, index) => writePart(part, context, index)),
     ...writeStop(stop, hasRefusal),
     ...safeguardResults(context.request.body),
-    usage: writeMessageUsage(
-      countUsage(usage, { ...context, outputBytes: countOutputBytes(content) }),
-      context.request,
-    ),
+    usage: {
+      ...writeMessageUsage(
+        countUsage(usage, { ...context, outputBytes: countOutputBytes(content) }),
+        context.request,
+      ),
+      ...writeSearchUsage(content.filter((part) => part.type === 'search')),
+    },
   };
 }
 
@@ -65,8 +72,12 @@ export const imageNote =
   '[The model made an image here, which the Messages format cannot carry. Use Chat Completions or Responses to get it.]';
 
 /** Leaves out hidden reasoning without a signature: its block would be empty and useless. */
-function writePart(part: AssistantPart): JsonObject[] {
+function writePart(part: AnswerPart, context: AnswerContext, index: number): JsonObject[] {
   switch (part.type) {
+    case 'search': {
+      const { use, resultOf } = searchBlocks(part.query, context, index);
+      return [use, resultOf(part.found)];
+    }
     case 'text':
       return [{ type: 'text', text: part.text, ...writeCitations(part) }];
     case 'refusal':

@@ -1,6 +1,7 @@
 // Writes canonical events as a Messages stream. Blocks are sent one after another, numbered without
 // gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
+import type { SearchPart } from '../../canonical/searched.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
@@ -12,10 +13,11 @@ import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
 import { safeguardResults } from './safeguards.ts';
+import { searchBlocks, type SearchBlocks } from './search-blocks.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
-import { writeEstimatedUsage, writeMessageUsage, writeUsage } from './usage.ts';
+import { writeEstimatedUsage, writeMessageUsage, writeSearchUsage, writeUsage } from './usage.ts';
 import { callBlock, imageNote, messageHead } from './write-answer.ts';
 
 /**
@@ -33,7 +35,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   });
 }
 
-type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool-call';
+type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool-call' | 'search';
 
 class MessageStreamWriter {
   readonly progress: StreamProgress = newProgress();
@@ -43,6 +45,8 @@ class MessageStreamWriter {
   #index = -1;
   /** `hidden`: reasoning whose block can be written only when its signature has arrived. */
   #open: BlockKind | 'hidden' | null = null;
+  #search: SearchBlocks | null = null;
+  readonly #searches: SearchPart[] = [];
   /** True once the open thinking block has its signature. */
   #isSigned = false;
 
@@ -87,6 +91,11 @@ class MessageStreamWriter {
       case 'thinking-end':
       case 'tool-call-end':
         return this.#close();
+      case 'search-start':
+        return this.#openSearch(event.query);
+      case 'search':
+        this.#searches.push(event);
+        return this.#openBlock('search', this.#search!.resultOf(event.found)) + this.#close();
       case 'image':
         return this.#openText() + this.#writeText(imageNote) + this.#close();
       case 'finish':
@@ -119,7 +128,10 @@ class MessageStreamWriter {
     return (
       frame('message_delta', {
         delta,
-        usage: withCost({ ...writeUsage(counted), ...speed }, costUsd),
+        usage: withCost(
+          { ...writeUsage(counted), ...speed, ...writeSearchUsage(this.#searches) },
+          costUsd,
+        ),
       }) + frame('message_stop', {})
     );
   }
@@ -156,6 +168,16 @@ class MessageStreamWriter {
     const frames = this.#start(null) + this.#close();
     this.#open = 'hidden';
     return frames;
+  }
+
+  #openSearch(query: string | null): string {
+    this.#search = searchBlocks(query, this.#context, this.#index + 1);
+    const { use } = this.#search;
+    return (
+      this.#openBlock('search', { ...use, input: {} }) +
+      this.#writeDelta({ type: 'input_json_delta', partial_json: JSON.stringify(use.input) }) +
+      this.#close()
+    );
   }
 
   #openBlock(kind: BlockKind, block: JsonObject): string {

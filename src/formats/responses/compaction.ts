@@ -2,7 +2,7 @@
 // stands for the conversation so far. OpenAI makes its own. Elsewhere the model itself is asked for
 // a summary, which travels in the item's `encrypted_content`, packed as reasoning is
 // (signature.ts), and is read back as a message on any model.
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { AnswerPart } from '../../canonical/searched.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
@@ -27,7 +27,7 @@ export function isTrigger(item: unknown): boolean {
 }
 
 /** Returns the summary in an answer; '' when the model wrote no text. */
-export function summaryIn(content: readonly AssistantPart[]): string {
+export function summaryIn(content: readonly AnswerPart[]): string {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.join('').trim();
 }

@@ -1,4 +1,5 @@
 // The items of an answer's `output`, for both writers.
+import type { SearchPart } from '../../canonical/searched.ts';
 import type { MediaSource, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
@@ -12,7 +13,7 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 /** Unique in an answer and, because it contains the request id, in a conversation. */
 export function itemId(
-  prefix: 'msg' | 'rs' | 'ctc' | 'tsc' | 'ig' | 'cmp',
+  prefix: 'msg' | 'rs' | 'ctc' | 'tsc' | 'ig' | 'cmp' | 'ws',
   context: AnswerContext,
   outputIndex: number,
 ): string {
@@ -55,6 +56,17 @@ export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
     ...(part.text === '' ? {} : { content: [{ type: 'reasoning_text', text: part.text }] }),
     ...(sealed === null ? {} : { encrypted_content: sealed }),
   };
+}
+
+/** `found`: null while the search runs. */
+export function searchItem(
+  id: string,
+  query: string | null,
+  found: SearchPart['found'] | null,
+): JsonObject {
+  const ended = typeof found === 'string' ? 'failed' : 'completed';
+  const status = found === null ? 'in_progress' : ended;
+  return { id, type: 'web_search_call', status, action: { type: 'search', query: query ?? '' } };
 }
 
 /** Writes an image as OpenAI's image tool does. `source`: null before it is there. */

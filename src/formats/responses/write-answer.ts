@@ -2,7 +2,8 @@
 // one exception: the inserted reasoning item is needed here only when there is no reasoning at all,
 // while a stream must decide at its first block.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart, RefusalPart, TextPart } from '../../canonical/request.ts';
+import type { RefusalPart, TextPart } from '../../canonical/request.ts';
+import type { AnswerPart } from '../../canonical/searched.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -16,6 +17,7 @@ import {
   messageItem,
   reasoningItem,
   refusalPart,
+  searchItem,
   textPart,
   wantsReasoningItem,
   type ItemStatus,
@@ -28,7 +30,7 @@ import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
 /** An answer without usage gets our own count, which is also what is charged. */
-export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject {
+export function writeAnswer(answer: Answer<AnswerPart>, context: AnswerContext): JsonObject {
   const end = writeStop(
     answer.stop,
     answer.content.some((part) => part.type === 'refusal'),
@@ -49,18 +51,18 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
 
 /** Returns the one item of a compaction; none when the model wrote no summary. */
 export function writeCompaction(
-  content: readonly AssistantPart[],
+  content: readonly AnswerPart[],
   context: AnswerContext,
 ): JsonObject[] {
   const summary = summaryIn(content);
   return summary === '' ? [] : [compactionItem(itemId('cmp', context, 0), summary)];
 }
 
-type Group = readonly (TextPart | RefusalPart)[] | Exclude<AssistantPart, TextPart | RefusalPart>;
+type Group = readonly (TextPart | RefusalPart)[] | Exclude<AnswerPart, TextPart | RefusalPart>;
 
 /** `lastStatus`: only the last item of a cut answer is incomplete. */
 function writeOutput(
-  content: readonly AssistantPart[],
+  content: readonly AnswerPart[],
   context: AnswerContext,
   lastStatus: ItemStatus,
 ): JsonObject[] {
@@ -82,7 +84,7 @@ function writeOutput(
 }
 
 /** Consecutive texts and refusals are the parts of one message. */
-function groupParts(content: readonly AssistantPart[]): Group[] {
+function groupParts(content: readonly AnswerPart[]): Group[] {
   const groups: Group[] = [];
   let message: (TextPart | RefusalPart)[] | null = null;
   for (const part of content) {
@@ -112,6 +114,8 @@ function writeItem(
     return messageItem(itemId('msg', context, outputIndex), parts, status);
   }
   if (group.type === 'image') return imageItem(itemId('ig', context, outputIndex), group.source);
+  if (group.type === 'search')
+    return searchItem(itemId('ws', context, outputIndex), group.query, group.found);
   if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);
   const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(group.name);
   return callItem(group, { status, origin, context, outputIndex });

@@ -3,6 +3,7 @@
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { MediaSource, Signature } from '../../canonical/request.ts';
+import type { SearchPart } from '../../canonical/searched.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   callItem,
@@ -10,6 +11,7 @@ import {
   messageItem,
   reasoningItem,
   refusalPart,
+  searchItem,
   textPart,
   type CallItemContext,
   type ItemStatus,
@@ -163,5 +165,26 @@ export function createCallWriter(
       }
     },
     finish: (status) => item(text, status),
+  };
+}
+
+/** Writes a web search of the gateway. */
+export function createSearchWriter(id: string, query: string | null): ItemWriter {
+  let found: SearchPart['found'] = 'unavailable';
+  return {
+    id,
+    isMessage: false,
+    announced: searchItem(id, query, null),
+    write(event) {
+      if (event.type === 'search-start')
+        return [
+          ['response.web_search_call.in_progress', {}],
+          ['response.web_search_call.searching', {}],
+        ];
+      if (event.type !== 'search') return [];
+      ({ found } = event);
+      return typeof found === 'string' ? [] : [['response.web_search_call.completed', {}]];
+    },
+    finish: () => searchItem(id, query, found),
   };
 }

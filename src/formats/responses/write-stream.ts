@@ -26,6 +26,7 @@ import {
   createImageWriter,
   createMessageWriter,
   createReasoningWriter,
+  createSearchWriter,
   type ItemWriter,
 } from './write-stream-item.ts';
 
@@ -44,7 +45,15 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
 type BlockStart = Extract<
   StreamEvent,
-  { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' | 'image' }
+  {
+    type:
+      | 'text-start'
+      | 'refusal-start'
+      | 'thinking-start'
+      | 'tool-call-start'
+      | 'search-start'
+      | 'image';
+  }
 >;
 
 class ResponseStreamWriter {
@@ -92,6 +101,10 @@ class ResponseStreamWriter {
       case 'image':
         this.progress.output.addEvent(event);
         return this.#openItem(event);
+      case 'search-start':
+        return this.#openItem(event) + this.#write(event);
+      case 'search':
+        return this.#write(event) + this.#closeItem('completed');
       default:
         return this.#write(event);
     }
@@ -227,6 +240,8 @@ function createItem(event: BlockStart, context: AnswerContext, outputIndex: numb
       return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
     case 'image':
       return createImageWriter(itemId('ig', context, outputIndex), event.source);
+    case 'search-start':
+      return createSearchWriter(itemId('ws', context, outputIndex), event.query);
     case 'tool-call-start': {
       const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(event.name);
       return createCallWriter(event, { origin, context, outputIndex });

@@ -110,6 +110,6 @@ function translate(called: Called, answer: Answer): CallResult<RelayedAnswer> {
   const body = called.asked.format.writeAnswer({ ...shown, usage }, context);
   return {
     kind: 'answered',
-    answer: { body, usage: shown.usage, stop: shown.stop, outputBytes },
+    answer: { body, usage: shown.usage, stop: shown.stop, outputBytes, content: shown.content },
   };
 }

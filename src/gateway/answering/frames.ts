@@ -1,4 +1,5 @@
 // Turns an upstream's stream into the client's frames: on the straight path, or translated.
+import type { StreamEvent } from '../../canonical/event.ts';
 import { UnreadableAnswer, type StreamPipe } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { translateStream } from '../../formats/translate.ts';
@@ -18,8 +19,12 @@ export type OpenFrames = {
   readonly pipe: Omit<StreamPipe<never>, 'push' | 'end'>;
 };
 
-/** `chunks`: the upstream's stream. */
-export function openFrames(called: Called, chunks: AsyncIterable<Uint8Array>): OpenFrames {
+/** `chunks`: the upstream's stream. `writer`: of a translated stream. */
+export function openFrames(
+  called: Called,
+  chunks: AsyncIterable<Uint8Array>,
+  writer?: StreamPipe<StreamEvent>,
+): OpenFrames {
   const { format } = called.asked;
   const { attempt } = called.call;
   const { route, written } = attempt;
@@ -27,7 +32,7 @@ export function openFrames(called: Called, chunks: AsyncIterable<Uint8Array>): O
   const pipe = written.isTranslated
     ? translateStream(
         upstreamFormats[route.format].readStream(),
-        format.writeStream(context),
+        writer ?? format.writeStream(context),
         written,
       )
     : format.relay.relayStream(context);

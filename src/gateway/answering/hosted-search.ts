@@ -1,23 +1,23 @@
-// Runs the web searches of a model whose provider has none, on Responses. The model calls a
-// function, the gateway searches and asks the model again with what was found, and the client sees
-// one answer. All calls are made under one hold, and their usage is charged as one.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+// Runs the web searches of a model whose provider has none. The model calls a function, the gateway
+// searches and asks the model again with what was found, and the client sees one answer. All calls
+// are made under one hold, and their usage is charged as one.
+import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { AssistantPart, Message, ToolCallPart } from '../../canonical/request.ts';
+import {
+  searchFunction,
+  type AnswerPart,
+  type SearchFailure,
+  type SearchPart,
+} from '../../canonical/searched.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { countUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { queryCharactersMax, resultsByDefault } from '../../domain/search/search-request.ts';
 import type { SearchResult } from '../../domain/search/search-result.ts';
-import {
-  callOutput,
-  continueWith,
-  isClientCall,
-  isSearchCall,
-  readQuery,
-  searchItem,
-} from '../../formats/responses/hosted-search.ts';
-import { writeUsage } from '../../formats/responses/usage.ts';
+import { writeInput } from '../../formats/call-arguments.ts';
+import { hostedSearches } from '../../formats/registry.ts';
+import { isWithin, querySites } from '../../formats/search-sites.ts';
 import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { lighten } from '../routing/lighten.ts';
@@ -30,17 +30,16 @@ import type { CallResult } from './model-calls.ts';
 
 /** A turn of the model that has ended. */
 type Turn = {
-  readonly items: readonly JsonObject[];
+  readonly content: readonly AssistantPart[];
   readonly usage: Usage | null;
   readonly outputBytes: number;
+  readonly stop: Stop | null;
 };
 
 /** The turns of one answer. */
 export class SearchTurns {
   /** The call of the current turn. */
   current: Called;
-  /** The answer's items so far, as the client sees them. */
-  readonly shown: JsonObject[] = [];
   /** Searches that found something, which are charged. */
   searches = 0;
   readonly #first: Called;
@@ -49,11 +48,8 @@ export class SearchTurns {
   /** Searches that were sent to a provider, whatever came of them. */
   #searchesSent = 0;
   #turns = 0;
-  /**
-   * The items of the turn that has ended, and the outputs of its searches: the model reads both.
-   */
-  #items: readonly JsonObject[] = [];
-  #outputs: JsonObject[] = [];
+  /** What the model reads after the client's messages: its turns, and what was found. */
+  readonly #messages: Message[] = [];
   /** The usage of all turns that have ended; null: none has. */
   usage: Usage | null = null;
 
@@ -98,24 +94,24 @@ export class SearchTurns {
    * Ends a turn. Returns the searches to run; none when the answer is complete: the model has not
    * searched, it has called functions of the client too, or it may not be asked again.
    */
-  end({ items, usage, outputBytes }: Turn): readonly JsonObject[] {
+  end({ content, usage, outputBytes, stop }: Turn): readonly ToolCallPart[] {
     const { terms, call } = this.#first;
     const { model, estimate } = this.current.asked;
     const total = this.#totalWith(usage, outputBytes);
-    const calls = items.filter(isSearchCall);
+    const calls = content.filter(isSearchCall);
     const { searchesMax } = call.attempt.search!;
     const found = Math.min(calls.length, searchesMax);
     const isLast =
       calls.length === 0 ||
-      items.some(isClientCall) ||
+      content.some(isClientCall) ||
+      stop?.reason === 'stop-sequence' ||
       this.#isLeft ||
       this.#turns >= searchesMax ||
       total.outputTokens >= terms.granted.maxOutputTokens ||
       estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
-    this.#items = items;
-    this.#outputs = [];
+    this.#messages.push({ role: 'assistant', content });
     return calls;
   }
 
@@ -126,33 +122,42 @@ export class SearchTurns {
   }
 
   /**
-   * Searches, and returns the item that the client sees. The model reads what was found, or why the
-   * search failed, which is never charged.
+   * Searches. The model reads what was found, or why the search failed, which is never charged.
    */
-  async search(call: JsonObject, id: string): Promise<JsonObject> {
+  async search(call: ToolCallPart): Promise<SearchPart> {
     const query = readQuery(call)?.slice(0, queryCharactersMax) ?? null;
-    const found = query === null ? 'The call needs a query.' : await this.#find(query);
-    const hasFailed = typeof found === 'string';
-    this.#outputs.push(callOutput(call, hasFailed ? found : writeResults(found)));
-    return searchItem(id, { query, status: hasFailed ? 'failed' : 'completed' });
+    const found = query === null ? 'invalid_tool_input' : await this.#find(query);
+    const text = typeof found === 'string' ? failureTexts[found] : writeResults(found);
+    const output = {
+      type: 'tool-result',
+      callId: call.id,
+      content: [{ type: 'text', text }],
+      isError: false,
+    } as const;
+    this.#messages.push({ role: 'tool', content: [output] });
+    return { type: 'search', query, found };
   }
 
-  async #find(query: string): Promise<readonly SearchResult[] | string> {
+  async #find(query: string): Promise<readonly SearchResult[] | SearchFailure> {
     const { caller, running, call } = this.#first;
     const { record } = caller;
     const { run, hold } = running;
     const { attempt, number } = call;
-    if (this.#searchesSent >= attempt.search!.searchesMax || this.#isLeft)
-      return 'The request allows no more searches. Answer with what was found.';
+    const { searchesMax, sites } = attempt.search!;
+    if (this.#searchesSent >= searchesMax || this.#isLeft) return 'max_uses_exceeded';
     this.#searchesSent += 1;
-    const asked = { query, num: resultsByDefault, record };
+    const asked = {
+      query: querySites(query, sites, queryCharactersMax),
+      num: resultsByDefault,
+      record,
+    };
     const found = await this.#own.searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#searchesSent;
     await hold.bookLossBeside({ lossMicros: this.#own.lossOf(found.lost), callNumber });
-    if (found.kind === 'failure') return 'The search failed. Answer without it.';
+    if (found.kind === 'failure') return 'unavailable';
     this.searches += 1;
-    return found.results;
+    return found.results.filter(({ url }) => isWithin(sites, url));
   }
 
   /**
@@ -174,16 +179,15 @@ export class SearchTurns {
     this.#turns += 1;
     const { current } = this;
     const { route, search } = current.call.attempt;
-    const request = continueWith(current.asked.request, this.#items, this.#outputs);
+    const turns = [...this.#messages];
     const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
-    const asked = { ...current.asked, request, estimate: estimateInputTokens(request.body) };
+    const estimate = estimateInputTokens({ ...current.asked.request.body, turns });
+    const asked = { ...current.asked, turns, estimate };
     const written = writeUpstreamRequest(asked, { route, search, outputTokens });
     const attempt = { ...current.call.attempt, written };
     const lighter = lighten(current.gateway.hosts.routing, attempt, attempt);
     return {
       ...current,
-      // Items get their ids from it.
-      caller: { ...current.caller, requestId: `${this.#first.caller.requestId}_${this.#turns}` },
       asked,
       call: { ...current.call, attempt: lighter ?? attempt },
     };
@@ -197,36 +201,48 @@ export async function answerWithSearches(
   callTurn: (turn: Called, spentMs: number) => Promise<CallResult<RelayedAnswer>>,
 ): Promise<CallResult<RelayedAnswer>> {
   const turns = new SearchTurns(called, own);
+  const context = answerContextOf(called);
+  const { writeAnswer } = hostedSearches[called.asked.format.name]!;
+  /** As the client sees them. */
+  const shown: AnswerPart[] = [];
   let outputBytes = 0;
   for (;;) {
     const tried = await callTurn(turns.current, turns.spentMs);
     if (tried.kind === 'failure') return failedAfter(tried, turns, outputBytes);
     const { answer } = tried;
-    const items = answer.body.output as readonly JsonObject[];
+    const content = answer.content!;
     const all = turns.usageWith(answer.usage, answer.outputBytes);
-    const calls = turns.end({ items, usage: answer.usage, outputBytes: answer.outputBytes });
+    const calls = turns.end({ ...answer, content });
     outputBytes += answer.outputBytes;
-    turns.shown.push(...items.filter((item) => !isSearchCall(item)));
-    for (const call of calls)
-      turns.shown.push(await turns.search(call, searchId(called, turns.shown.length)));
-    if (calls.length === 0 || !turns.next())
-      return { kind: 'answered', answer: whole(turns, { ...answer, usage: all, outputBytes }) };
-  }
-
-  function whole({ shown, searches }: SearchTurns, answer: RelayedAnswer): RelayedAnswer {
-    const context = answerContextOf(called);
-    const usage = countUsage(answer.usage, { ...context, outputBytes: answer.outputBytes });
-    const id = `resp_${context.requestId}`;
-    return {
-      ...answer,
-      body: { ...answer.body, id, output: shown, usage: writeUsage(usage) },
-      searches,
-    };
+    shown.push(...content.filter((part) => !isSearchCall(part)));
+    for (const call of calls) shown.push(await turns.search(call));
+    if (calls.length > 0 && turns.next()) continue;
+    const { searches } = turns;
+    const stop = shownStop(answer.stop, content);
+    const usage = countUsage(all, { ...context, outputBytes });
+    const body = writeAnswer({ content: shown, stop, usage }, context);
+    return { kind: 'answered', answer: { ...answer, body, usage: all, outputBytes, searches } };
   }
 }
 
-export function searchId({ caller }: Called, index: number): string {
-  return `ws_${caller.requestId.slice('req_'.length)}_${index}`;
+function isSearchCall(part: AssistantPart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.name === searchFunction.name;
+}
+
+function isClientCall(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && !isSearchCall(part);
+}
+
+/** Returns null when the model sent none. */
+export function readQuery(call: ToolCallPart): string | null {
+  const { query } = writeInput(call.arguments);
+  return typeof query === 'string' && query.trim() !== '' ? query.trim().toWellFormed() : null;
+}
+
+/** Returns how the answer has ended for its client, who does not see a search too many. */
+export function shownStop(stop: Stop | null, content: readonly AssistantPart[]): Stop {
+  const end = { reason: 'end', sequence: null } as const;
+  return !stop || (stop.reason === 'tool-calls' && !content.some(isClientCall)) ? end : stop;
 }
 
 /** Earlier turns were complete, so the provider bills them. */
@@ -240,6 +256,13 @@ function failedAfter(failed: FailedCall, turns: SearchTurns, outputBytes: number
   const failure = turns.failureOf(failed);
   return { ...failed, failure, isWhole, progress: { ...failed.progress, usage, output, searches } };
 }
+
+/** What the model reads of a failed search. */
+const failureTexts: Readonly<Record<SearchFailure, string>> = {
+  invalid_tool_input: 'The call needs a query.',
+  max_uses_exceeded: 'The request allows no more searches. Answer with what was found.',
+  unavailable: 'The search failed. Answer without it.',
+};
 
 /** A hold has room for 10,000 a search. */
 const resultTokensMax = 9_000;

@@ -1,7 +1,7 @@
 // Decides whether the gateway's own search serves a request, because the provider of a route has none.
 import { searchesByDefault, searchModelId } from '../../terms/web-search.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
-import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
+import { hostedSearches } from '../../formats/registry.ts';
 import { priceFactorFor } from './price-factor.ts';
 import { resultTokens, type AskedSearch } from './provider-search.ts';
 import type { ChosenRoute } from './route.ts';
@@ -17,9 +17,10 @@ export function readOwnSearch(query: Query): AskedSearch | null {
   const { gateway, key, model, route, format, request, estimate } = query;
   const { clock } = gateway;
   const { searchers } = gateway.hosts;
-  if (format.name !== 'responses' || route.format === format.name || request.tier) return null;
+  const hosted = hostedSearches[format.name];
+  if (!hosted || route.format === format.name || request.tier) return null;
   const offer = searchers.offerOwn(key.mode, priceFactorFor(gateway, key, searchModelId));
-  const tool = offer && readHostedSearch(request);
+  const tool = offer && hosted.readTool(request);
   if (!tool) return null;
   const searchesMax = tool.searchesMax ?? searchesByDefault;
   const inputMost = estimate.upper + searchesMax * resultTokens.upper + model.maxOutputTokens;
@@ -33,5 +34,6 @@ export function readOwnSearch(query: Query): AskedSearch | null {
     mayBeFewer: tool.searchesMax === null && searchesMax > 1,
     limitField: tool.limitField,
     own: offer,
+    ...(tool.sites && { sites: tool.sites }),
   };
 }

@@ -2,6 +2,7 @@
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
+import type { SearchSites } from '../../formats/search-sites.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import { searchesByDefault } from '../../terms/web-search.ts';
@@ -19,6 +20,8 @@ export type AskedSearch = {
   readonly limitField: string | null;
   /** Absent: the provider runs it. */
   readonly own?: OwnSearch;
+  /** What its own search is limited to. Absent: nothing. */
+  readonly sites?: SearchSites;
 };
 
 type SearchQuery = {

@@ -1,7 +1,7 @@
 // Writes the upstream request: on the straight path when both sides speak one format, else through
 // the canonical request.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { CanonicalRequest, Message } from '../../canonical/request.ts';
 import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
 import type { Emulated } from '../../formats/adapting/emulated.ts';
 import { repairConversation } from '../../formats/adapting/repair-conversation.ts';
@@ -16,8 +16,7 @@ import type {
   UpstreamRequest,
   UpstreamTarget,
 } from '../../formats/format.ts';
-import { upstreamFormats } from '../../formats/registry.ts';
-import { ignoredSearchFields, withSearchFunction } from '../../formats/responses/hosted-search.ts';
+import { hostedSearches, upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
@@ -74,6 +73,8 @@ export type ModelRequest = {
   readonly forwardable: ForwardableHeaders;
   /** The client's id of its conversation, from a header; null: none. */
   readonly sessionId: string | null;
+  /** What follows the client's messages: a search of ours. Left out: nothing. */
+  readonly turns?: readonly Message[];
 };
 
 /** Counting names no conversation. */
@@ -93,7 +94,8 @@ const none: ReadonlySet<string> = new Set();
  */
 export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): WrittenRequest {
   const { route, search } = limits;
-  const asked = search?.own ? { ...given, request: withSearchFunction(given.request) } : given;
+  const hosted = search?.own ? hostedSearches[given.format.name] : undefined;
+  const asked = hosted ? { ...given, request: hosted.withFunction(given.request) } : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);
   const {
@@ -127,7 +129,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
       ...new Set([
         ...(request.ignored ?? []),
         ...ignored,
-        ...(search?.own ? ignoredSearchFields(given.request) : []),
+        ...(hosted?.ignoredFields(given.request) ?? []),
         ...target.unknown.leftOut,
         ...accepted.ignored,
         ...ignoredBetas(asked.forwardable['anthropic-beta']),
@@ -201,7 +203,8 @@ function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): 
     return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };
   }
   const upstreamFormat = upstreamFormats[route.format];
-  const read = withCacheKey(format.readRequest(request, target.unknown), asked, target);
+  const asAsked = format.readRequest(request, target.unknown);
+  const read = withCacheKey(withTurns(asAsked, asked.turns), asked, target);
   const lowered = route.kind.customTools
     ? { request: read, names: none, ignored: [] }
     : lowerCustomTools(read);
@@ -217,6 +220,14 @@ function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): 
     loweredTools: lowered.names,
     toolNames: names,
   };
+}
+
+/** A call that the client forces is forced once. */
+function withTurns(read: CanonicalRequest, turns: readonly Message[] = []): CanonicalRequest {
+  if (turns.length === 0) return read;
+  const isForced = read.toolChoice?.type === 'required' || read.toolChoice?.type === 'tool';
+  const freed = isForced && { toolChoice: { type: 'auto' } as const };
+  return { ...read, messages: [...read.messages, ...turns], ...freed };
 }
 
 /**

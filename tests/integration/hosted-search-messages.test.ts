@@ -1,0 +1,545 @@
+// Web searches that the gateway runs for a Messages client, as Claude Code asks for them: Anthropic's
+// blocks on every model, one hold, and a charge for all calls of the model and each search.
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, beforeEach, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { startGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import type { Json } from '../support/plain/reading.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { flushEventLoop, TestClock } from '../support/test-clock.ts';
+import { chatTurns } from '../support/turns-chat.ts';
+import { geminiTurns } from '../support/turns-gemini.ts';
+import { messagesTurns } from '../support/turns-messages.ts';
+import { responsesTurns } from '../support/turns-responses.ts';
+import { until } from '../support/until.ts';
+import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  type Script,
+} from '../support/upstream.ts';
+
+const searchPath = '/brave/web/search';
+const searchMicros = 5_000;
+
+type Wire = {
+  readonly model: string;
+  readonly paths: readonly string[];
+  readonly format: TurnFormat;
+  /** How a forced choice of the function looks there. */
+  readonly forced: (body: Json) => boolean;
+};
+const wires: readonly Wire[] = [
+  {
+    model: 'on-responses',
+    paths: ['/v1/responses'],
+    format: responsesTurns,
+    forced: ({ tool_choice: choice }) => choice?.name === 'web_search',
+  },
+  {
+    model: 'on-chat',
+    paths: ['/local/v1/chat/completions'],
+    format: chatTurns,
+    forced: ({ tool_choice: choice }) => choice?.function?.name === 'web_search',
+  },
+  {
+    model: 'on-gemini',
+    paths: [
+      '/v1beta/models/gemini-3-flash:generateContent',
+      '/v1beta/models/gemini-3-flash:streamGenerateContent',
+    ],
+    format: geminiTurns,
+    forced: ({ toolConfig: config }) => config?.functionCallingConfig?.mode === 'ANY',
+  },
+];
+const [onResponses, onChat] = wires as [Wire, Wire];
+
+const model = (provider: string, id: string) => ({
+  routes: [{ provider, model: id }],
+  prices: { input: 3, output: 15 },
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true, streaming: true, vision: false },
+});
+const clock = new TestClock();
+const gateway = await startGateway(
+  (upstream) => ({
+    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+    search: { price_usd: 0.005 },
+    models: {
+      slow: { ...model('local', 'slow'), timeouts: { total_ms: 60_000 } },
+      'on-responses': model('openai', 'gpt-5'),
+      'on-chat': model('local', 'm'),
+      'on-gemini': model('google', 'gemini-3-flash'),
+      'on-messages': model('anthropic', 'claude-sonnet-4-5'),
+    },
+  }),
+  { clock },
+);
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+after(() => gateway.stop());
+
+const page = (url: string) => ({
+  title: 'Eiffel Tower',
+  url,
+  description: 'It is 330 metres high',
+});
+const address = 'https://www.example.com/tower';
+beforeEach(() => {
+  gateway.upstream.on(searchPath, answerJson({ web: { results: [page(address)] } }));
+});
+
+const thought = { text: 'I must look.', signature: 'c2lnbmF0dXJlIG9mIHRoZSB0aG91Z2h0' };
+const searchTurn = (...queries: string[]): Turn => ({
+  thought,
+  text: 'One moment.',
+  calls: queries.map((query, index) => ({
+    id: `call_${index}`,
+    name: 'web_search',
+    arguments: { query },
+  })),
+});
+const answerTurn: Turn = { thought: null, text: 'It is 330 metres high.', calls: [] };
+
+const played =
+  ({ format }: Wire, turn: Turn): Script =>
+  (response, request) => {
+    const isStream =
+      (request.body as Json)['stream'] === true || request.path.endsWith(':streamGenerateContent');
+    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(
+      response,
+      request,
+    );
+  };
+
+/** Plays the turns in order; the last one repeats. */
+function play(wire: Wire, ...turns: [Turn, ...Turn[]]): void {
+  playScripts(wire, ...(turns.map((turn) => played(wire, turn)) as [Script]));
+}
+
+function playScripts({ paths }: Wire, ...scripts: [Script, ...Script[]]): void {
+  for (const path of paths) gateway.upstream.on(path, ...scripts);
+}
+
+const tool = { type: 'web_search_20250305', name: 'web_search' };
+const question = { role: 'user', content: 'How high?' };
+const ask = (fields: object) =>
+  gateway.recordUpstream(() =>
+    gateway.post('/v1/messages', {
+      key,
+      body: {
+        max_tokens: 1_000,
+        messages: [question],
+        tools: [{ ...tool, max_uses: 8 }],
+        thinking: { type: 'disabled' },
+        ...fields,
+      },
+    }),
+  );
+
+/** Returns the message of a whole answer, or what the SDK makes of a stream. */
+async function messageOf(reply: Reply, stream: boolean): Promise<Json> {
+  assert.equal(reply.status, 200, reply.text);
+  if (!stream) return reply.json<Json>();
+  assert.equal(checkStream('messages', reply.text).ending, 'success');
+  return sdkReads(reply.text);
+}
+
+/** Plays the stream to Anthropic's SDK, which joins its events. */
+async function sdkReads(text: string): Promise<Json> {
+  const client = new Anthropic({
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: async () =>
+      new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } }),
+  });
+  const stream = client.messages.stream({ model: 'm', max_tokens: 1, messages: [] });
+  return stream.finalMessage();
+}
+
+/** Thinking aside: Gemini signs its calls with some. */
+const blocksOf = (message: Json) =>
+  (message['content'] as Json[]).filter(({ type }) => !String(type).includes('thinking'));
+const kindsOf = (message: Json) => blocksOf(message).map(({ type }) => type);
+/** 20 tokens of input and 10 of output each. */
+const costOf = (turns: number, searches: number) =>
+  turns * (20 * 3 + 10 * 15) + searches * searchMicros;
+const recordOf = async ({ requestId }: Reply) => (await gateway.usage<Json>(key, requestId))[0];
+const heldMicros = async () => (await gateway.balance(account)).heldMicros;
+
+for (const wire of wires)
+  for (const stream of [false, true])
+    for (const isForced of [false, true])
+      test(`a model of ${wire.model} searches, ${stream ? 'streamed' : 'whole'}, ${isForced ? 'forced' : 'free'}`, async () => {
+        play(wire, searchTurn('Eiffel tower'), answerTurn);
+        const { postedMicros } = await gateway.balance(account);
+        const { reply, asked } = await ask({
+          model: wire.model,
+          stream,
+          ...(isForced && { tool_choice: { type: 'tool', name: 'web_search' } }),
+        });
+        const message = await messageOf(reply, stream);
+        assert.deepEqual(kindsOf(message), [
+          'text',
+          'server_tool_use',
+          'web_search_tool_result',
+          'text',
+        ]);
+        const [, use, result, text] = blocksOf(message);
+        assert.deepEqual([use!['name'], use!['input']], ['web_search', { query: 'Eiffel tower' }]);
+        assert.equal(result!['tool_use_id'], use!['id']);
+        const [found] = result!['content'];
+        assert.deepEqual(
+          [found.type, found.url, found.title, found.page_age],
+          ['web_search_result', address, 'Eiffel Tower', null],
+        );
+        assert.ok(found.encrypted_content);
+        assert.equal(text!['text'], answerTurn.text);
+        assert.equal(message['stop_reason'], 'end_turn');
+        assert.equal(message['usage'].server_tool_use.web_search_requests, 1);
+        assert.deepEqual([message['usage'].input_tokens, message['usage'].output_tokens], [40, 20]);
+
+        const calls = asked.filter(({ path }) => path !== searchPath);
+        assert.deepEqual([calls.length, asked.length], [2, 3]);
+        assert.deepEqual(wire.format.toolNames(calls[0]!.body as Json), ['web_search']);
+        assert.deepEqual(
+          calls.map(({ body }) => wire.forced(body as Json)),
+          [isForced, false],
+        );
+        const second = calls[1]!.body as Json;
+        assert.match(wire.format.readResults(second).join(), /Eiffel Tower.*330 metres high/s);
+        assert.ok(calls[1]!.text.includes(wire.format.proof(thought)), 'the thought comes back');
+
+        assert.equal(reply.headers['x-service-ignored'], undefined);
+        assert.equal(reply.costMicros, costOf(2, 1));
+        const balance = await gateway.balance(account);
+        assert.equal(postedMicros - balance.postedMicros, costOf(2, 1));
+        const record = (await recordOf(reply))!;
+        assert.deepEqual(
+          [record['input_tokens'], record['output_tokens'], record['web_searches']],
+          [40, 20, 1],
+        );
+        assert.equal(balance.heldMicros, 0);
+      });
+
+test('the events of a stream come as Anthropic’s', async () => {
+  play(onChat, { ...searchTurn('a', 'b'), thought: null }, answerTurn);
+  const { reply } = await ask({ model: 'on-chat', stream: true });
+  const events = reply.frames.map(({ data }) => data as Json);
+  const order = events
+    .filter(({ type, delta }) => type !== 'content_block_delta' || delta.type !== 'text_delta')
+    .map(({ type, content_block: block, delta, index }) =>
+      [type, index, block?.type ?? delta?.type].filter((part) => part !== undefined).join(' '),
+    );
+  const search = (index: number) => [
+    `content_block_start ${index} server_tool_use`,
+    `content_block_delta ${index} input_json_delta`,
+    `content_block_stop ${index}`,
+    `content_block_start ${index + 1} web_search_tool_result`,
+    `content_block_stop ${index + 1}`,
+  ];
+  assert.deepEqual(order, [
+    'message_start',
+    'content_block_start 0 text',
+    'content_block_stop 0',
+    ...search(1),
+    ...search(3),
+    'content_block_start 5 text',
+    'content_block_stop 5',
+    'message_delta',
+    'message_stop',
+  ]);
+  assert.equal(reply.costMicros, costOf(2, 2), 'each search is charged');
+});
+
+test('Anthropic’s SDK reads the answer, and its blocks can be sent back to every model', async () => {
+  const client = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
+  const body = {
+    max_tokens: 1_000,
+    tools: [tool as Anthropic.WebSearchTool20250305],
+    messages: [question as Anthropic.MessageParam],
+  };
+  play(onChat, searchTurn('a'), answerTurn);
+  const final = await client.messages.stream({ ...body, model: 'on-chat' }).finalMessage();
+  assert.equal(final.usage.server_tool_use?.web_search_requests, 1);
+  const onMessages = { ...onChat, paths: ['/v1/messages'], format: messagesTurns };
+  for (const wire of [...wires, { ...onMessages, model: 'on-messages' }]) {
+    play(wire, answerTurn);
+    const earlier = gateway.upstream.requests.length;
+    await client.messages.create({
+      ...body,
+      model: wire.model,
+      messages: [
+        ...body.messages,
+        { role: 'assistant', content: final.content as Anthropic.ContentBlockParam[] },
+        { role: 'user', content: 'Sure?' },
+      ],
+    });
+    const { text } = gateway.upstream.requests[earlier]!;
+    assert.match(text, /I searched the web for: a/, wire.model);
+    assert.match(text, /example\.com\/tower\\n+It is 330 metres high/, wire.model);
+    assert.doesNotMatch(
+      text,
+      /server_tool_use|web_search_tool_result|web_search_result/,
+      wire.model,
+    );
+  }
+});
+
+test('blocks of Anthropic’s own search are read without what it encrypted', async () => {
+  play(onChat, answerTurn);
+  const found = {
+    type: 'web_search_result',
+    url: address,
+    title: 'Tower',
+    encrypted_content: 'U2VjcmV0',
+    page_age: '2 days',
+  };
+  const use = {
+    type: 'server_tool_use',
+    id: 'srvtoolu_01',
+    name: 'web_search',
+    input: { query: 'q' },
+  };
+  const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_01', content: [found] };
+  const messages = [question, { role: 'assistant', content: [use, result] }, question];
+  const { reply, asked } = await ask({ model: 'on-chat', messages, tools: [] });
+  assert.equal(reply.status, 200, reply.text);
+  assert.match(asked[0]!.text, /Tower\\nhttps:\/\/www\.example\.com\/tower\\n2 days/);
+  assert.doesNotMatch(asked[0]!.text, /Secret|U2VjcmV0/);
+});
+
+test('odd search blocks of a client are read or refused, never a failure of ours', async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  const id = 'srvtoolu_tg1_1';
+  const blocks: object[] = [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: odd } },
+    { type: 'server_tool_use', id: odd, name: 'web_search', input: odd },
+    { type: 'web_search_tool_result', tool_use_id: odd, content: odd },
+    { type: 'web_search_tool_result', tool_use_id: id, content: [{ encrypted_content: odd }, 5] },
+    { type: 'web_search_tool_result', tool_use_id: id, content: [{ title: odd, url: odd }] },
+    { type: 'tool_use', id, name: 'f', input: {} },
+  ];
+  play(onChat, answerTurn);
+  play({ ...onChat, paths: ['/v1/messages'], format: messagesTurns }, answerTurn);
+  for (const block of blocks)
+    for (const name of ['on-chat', 'on-messages']) {
+      const messages = [question, { role: 'assistant', content: [block] }, question];
+      const { reply } = await ask({ model: name, messages, tools: [] });
+      assert.ok(
+        [200, 400].includes(reply.status),
+        `${name} ${JSON.stringify(block)} ${reply.text}`,
+      );
+    }
+});
+
+for (const stream of [false, true]) {
+  const kind = stream ? 'streamed' : 'whole';
+
+  test(`a failed search is an error block, told to the model and not charged, ${kind}`, async () => {
+    gateway.upstream.on(searchPath, answerStatus(500));
+    play(onChat, searchTurn('a'), answerTurn);
+    const { reply, asked } = await ask({ model: 'on-chat', stream });
+    const message = await messageOf(reply, stream);
+    assert.deepEqual(blocksOf(message)[2]!['content'], {
+      type: 'web_search_tool_result_error',
+      error_code: 'unavailable',
+    });
+    assert.match(chatTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
+    assert.equal(message['usage'].server_tool_use.web_search_requests, 0);
+    assert.equal(reply.costMicros, costOf(2, 0));
+  });
+
+  test(`max_uses ends the searches, and the answer ends without a call, ${kind}`, async () => {
+    play(onChat, searchTurn('again', 'and again'));
+    const tools = [{ ...tool, max_uses: 3 }];
+    const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
+    const message = await messageOf(reply, stream);
+    const searches = asked.filter(({ path }) => path === searchPath).length;
+    assert.deepEqual([searches, asked.length - searches], [3, 4]);
+    assert.equal(message['stop_reason'], 'end_turn');
+    assert.ok(!kindsOf(message).includes('tool_use'));
+    const errors = blocksOf(message).flatMap(({ content }) => content?.error_code ?? []);
+    assert.deepEqual(errors, ['max_uses_exceeded', 'max_uses_exceeded', 'max_uses_exceeded']);
+    assert.equal(reply.costMicros, costOf(4, 3));
+  });
+
+  test(`a turn that also calls the client’s functions ends with those, ${kind}`, async () => {
+    const own = { id: 'call_own', name: 'f', arguments: { x: 1 } };
+    play(onChat, { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
+    const tools = [tool, { name: 'f', input_schema: { type: 'object' } }];
+    const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
+    const message = await messageOf(reply, stream);
+    assert.deepEqual(kindsOf(message), ['text', 'tool_use']);
+    assert.deepEqual(blocksOf(message)[1]!['input'], { x: 1 });
+    assert.equal(message['stop_reason'], 'tool_use');
+    assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
+  });
+
+  test(`when the call after a search fails, nothing is charged and nothing stays held, ${kind}`, async () => {
+    playScripts(onChat, played(onChat, searchTurn('a')), answerStatus(500));
+    const { reply } = await ask({ model: 'on-chat', stream });
+    if (stream) assert.equal(checkStream('messages', reply.text).ending, 'error');
+    else assert.equal(reply.status, 502);
+    assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
+    const losses = await gateway.lossesOf(reply.requestId);
+    assert.ok(losses.reduce((sum, each) => sum + each, 0) >= costOf(1, 1));
+  });
+
+  test(`a stop sequence ends the answer, whatever the model has called, ${kind}`, async () => {
+    play(onResponses, { ...searchTurn('a'), text: 'One END more' }, answerTurn);
+    const { reply, asked } = await ask({ model: 'on-responses', stream, stop_sequences: ['END'] });
+    const message = await messageOf(reply, stream);
+    assert.deepEqual(kindsOf(message), ['text']);
+    assert.deepEqual(
+      [blocksOf(message)[0]!['text'], message['stop_reason'], message['stop_sequence']],
+      ['One ', 'stop_sequence', 'END'],
+    );
+    assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
+  });
+}
+
+test('a stream that is cut in a later turn ends in an error, and is free', async () => {
+  const cut: Script = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 3)));
+    setImmediate(() => response.destroy());
+  };
+  playScripts(onChat, played(onChat, searchTurn('a')), cut);
+  const { reply } = await ask({ model: 'on-chat', stream: true });
+  const { ending, text } = checkStream('messages', reply.text);
+  assert.deepEqual([ending, text], ['error', 'One moment.It is ']);
+  assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
+});
+
+test('an answer that runs out of time in a later turn ends as at its limit, and is charged', async () => {
+  let writing: ServerResponse | null = null;
+  const slow: Script = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 1)));
+    writing = response;
+  };
+  playScripts(onChat, played(onChat, searchTurn('a')), slow);
+  let reply: Reply | null = null;
+  void ask({ model: 'slow', stream: true }).then((asked) => (reply = asked.reply));
+  await until(async () => {
+    writing?.write(framesText(chatTurns.frames(answerTurn).slice(1, 2)));
+    await flushEventLoop();
+    await clock.advance(500);
+    return reply !== null;
+  });
+  const message = await messageOf(reply!, true);
+  assert.deepEqual(kindsOf(message).slice(1), [
+    'server_tool_use',
+    'web_search_tool_result',
+    'text',
+  ]);
+  assert.match(blocksOf(message)[3]!['text'], /^It It It/);
+  assert.equal(message['stop_reason'], 'max_tokens');
+  assert.equal(message['usage'].server_tool_use.web_search_requests, 1);
+  assert.ok(reply!.costMicros! > costOf(1, 1));
+  assert.equal(await heldMicros(), 0);
+});
+
+test('domains limit what is searched and found', async () => {
+  const urls = [
+    address,
+    'https://example.com.evil.org/',
+    'https://other.org/blog/x',
+    'https://other.org/',
+  ];
+  gateway.upstream.on(searchPath, answerJson({ web: { results: urls.map(page) } }));
+  const foundWith = async (fields: object) => {
+    play(onChat, searchTurn('q'), answerTurn);
+    const { reply, asked } = await ask({ model: 'on-chat', tools: [{ ...tool, ...fields }] });
+    const message = await messageOf(reply, false);
+    const shown = (blocksOf(message)[2]!['content'] as Json[]).map(({ url }) => url as string);
+    const read = chatTurns.readResults(asked.at(-1)!.body as Json).join();
+    for (const url of urls) assert.equal(read.includes(`${url}\n`), shown.includes(url), url);
+    const searched = asked.find(({ path }) => path === searchPath)!;
+    return [new URLSearchParams(searched.query).get('q'), shown];
+  };
+  assert.deepEqual(await foundWith({ allowed_domains: ['example.com', 'other.org/blog'] }), [
+    'q site:example.com OR site:other.org/blog',
+    [urls[0], urls[2]],
+  ]);
+  assert.deepEqual(await foundWith({ blocked_domains: ['EXAMPLE.com'] }), ['q', urls.slice(1)]);
+  assert.deepEqual(await foundWith({ allowed_domains: [] }), ['q', urls]);
+});
+
+const refused: [fields: object, param: string][] = [
+  [{ allowed_domains: 'a.b' }, 'tools[0].allowed_domains'],
+  [{ allowed_domains: ['a.b', 5] }, 'tools[0].allowed_domains[1]'],
+  [{ allowed_domains: ['https://a.b'] }, 'tools[0].allowed_domains[0]'],
+  [{ blocked_domains: ['*.b'] }, 'tools[0].blocked_domains[0]'],
+  [{ blocked_domains: [''] }, 'tools[0].blocked_domains[0]'],
+  [{ allowed_domains: ['a.b'], blocked_domains: ['c.d'] }, 'tools[0].blocked_domains'],
+  [{ blocked_domains: Array.from({ length: 101 }, () => 'a.b') }, 'tools[0].blocked_domains'],
+  [{ max_uses: 0 }, 'tools[0].max_uses'],
+];
+for (const [fields, param] of refused)
+  test(`refused: ${JSON.stringify(fields).slice(0, 60)}`, async () => {
+    const { reply, asked } = await ask({ model: 'on-chat', tools: [{ ...tool, ...fields }] });
+    assert.deepEqual([reply.status, asked.length], [400, 0], reply.text);
+    assert.ok(reply.json<Json>()['error'].message.startsWith(param), reply.text);
+    assert.equal(await heldMicros(), 0);
+  });
+
+test('options without effect are listed, and a choice of none searches nothing', async () => {
+  play(onChat, answerTurn);
+  const location = { type: 'approximate', country: 'FR' };
+  const tools = [{ ...tool, user_location: location }];
+  const { reply } = await ask({ model: 'on-chat', tools });
+  assert.equal(reply.headers['x-service-ignored'], 'tools[0].user_location');
+  const none = await ask({ model: 'on-chat', tools, tool_choice: { type: 'none' } });
+  assert.equal(none.reply.headers['x-service-ignored'], 'tools[0]');
+});
+
+test('a repeat with the same Idempotency-Key makes no second search', async () => {
+  play(onChat, searchTurn('a'), answerTurn);
+  const send = () =>
+    gateway.post('/v1/messages', {
+      key,
+      headers: { 'idempotency-key': 'once' },
+      body: {
+        model: 'on-chat',
+        max_tokens: 100,
+        messages: [question],
+        tools: [tool],
+        stream: true,
+      },
+    });
+  const first = await send();
+  const earlier = gateway.upstream.requests.length;
+  const again = await send();
+  assert.deepEqual([again.costMicros ?? 0, gateway.upstream.requests.length], [0, earlier]);
+  assert.deepEqual(
+    (await messageOf(again, true))['content'],
+    (await messageOf(first, true))['content'],
+  );
+});
+
+test('a test key searches in the sandbox', async () => {
+  const own = await gateway.makeKey();
+  const reply = await gateway.post('/v1/messages', {
+    key: own.key,
+    body: {
+      model: 'gpt-6-luna',
+      max_tokens: 1_000,
+      messages: [{ role: 'user', content: 'Hi\nsandbox: tool=web_search {"query":"cats"}' }],
+      tools: [tool],
+    },
+  });
+  assert.deepEqual(kindsOf(await messageOf(reply, false)), [
+    'server_tool_use',
+    'web_search_tool_result',
+    'text',
+  ]);
+  const [record] = await gateway.usage<Json>(own.key);
+  assert.equal(record!['web_searches'], 1);
+});
