@@ -1,5 +1,5 @@
 // The events of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the
-// next block. A stream is `start`, blocks, then exactly one `finish` or `error`.
+// next block. A citation is in its text. A stream is `start`, blocks, then one `finish` or `error`.
 import type { Citation } from './citation.ts';
 import type { MediaSource, Signature } from './request.ts';
 import type { SearchEvent } from './searched.ts';
@@ -11,7 +11,6 @@ export type StreamEvent =
   | { readonly type: 'start'; readonly usage: Usage | null }
   | { readonly type: 'text-start' }
   | { readonly type: 'text-delta'; readonly text: string }
-  /** Inside a text block, which it belongs to. */
   | { readonly type: 'citation'; readonly citation: Citation }
   | { readonly type: 'text-end' }
   | { readonly type: 'refusal-start' }
