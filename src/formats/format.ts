@@ -46,6 +46,8 @@ export type ClientRequest<Body = unknown> = {
   readonly ignored?: readonly string[];
   /** Nothing is to be generated. Left out: false. */
   readonly isWarmUp?: boolean;
+  /** A text that is added to the prompt. Left out: none. */
+  readonly addedText?: string;
 };
 
 /** What a writer needs beside the answer's content. */

@@ -148,6 +148,22 @@ for (const [name, { wire }] of Object.entries(summarised)) {
     });
 }
 
+test('the hold counts the request for the summary, too', async () => {
+  play('messages', summary);
+  const hold = async (input: object[]) => {
+    const reply = await post({ model: 'on-claude', input });
+    const { hold_micros: micros } = await gateway.database.read
+      .selectFrom('charges')
+      .select('hold_micros')
+      .where('id', '=', reply.requestId)
+      .executeTakeFirstOrThrow();
+    return micros;
+  };
+  const added = (await hold([...history, trigger])) - (await hold(history));
+  // At least 80 tokens, at $2 a million.
+  assert.ok(added > 160, `${added} microdollars`);
+});
+
 test('OpenAI compacts its own conversations, and the item passes untouched both ways', async () => {
   const item = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA-of-openai' };
   const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'upstream', error: null };

@@ -6,6 +6,7 @@ import { compileSchema } from '../../lib/schema.ts';
 import { editFields } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { mapChanged, toResponsesTool } from '../tool-shapes.ts';
+import { asksForCompaction, summaryRequest } from './compaction.ts';
 import { RequestSchema, type ResponsesRequest } from './schema.ts';
 
 const findProblem = compileSchema(RequestSchema);
@@ -36,6 +37,7 @@ export function parseRequest(
     choices: 1,
     thinkingBudgetTokens: 0,
     ...(request.generate === false && { isWarmUp: true }),
+    ...(asksForCompaction(request) && { addedText: summaryRequest }),
     ...readAskedTier(request.service_tier),
   };
 }

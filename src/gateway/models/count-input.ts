@@ -116,7 +116,7 @@ export async function countInput(
   const names = new Set([...endpoint.ignored(request), ...ignored]);
   const sale = { headers: retirementHeaders(model.retirement) };
   return {
-    inputTokens: counted?.inputTokens ?? estimateInput(request.body, { model, routes }).likely,
+    inputTokens: counted?.inputTokens ?? estimateInput(request, { model, routes }).likely,
     isEstimated: counted === null,
     headers: {
       ...requestHeaders({ gateway, caller: incoming, rateHeaders, sale }),
@@ -156,7 +156,7 @@ function writeForRoutes(
   const outputTokens = model.maxOutputTokens;
   const request = endpoint.asRunning(counting.request, outputTokens);
   const factor = priceFactorFor(gateway, key, model.id);
-  const estimate = estimateInput(request.body, { model, routes });
+  const estimate = estimateInput(request, { model, routes });
   const asked = { ...counting, request, format: endpoint.format, estimate };
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;

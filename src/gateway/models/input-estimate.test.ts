@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pngHead } from '../../../tests/support/images/png-head.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { estimateInput } from './input-estimate.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
@@ -34,7 +35,7 @@ const table: [ownedBy: string, kinds: string[], tokens: number][] = [
 for (const [ownedBy, kinds, tokens] of table) {
   test(`an image for a model of ${ownedBy} at ${kinds.join(' and ')} is ${tokens} tokens`, () => {
     const { upper } = estimateInput(
-      { content: [image] },
+      { body: { content: [image] } },
       { model: { ownedBy }, routes: kinds.map(route) },
     );
     assert.ok(upper >= tokens && upper < tokens + 200, String(upper));
@@ -44,9 +45,9 @@ for (const [ownedBy, kinds, tokens] of table) {
 test('a URL in a field that the operator opened on any route counts as a video', () => {
   const passFields = new Set(['messages.content.hologram', 'sampler']);
   const opened = [route('openai'), { ...route('openai-compatible'), passFields }];
-  const upperOf = (fields: object) =>
-    estimateInput(fields, { model: { ownedBy: 'acme' }, routes: opened }).upper;
-  const content = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+  const upperOf = (body: JsonObject) =>
+    estimateInput({ body }, { model: { ownedBy: 'acme' }, routes: opened }).upper;
+  const content = (part: JsonObject) => ({ messages: [{ role: 'user', content: [part] }] });
   assert.ok(upperOf(content({ type: 'hologram', rays: 3 })) > 100_000_000);
   assert.ok(
     upperOf(content({ type: 'text', text: 'x', hologram: ['https://x.example/h'] })) > 100_000_000,

@@ -1,13 +1,15 @@
 // Estimates a request's input tokens, for its hold, its rate limit and our own counts.
+import type { ClientRequest } from '../../formats/format.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ImageVendor } from '../../lib/image-tokens.ts';
 import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
+type Prompt = Pick<ClientRequest, 'body' | 'addedText'>;
 type Target = { readonly model: Pick<Model, 'ownedBy'>; readonly routes: readonly ChosenRoute[] };
 
-export function estimateInput(body: unknown, target: Target): InputEstimate {
-  return estimateInputTokens(body, {
+export function estimateInput({ body, addedText }: Prompt, target: Target): InputEstimate {
+  return estimateInputTokens(addedText === undefined ? body : [body, addedText], {
     imageVendor: imageVendorOf(target),
     opened: openedNames(target),
   });

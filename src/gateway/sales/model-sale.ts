@@ -58,7 +58,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
         answerFormat: upstreamFormats[format.name],
       },
       estimate() {
-        const estimate = estimateInput(request.body, { model, routes });
+        const estimate = estimateInput(request, { model, routes });
         const asked = { gateway, key, model, format, request, estimate, forwardable, sessionId };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
