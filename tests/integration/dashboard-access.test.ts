@@ -188,6 +188,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /models',
     'GET /models/measured',
     'GET /overview',
+    'GET /prompt-cache',
     'GET /receipt.pdf',
     'GET /requests',
     'GET /requests/:request',
