@@ -43,6 +43,8 @@ export const refusedBetas: Readonly<Record<string, string>> = {
   'telemetry-': operatorsAccount,
   webhooks: operatorsAccount,
   'experimental-claude-tag': operatorsAccount,
+  efs: operatorsAccount,
+  'google-managed-data-controls': operatorsAccount,
 };
 
 /**
