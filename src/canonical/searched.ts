@@ -27,7 +27,7 @@ export type SearchFailure = 'invalid_tool_input' | 'max_uses_exceeded' | 'unavai
 /** A part of an answer that may hold searches. */
 export type AnswerPart = AssistantPart | SearchPart;
 
-/** What the model calls to search. */
+/** The function by which a model without a search of its own asks the gateway for one. */
 export const searchFunction = {
   name: 'web_search',
   description: 'Searches the web. Returns titles, addresses and excerpts of pages.',

@@ -889,7 +889,7 @@ type SignInLinksTable = {
 type DeviceLoginsTable = {
   device_digest: string;
   user_digest: string;
-  /** What asks, and from which address. */
+  /** The program that wants to sign in, and the address of its machine. */
   program: string;
   address: string;
   expires_at_ms: number;

@@ -1,5 +1,5 @@
-// What a charge needs to say later why its prompt was not read from the provider's cache, and a
-// key's switch for cache marks. Earlier charges have none of it, and no digest of a seal covers it.
+// Three columns of a charge from which reports derive why its prompt was not read from the provider's
+// cache, and a key's switch for cache marks. Earlier charges have none of it, and no digest of a seal covers it.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { statementsOf, type Store } from './0035-first-schema/words.ts';

@@ -1,5 +1,5 @@
-// What prompts cost by the providers' caches, for accounts and for the operator, in the form in which
-// the APIs and the command line show it. Reads charges, so its work is bounded by their number.
+// The report on providers' prompt caches, for accounts and for the operator, in the form in which the
+// APIs and the command line show it. Reads charges, so its work is bounded by their number.
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { isoTimeOf } from '../../../lib/iso-time.ts';
@@ -34,7 +34,7 @@ export type CacheReport = {
   /** In order of what the missed tokens cost, then of the whole cost. */
   readonly rows: readonly (CacheSums & {
     readonly id: string;
-    /** Of its last request. */
+    /** The model and key of the conversation's last request, and its time. */
     readonly model_id: string;
     readonly key_id: string;
     readonly last_at: string;

@@ -8,13 +8,13 @@ import type { Charge } from '../book.ts';
 
 export type CacheTurn = {
   readonly charge: Charge;
-  /** What the account pays for a token. */
+  /** The account's prices, by the price terms of the charge. */
   readonly prices: UnitPrices;
   /** The id of the model at its provider, or the nearest known. */
   readonly upstreamModel: string;
 };
 
-/** What is summed, named as the APIs show it. */
+/** The counts that a report sums, by their names in the APIs. */
 export const cacheCounts = [
   'requests',
   /** Read, missed and new tokens together. */
@@ -46,10 +46,10 @@ export type ExplainedTurn = Readonly<CacheCounts> & {
 /** The last turn of a thread. */
 type Head = CacheTurn & {
   readonly promptTokens: number;
-  /** What the provider kept of it, and for how long. */
+  /** The prompt's tokens that the provider's cache holds afterwards, and for how long. */
   readonly keptTokens: number;
   readonly keptMs: number;
-  /** What a route that is chosen by chance would have of it, on average. */
+  /** The tokens that the cache of a route chosen by chance would hold, on average. */
   readonly scatteredTokens: number;
 };
 
