@@ -187,7 +187,10 @@ export type Outcome =
   | {
       readonly type: 'held';
       readonly availableMicros: Micros;
-      /** Of a reservation: the cap or budget of which the largest part is spent; left out: none. */
+      /**
+       * Of a new reservation: the cap or budget of which the largest part is spent; left out: there
+       * is none, or the command was repeated.
+       */
       readonly fullestCap?: CapState;
     }
   | RefusedOutcome

@@ -152,8 +152,8 @@ function decide(book: Book, command: Command | Expire, nowMs: number): Step {
 
 /**
  * Reserves a hold. A refusal is not recorded: the caller may try again with the same id and a
- * smaller amount. A granted hold is final: the same id gets the same answer, even after the hold
- * has ended.
+ * smaller amount. A granted hold is final: the same id gets the same answer but for the fullest cap,
+ * even after the hold has ended.
  */
 function reserve(book: Book, command: Reserve, nowMs: number): Step {
   const amountMicros = amountOf(command.amountMicros);

@@ -128,18 +128,20 @@ export class LedgerModel {
 
   #reserve(command: Extract<Command, { type: 'reserve' }>, nowMs: number): Outcome {
     const earlier = this.holds.get(command.holdId);
-    if (earlier) return earlier.held;
+    if (earlier) return repeated(earlier.held);
     const { ledgerId: ledger, keyId: key, amountMicros: amount } = command;
     const now = this.#timeOf(ledger, nowMs);
     const windows = [now.slice(0, 10), now.slice(0, 7)];
     const caps = [command.dailyCapMicros, command.monthlyCapMicros];
-    const { budget } = command;
-    const refusal = this.#refuse({ ledger, key, amount, windows, caps, budget }, now);
+    const asked = { ledger, key, amount, windows, caps, budget: command.budget };
+    const refusal = this.#refuse(asked, now);
     if (refusal) return refusal;
     this.#pass(ledger, nowMs);
+    const fullestCap = this.#fullestCap(asked, now);
     const held: Outcome = {
       type: 'held',
       availableMicros: (this.available(ledger) - amount) as never,
+      ...(fullestCap && { fullestCap: fullestCap as never }),
     };
     this.holds.set(command.holdId, {
       ledger,
@@ -187,10 +189,6 @@ export class LedgerModel {
     const holds = this.#of((hold) =>
       window ? keys.includes(hold.key) && hold.windows.includes(window) : hold.ledger === ledger,
     );
-    const [day, month] = [now.slice(0, 10), now.slice(0, 7)];
-    const nextDay = Date.parse(day) + 24 * 3_600_000;
-    const [year = 0, monthNumber = 0] = month.split('-').map(Number);
-    const nextMonth = Date.UTC(year, monthNumber, 1);
     return {
       type,
       leftMicros: room as never,
@@ -202,8 +200,32 @@ export class LedgerModel {
           } as never)
         : null,
       affordableMicros: Math.min(...limits.map((limit) => limit.room)) as never,
-      resetsAtMs: window ? (window.length === 10 ? nextDay : nextMonth) : null,
+      resetsAtMs: window ? resetOf(window, now) : null,
     };
+  }
+
+  /** The cap or budget of which the largest part is charged, before the asked hold. */
+  #fullestCap(asked: Asked, now: string) {
+    const caps = this.#limitsOf(asked).flatMap(({ keys, window, cap }) => {
+      if (!window || cap === null) return [];
+      const spentMicros = sum(keys.map((key) => this.charged(key, window)));
+      const resetsAtMs = resetOf(window, now);
+      return [
+        {
+          window: window.length === 10 ? 'day' : 'month',
+          capMicros: cap,
+          spentMicros,
+          resetsAtMs,
+        },
+      ];
+    });
+    let fullest = caps[0];
+    for (const cap of caps) {
+      // Compared as fractions, by cross-multiplication.
+      const more = cap.spentMicros * fullest!.capMicros - fullest!.spentMicros * cap.capMicros;
+      if (more > 0 || (more === 0 && cap.resetsAtMs > fullest!.resetsAtMs)) fullest = cap;
+    }
+    return fullest;
   }
 
   #settle(
@@ -270,6 +292,19 @@ const limitTypes = [
   'member-daily-limit',
   'member-monthly-limit',
 ] as const;
+
+/** What a repeated command is answered: the cap was told once. */
+export function repeated(outcome: Outcome): Outcome {
+  if (outcome.type !== 'held') return outcome;
+  return { type: 'held', availableMicros: outcome.availableMicros };
+}
+
+/** The end of a day (`2026-11-21`) or a month (`2026-11`) that `now` is in. */
+function resetOf(window: string, now: string): number {
+  if (window.length === 10) return Date.parse(now.slice(0, 10)) + 24 * 3_600_000;
+  const [year = 0, month = 0] = now.slice(0, 7).split('-').map(Number);
+  return Date.UTC(year, month, 1);
+}
 
 function weight(hold: ModelHold): number {
   return hold.charged + (hold.isOpen ? hold.amount : 0);
