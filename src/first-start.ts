@@ -8,6 +8,7 @@ import { createAccount } from './management/changes/accounts.ts';
 import { createKey } from './management/changes/keys.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
 import { renewHeaders } from './domain/telemetry/accounts/headers.ts';
+import { renewSettings } from './domain/settings/settings-versions.ts';
 import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
 import { tidySignIns } from './domain/users/upkeep.ts';
 
@@ -27,6 +28,7 @@ export async function prepareFirstStart(
   await tidySignIns(database, nowMs);
   await renewSecondFactors(database, secrets);
   await renewHeaders(database, secrets);
+  await renewSettings(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),

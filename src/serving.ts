@@ -5,22 +5,20 @@ import { recordBooking } from './domain/audit/audit-log.ts';
 import { Activity } from './domain/activity/activity.ts';
 import { KeptBodies } from './domain/bodies/kept-bodies.ts';
 import { ResponseCache } from './domain/cache/response-cache.ts';
-import type { Catalog } from './domain/catalog/catalog.ts';
 import type { Config } from './config/schema.ts';
 import type { Database } from './db/database.ts';
 import { AccountTrust } from './gateway/charging/account-trust.ts';
 import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import { InForce } from './gateway/in-force.ts';
 import { headerNamesOf } from './terms/header-names.ts';
 import { HoldGrowths } from './gateway/charging/hold-growth.ts';
 import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { Meter } from './gateway/meter.ts';
-import { connectProviders } from './gateway/routing/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
 import { RateLimits } from './gateway/limits/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
-import { connectSearch } from './gateway/search/search-sources.ts';
 import { logFailures } from './gateway/calling/log-failures.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
@@ -53,6 +51,7 @@ export type Serving = {
   readonly url: string;
   readonly gateway: Gateway;
   readonly metrics: Registry;
+  readonly use: InForce['use'];
   /**
    * Refuses new work, drains within the configured time, aborts the rest free of charge.
    * `readinessAskedMs`: how long ago a load balancer asked another thread.
@@ -68,7 +67,6 @@ export type ServingOptions = {
 };
 
 export type Stores = {
-  readonly catalog: Catalog;
   readonly database: Database;
   readonly runs: ActiveRuns;
   readonly shared: Shared;
@@ -84,7 +82,7 @@ export async function startServing(
   const { database, shared } = stores;
   const { threads, addressRates } = shared;
   const metrics = new Registry();
-  const gateway = createGateway(options, { ...stores, metrics });
+  const { gateway, inForce } = createGateway(options, { ...stores, metrics });
   const keys = openKeyStore({
     database,
     secrets,
@@ -120,6 +118,7 @@ export async function startServing(
     addressRates,
     deviceLogins: openDeviceLogins({ ...forManagement, secrets }),
     threads,
+    settings: shared.settings,
     lifecycle,
     overload,
     largeBodies: new LargeBodies(),
@@ -148,13 +147,14 @@ export async function startServing(
     const { activity, bodies } = observe;
     for (const part of [telemetry, keys, activity, bodies, shared, database]) await part.close();
   };
-  return { url: urlOf(server), gateway, metrics, stop };
+  const use: InForce['use'] = (...asked) => inForce.use(...asked);
+  return { url: urlOf(server), gateway, metrics, use, stop };
 }
 
 function createGateway(
   { config, secrets, log, clock }: ServingOptions,
-  { catalog, database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
-): Gateway {
+  { database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
+): { readonly gateway: Gateway; readonly inForce: InForce } {
   const { owner, ledger, limits, threads, health } = shared;
   const report = reporter(log);
   const meter = new Meter(metrics);
@@ -203,9 +203,14 @@ function createGateway(
   const isUnpaid = (key: ApiKey) => trust.isUnpaid(key);
   const bodies = new KeptBodies({ ...answers, config, threads });
   const observe = { activity, meter, bodies };
-  const hosts = { catalog, providers: connectProviders(config, secrets[0]), upstreams, routing };
-  return {
-    config,
+  const inForce = new InForce(config, { secret: secrets[0], upstreams, routing, clock });
+  const gateway: Gateway = {
+    get config() {
+      return inForce.config;
+    },
+    get hosts() {
+      return inForce.hosts;
+    },
     books: {
       ledger: balances.ledger,
       readBalance: (ledgerId) => balances.read(ledgerId),
@@ -226,10 +231,6 @@ function createGateway(
       }),
       dailyBytes: shared.dailyBytes,
     },
-    hosts: {
-      ...hosts,
-      searchers: connectSearch({ config, upstreams, health: routing.health, clock }),
-    },
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
     images,
@@ -239,6 +240,7 @@ function createGateway(
     log,
     clock,
   };
+  return { gateway, inForce };
 }
 
 /** Returns a function that makes a callback for errors of one kind. */

@@ -3,6 +3,7 @@
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
 import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
+import { settingsUnderOthers } from '../domain/settings/settings-versions.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
 import { retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
@@ -84,6 +85,8 @@ type Status = {
   readonly users_with_backup_codes: number;
   /** Ids of accounts whose headers for traces are encrypted with another secret. */
   readonly telemetry_accounts: readonly string[];
+  /** The versions of saved settings that are encrypted with another secret. */
+  readonly settings_versions: readonly number[];
   /**
    * When the last session, replay, kept body and image link from before the rotation expires; null: no gateway
    * uses the current secret yet.
@@ -120,6 +123,7 @@ async function readStatus({
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
     telemetry_accounts: await accountsUnderOthers(database, current),
+    settings_versions: await settingsUnderOthers(database, current),
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
   return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };
@@ -132,6 +136,7 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     authenticator_apps: apps,
     users_with_backup_codes: users,
     telemetry_accounts: accounts,
+    settings_versions: versions,
     short_lived_until: until,
   } = status;
   const shown = keys.slice(0, 10).join(', ') + (keys.length > 10 ? ', …' : '');
@@ -145,6 +150,9 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     ...(accounts.length === 0
       ? []
       : [`keys for the traces of ${accounts.length} accounts are not under the current secret`]),
+    ...(versions.length === 0
+      ? []
+      : [`saved settings of ${versions.length} versions are not under the current secret`]),
     ...(until === null || Date.parse(until) <= systemClock.nowMs()
       ? []
       : [

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { App } from '../app.ts';
 import type { ThreadsOptions } from '../threads/start-threads.ts';
 import { isChatKind, isImageKind } from '../terms/provider-kind.ts';
-import { loadConfig } from '../config/load.ts';
+import { openConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets } from '../config/secret.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
@@ -15,7 +15,8 @@ import { explainStart } from './explain-start.ts';
 
 /** `ledgerWorker`: started early, because it loads as slowly as some of this file's imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
-  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const reader = openConfig({ env: process.env, cwd: process.cwd() });
+  const config = reader.withSaved({});
   const threads = threadsOf(config.server);
   const start = await loadStart(threads);
   const secrets = loadSecrets(process.env, config.dataDir, {
@@ -35,6 +36,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const dieOf = (message: string) => (error: unknown) => void die(error, message);
   const options = {
     config,
+    reader,
     secrets,
     log,
     onLedgerFailure: dieOf('the ledger can no longer be written; the process ends'),
@@ -48,9 +50,9 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   // Set up before anything is printed: a script that waits for the address may send a signal as
   // soon as it reads it.
   stopOnSignal(app, { log, flush, release, die: dieOf('uncaught error; the process ends') });
-  for (const warning of [...config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
-  console.log(welcome(app, config));
-  log.info({ url: app.url, threads, providers: switchedOn(config) }, 'listening');
+  for (const warning of [...app.config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
+  console.log(welcome(app));
+  log.info({ url: app.url, threads, providers: switchedOn(app.config) }, 'listening');
 }
 
 /**
@@ -105,13 +107,16 @@ function stopOnSignal(app: App, { log, flush, release, die }: Stopping): void {
       process.exit(0);
     });
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+  // A service is told to read its file again; a closed terminal ends what ran in it.
+  process.on('SIGHUP', (signal) => (process.stdout.isTTY ? stop(signal) : void app.reread()));
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 }
 
-function welcome(app: App, config: Config): string {
-  const { account, linkToken } = app.firstStart;
+function welcome(app: App): string {
+  const { config, firstStart: made } = app;
+  const { account, linkToken } = made;
   const url = config.server.public_url ?? app.url;
   return [
     '',

@@ -12,6 +12,7 @@ import {
   withDefaults,
   type FieldSchema,
 } from './field-schema.ts';
+import { mergeUnder, savedFieldOf, type SavedSettings } from './saved-settings.ts';
 import { ConfigFile } from './schema.ts';
 import { findUnknownField } from './unknown-field.ts';
 import { expandVariables, unmaskVariables } from './variables.ts';
@@ -40,14 +41,22 @@ export type FaultAt = (
 const schema = asFieldSchema(ConfigFile);
 let check: ReturnType<typeof compileSchema> | null = null;
 
-/** Throws ConfigError for the first wrong field. Without a file, all fields have their defaults. */
-export function readFieldValues(file: ConfigFileText | null, env: Environment): FieldValues {
-  const reading: Reading = { file, env, expanded: new Map(), unsetKeys: new Map() };
+/**
+ * Throws ConfigError for the first wrong field. Without a file, all fields have their defaults. Only
+ * the file's values refer to variables: an operator in a browser must not read the environment.
+ */
+export function readFieldValues(
+  file: ConfigFileText | null,
+  env: Environment,
+  saved: SavedSettings = {},
+): FieldValues {
+  const reading: Reading = { file, env, saved, expanded: new Map(), unsetKeys: new Map() };
   const root = file?.root ?? {};
-  const unknown = findUnknownField(schema, root);
+  const unknown = findUnknownField(schema, root) ?? findUnknownField(schema, saved);
   if (unknown) throw faultAt(reading, unknown.path, unknown, 'name');
   check ??= compileSchema(ConfigFile);
-  const fields = withDefaults(schema, expandFields(reading, schema, root, [])) as ConfigFile;
+  const written = expandFields(reading, schema, root, []) as Record<string, unknown>;
+  const fields = withDefaults(schema, mergeUnder(saved, written)) as ConfigFile;
   const problem = check(fields);
   if (problem) throw schemaFault(reading, parsePath(problem.path), problem.message);
   const { unsetKeys } = reading;
@@ -62,6 +71,7 @@ export function readFieldValues(file: ConfigFileText | null, env: Environment): 
 type Reading = {
   readonly file: ConfigFileText | null;
   readonly env: Environment;
+  readonly saved: SavedSettings;
   /** The variables in a field's value, by its path. */
   readonly expanded: Map<string, readonly string[]>;
   readonly unsetKeys: Map<string, string>;
@@ -71,13 +81,23 @@ function faultAt(
   reading: Reading,
   ...[path, { problem, remedy }, part = 'value']: Parameters<FaultAt>
 ): ConfigError {
-  const location = reading.file?.locationOf(path, part) ?? null;
+  const isSaved = isIn(reading.saved, path) && !isIn(reading.file?.root ?? {}, path);
   return new ConfigError({
-    location,
+    location: isSaved ? null : (reading.file?.locationOf(path, part) ?? null),
     field: unmaskVariables(formatPath(path)),
     problem: withoutSecrets(reading, path, problem),
     remedy,
   });
+}
+
+/** True when the field that the path is in has a value there, or some field below the path. */
+function isIn(root: Readonly<Record<string, unknown>>, path: FieldPath): boolean {
+  const field = savedFieldOf(path) ?? path;
+  const value = field.reduce<unknown>(
+    (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+    root,
+  );
+  return value !== undefined;
 }
 
 /**

@@ -1,16 +1,18 @@
 // Loads the configuration: environment over file over defaults. All faults are found here, before
 // anything is opened.
 import { existsSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { isAddressRange } from '../lib/addresses.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, type FieldPath } from './config-error.ts';
 import { faultMakers } from './config-fault.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
 import { checkImageModels } from './image-models.ts';
+import { knownProviders } from './known-providers.ts';
 import { checkModels } from './models.ts';
-import { resolveProviders } from './providers.ts';
+import { checkSavedAddresses, resolveProviders } from './providers.ts';
 import { checkReservedNames } from './reserved-names.ts';
+import { savedFieldsIn, type SavedSettings } from './saved-settings.ts';
 import { resolveRetention } from './retention.ts';
 import { resolveSearch, searchWarnings } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
@@ -31,14 +33,41 @@ type ConfigSource = {
   readonly tuning?: Partial<Tuning> | undefined;
 };
 
-type Resolving = ConfigSource & { readonly dataDir?: string };
+type Resolving = ConfigSource & { readonly dataDir?: string; readonly saved?: SavedSettings };
+
+/** Reads the configuration while the gateway runs. Both functions throw ConfigError. */
+export type ConfigReader = {
+  /** The file as it was last read, with the settings saved in the database beneath it. */
+  readonly withSaved: (saved: SavedSettings) => Config;
+  /** Reads the file again. It must be valid with these settings, or the last one stays. */
+  readonly rereadFile: (saved: SavedSettings) => Config;
+  /** The fields that the file sets, each with its line, and the variables that set one. */
+  readonly locked: () => readonly LockedField[];
+};
+
+/** A field that saved settings cannot change. `by`: `tollgate.yaml:12` or `OPENAI_API_KEY`. */
+export type LockedField = { readonly path: FieldPath; readonly by: string };
+
+export function openConfig(source: ConfigSource): ConfigReader {
+  let file = findFile(source);
+  return {
+    withSaved: (saved) => resolveConfig(file, { ...source, saved }),
+    rereadFile: (saved) => {
+      const found = findFile(source);
+      const config = resolveConfig(found, { ...source, saved });
+      file = found;
+      return config;
+    },
+    locked: () => [...lockedByFile(file), ...lockedByVariables(source.env)],
+  };
+}
 
 /**
  * Returns the configuration from the environment and the file, deeply frozen. Throws ConfigError
  * with the location, the field, what was expected, what was found and a remedy.
  */
 export function loadConfig(source: ConfigSource): Config {
-  return resolveConfig(findFile(source), source);
+  return openConfig(source).withSaved({});
 }
 
 /** Returns the configuration of an installation with neither a file nor variables. */
@@ -48,9 +77,15 @@ export function defaultConfig(dataDir: string): Config {
 
 function resolveConfig(
   file: ConfigFileText | null,
-  { env, cwd, tuning, dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data') }: Resolving,
+  {
+    env,
+    cwd,
+    tuning,
+    saved = {},
+    dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data'),
+  }: Resolving,
 ): Config {
-  const values = readFieldValues(file, env);
+  const values = readFieldValues(file, env, saved);
   const { fields, faultAt } = values;
   checkModels(values);
   checkImageModels(values);
@@ -60,6 +95,7 @@ function resolveConfig(
   checkOrigins(faultAt, fields.server.cors_origins);
   checkSignup(faultAt, fields.signup);
   const providers = resolveProviders(values, { env, defaultTimeouts });
+  checkSavedAddresses(values, { saved, written: file?.root ?? {}, env, providers });
   const server = {
     ...fields.server,
     ...serverFrom(env),
@@ -104,6 +140,24 @@ function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {
   if (named) return readConfigFile(resolve(cwd, named));
   const usual = join(cwd, 'tollgate.yaml');
   return existsSync(usual) ? readConfigFile(usual) : null;
+}
+
+function lockedByFile(file: ConfigFileText | null): LockedField[] {
+  return savedFieldsIn(file?.root ?? {}).map((path) => {
+    const { file: name, line } = file!.locationOf(path, 'name');
+    return { path, by: `${basename(name)}:${line}` };
+  });
+}
+
+function lockedByVariables(env: Environment): LockedField[] {
+  return Object.entries(knownProviders).flatMap(([name, { keyVariable, addressVariable }]) => [
+    ...(keyVariable && env[keyVariable]?.trim()
+      ? [{ path: ['providers', name, 'api_key'], by: keyVariable }]
+      : []),
+    ...(addressVariable && env[addressVariable]?.trim()
+      ? [{ path: ['providers', name, 'base_url'], by: addressVariable }]
+      : []),
+  ]);
 }
 
 function serverFrom(env: Environment): { host?: string; port?: number } {

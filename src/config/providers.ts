@@ -1,11 +1,13 @@
 // Resolves the providers and which of them are enabled: those of the file, completed with known
 // defaults, and those that the environment enables by their key variable.
+import { isObject } from '../lib/json.ts';
 import { providerKindNames } from '../terms/provider-kind.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
 import { checkToolPrices } from './models.ts';
+import type { SavedSettings } from './saved-settings.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
@@ -41,6 +43,43 @@ export function resolveProviders(
     };
   }
   return providers;
+}
+
+type SavedAddresses = {
+  readonly saved: SavedSettings;
+  readonly written: Readonly<Record<string, unknown>>;
+  readonly env: Environment;
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+};
+
+/**
+ * Throws ConfigError for a saved address of a provider whose key is not saved with it: whoever may
+ * change settings in a browser could have a key of the file or the environment sent anywhere.
+ */
+export function checkSavedAddresses(
+  { faultAt }: FieldValues,
+  { saved, written, env, providers }: SavedAddresses,
+): void {
+  for (const [name, entry] of Object.entries(saved.providers ?? {})) {
+    const own = fieldsOf(written['providers'], name);
+    const variable = knownOf(name)?.keyVariable ?? null;
+    const isKeySaved =
+      fieldsOf(saved.providers, name)['api_key'] !== undefined &&
+      own['api_key'] === undefined &&
+      keyFrom(env, variable) === undefined;
+    const isAddressSaved = isObject(entry) && entry['base_url'] !== undefined;
+    if (!isAddressSaved || own['base_url'] !== undefined || isKeySaved) continue;
+    if (providers[name]!.api_key === null) continue;
+    throw faultAt(['providers', name, 'base_url'], {
+      problem: `may be saved only together with the provider's key, which is set in the file or in ${variable ?? 'a variable'}`,
+      remedy: 'Save the key too and remove it there, or set the address where the key is set.',
+    });
+  }
+}
+
+function fieldsOf(section: unknown, name: string): Readonly<Record<string, unknown>> {
+  const entry = isObject(section) && Object.hasOwn(section, name) ? section[name] : undefined;
+  return isObject(entry) ? entry : {};
 }
 
 /** Returns a known provider's address and key when the environment alone enables it; else null. */

@@ -59,6 +59,7 @@ export type Tables = {
   attempts: AttemptsTable;
   admin_keys: AdminKeysTable;
   admin_answers: AdminAnswersTable;
+  settings_versions: SettingsVersionsTable;
 };
 
 type Mode = 'live' | 'test';
@@ -900,6 +901,20 @@ type DeviceLoginsTable = {
   key_name: Generated<string | null>;
   /** The address of the browser. */
   confirmed_from: Generated<string | null>;
+};
+
+type SettingsVersionsTable = {
+  /** 1, 2, 3 … The newest is in force. */
+  version: number;
+  created_at_ms: number;
+  author: string;
+  /** What was changed, in a few words. */
+  note: string;
+  /** 1: gateways read their configuration file again when they take this version. */
+  rereads_file: Flag;
+  /** The settings as JSON, encrypted, in base64. */
+  sealed: string;
+  secret_id: string;
 };
 
 /** Counts of throttled attempts; `subject` names the action and the user or address. */

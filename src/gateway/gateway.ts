@@ -18,6 +18,7 @@ import type { StoredAnswers } from './replaying/replayable.ts';
 import type { Hosts } from './routing/routing.ts';
 
 export type Gateway = {
+  /** This and `hosts` follow the settings. A request takes a copy of the gateway, with both as they are. */
   readonly config: Config;
   readonly books: Books & {
     readonly growths: HoldGrowths;

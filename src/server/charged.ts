@@ -40,7 +40,7 @@ export function chargedHandler(
     spans?.noteAsked(body);
     spans?.enter();
     const running = run(
-      gateway,
+      { ...gateway },
       endpoint,
       {
         caller: {

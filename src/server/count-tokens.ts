@@ -35,7 +35,7 @@ function counting(
     try {
       const body = readJsonBody(request);
       if (nextTurn) await nextTurn();
-      const counted = await countInput(gateway, endpoint, {
+      const counted = await countInput({ ...gateway }, endpoint, {
         requestId: request.requestId,
         key: keyOf(request),
         body,

@@ -25,16 +25,18 @@ export function getModels({ gateway }: ServerContext): Handler {
 }
 
 export function getModelInfo({ gateway }: ServerContext): Handler {
-  const { config } = gateway;
-  const { catalog, searchers } = gateway.hosts;
-  const searchPrices: Charging['searchPrices'] = (factor, mode) =>
-    shownSearchPrices(config, factor, mode);
-  const charging = {
-    providers: config.providers,
-    searchPrices,
-    isSearchLive: searchers.live !== null,
+  return async (request) => {
+    const { config } = gateway;
+    const { catalog, searchers } = gateway.hosts;
+    const searchPrices: Charging['searchPrices'] = (factor, mode) =>
+      shownSearchPrices(config, factor, mode);
+    const charging = {
+      providers: config.providers,
+      searchPrices,
+      isSearchLive: searchers.live !== null,
+    };
+    return listModelInfo(catalog, viewerOf(gateway, request), charging);
   };
-  return async (request) => listModelInfo(catalog, viewerOf(gateway, request), charging);
 }
 
 export function getModel({ gateway }: ServerContext): Handler {

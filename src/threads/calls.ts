@@ -6,9 +6,11 @@ import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { RateGrant, RateRequest } from '../domain/limits/shared-rates.ts';
 import type { SlotRequest } from '../domain/limits/shared-slots.ts';
-import type { SharedHealth } from '../gateway/calling/health.ts';
+import type { SavedSettings } from '../config/saved-settings.ts';
+import type { RouteName, SharedHealth } from '../gateway/calling/health.ts';
 import type { ReadMetric } from '../lib/metrics/prometheus.ts';
 import type { Secrets } from '../lib/secrets.ts';
+import type { SettingsProblem, SettingsState } from '../server/context.ts';
 
 /** The first message to an HTTP thread. It then listens. */
 export type ThreadSettings = {
@@ -41,6 +43,9 @@ export type MainCalls = {
   /** Returns the metrics of all threads as Prometheus reads them. */
   readonly readMetrics: () => Promise<string>;
   readonly noteReadinessAsked: () => void;
+  readonly checkSettings: (settings: SavedSettings) => SettingsProblem | null;
+  readonly applySettings: () => Promise<void>;
+  readonly settingsState: () => SettingsState;
 };
 
 /** Functions of an HTTP thread. */
@@ -48,6 +53,8 @@ export type ThreadCalls = {
   readonly noteNameAwaited: (ticket: number, isAwaited: boolean) => void;
   /** Notes that another thread booked a loss. */
   readonly noteLoss: (ledgerId: LedgerId) => Promise<void>;
+  /** Uses another configuration. `shared`: the routes whose health the threads share. */
+  readonly useConfig: (config: Config, shared: readonly RouteName[]) => Promise<void>;
   readonly flushLog: () => void;
   readonly ownMetrics: () => Promise<readonly ReadMetric[]>;
   readonly countRunning: () => number;

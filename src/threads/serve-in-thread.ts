@@ -4,7 +4,6 @@ import { parentPort } from 'node:worker_threads';
 import { type Serving, startServing } from '../serving.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { connectSqliteLedger } from '../domain/ledger/sqlite/ledger.ts';
 import { openLimits } from '../domain/limits/open-limits.ts';
 import { SharedRates } from '../domain/limits/shared-rates.ts';
@@ -30,6 +29,7 @@ export async function serveInThread(): Promise<void> {
   const main: Remote<MainCalls> = connectThread<MainCalls>(parentPort!, {
     noteNameAwaited: (ticket, isAwaited) => nameLocks.noteAwaited(ticket, isAwaited),
     noteLoss: async (ledgerId) => (await started).gateway.books.trust.forget(ledgerId),
+    useConfig: async (config, shared) => (await started).use(config, shared),
     flushLog: () => flush(),
     ownMetrics: async () => readMetrics((await started).metrics),
     countRunning: () => runs.count,
@@ -78,6 +78,11 @@ async function start(settings: ThreadSettings, connected: Connected): Promise<Se
     dailyBytes: { take: (...asked) => main.call('takeDailyBytes', ...asked) },
     nameLocks,
     health: settings.health,
+    settings: {
+      check: (asked) => main.call('checkSettings', asked),
+      apply: () => main.call('applySettings'),
+      state: () => main.call('settingsState'),
+    },
     threads: {
       count: settings.count,
       isFirst: settings.index === 0,
@@ -92,7 +97,7 @@ async function start(settings: ThreadSettings, connected: Connected): Promise<Se
   };
   return startServing(
     { config, secrets, log, clock },
-    { catalog: loadCatalog(config), database, runs, shared },
+    { database, runs, shared },
     { reusePort: true },
   );
 }

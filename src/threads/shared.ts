@@ -17,7 +17,8 @@ import type { Logger } from '../lib/log.ts';
 import { readMetrics, writeMetrics } from '../lib/metrics/prometheus.ts';
 import { type NameLocks, noOtherThreads } from '../lib/name-locks.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { ThreadsView } from '../server/context.ts';
+import type { LiveSettings, ThreadsView } from '../server/context.ts';
+import type { LiveConfig } from './live-config.ts';
 
 export type Shared = {
   /** The owner of this thread's holds in the ledger's leases. */
@@ -33,6 +34,7 @@ export type Shared = {
   readonly nameLocks: NameLocks;
   /** The circuit breakers. */
   readonly health: SharedHealth;
+  readonly settings: LiveSettings;
   readonly threads: ThreadsView;
   /** Closes what this thread opened. */
   readonly close: () => Promise<void>;
@@ -41,6 +43,7 @@ export type Shared = {
 export type SharedOptions = {
   readonly config: Config;
   readonly database: Database;
+  readonly live: LiveConfig;
   readonly log: Logger;
   /** Called when nothing can be charged any more: the process must end and be restarted. */
   readonly onLedgerFailure: (error: Error) => void;
@@ -72,7 +75,7 @@ export async function prepareDatabase(
 
 /** For a process with one HTTP thread. */
 export async function openShared(options: SharedOptions): Promise<Shared> {
-  const { config, database, log, clock, databaseTime } = options;
+  const { config, database, live, log, clock, databaseTime } = options;
   const owner = newIdWithPrefix('run');
   const ledger = await openOwnLedger(owner, options);
   const limits = openLimits({
@@ -90,6 +93,7 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
     dailyBytes: dailyBytesInMemory(config, clock),
     nameLocks: noOtherThreads,
     health: shareHealth([]),
+    settings: settingsOf(live),
     threads: {
       count: 1,
       isFirst: true,
@@ -105,10 +109,19 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
   };
 }
 
+/** What HTTP threads ask of the live configuration. */
+export function settingsOf(live: LiveConfig): LiveSettings {
+  return {
+    check: async (settings) => live.check(settings),
+    apply: () => live.look(),
+    state: async () => live.state(),
+  };
+}
+
 /** Opens the ledger, not through another thread. */
 export function openOwnLedger(
   owner: string,
-  options: Omit<SharedOptions, 'config' | 'onLedgerFailure'> & Partial<SharedOptions>,
+  options: Omit<SharedOptions, 'config' | 'live' | 'onLedgerFailure'> & Partial<SharedOptions>,
 ): Promise<OpenLedger> {
   const { database, log, clock, databaseTime, onLedgerFailure, isStopping, ledgerWorker } = options;
   return openLedger({

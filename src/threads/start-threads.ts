@@ -12,7 +12,7 @@ import { type AddressRates, addressRatesInMemory } from '../domain/limits/addres
 import { type DailyBytes, dailyBytesInMemory } from '../domain/limits/daily-bytes.ts';
 import { LimitsBook } from '../domain/limits/thread-limits.ts';
 import { prepareFirstStart } from '../first-start.ts';
-import { shareHealth } from '../gateway/calling/health.ts';
+import { type RouteName, shareHealth, withFurther } from '../gateway/calling/health.ts';
 import { routeNamesOf } from '../gateway/routing/routing.ts';
 import { timeLimit } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
@@ -21,6 +21,7 @@ import { writeMetrics } from '../lib/metrics/prometheus.ts';
 import { NameLockBook } from '../lib/name-locks.ts';
 import { connectThread, type Remote } from '../lib/thread-calls.ts';
 import type { MainCalls, ThreadCalls, ThreadSettings } from './calls.ts';
+import { LiveConfig } from './live-config.ts';
 import { openOwnLedger, prepareDatabase } from './shared.ts';
 
 export type ThreadsOptions = AppOptions & {
@@ -41,10 +42,14 @@ export async function startThreads(
   workers: readonly Worker[],
   options: ThreadsOptions,
 ): Promise<App> {
-  const { config, secrets, clock } = options;
-  const hub = new Hub(workers, options);
-  const catalog = loadCatalog(config);
+  const { secrets, clock } = options;
+  // First, because a bad catalogue must not touch the database.
+  loadCatalog(options.config);
   const database = await prepareDatabase(options, { threads: workers.length });
+  const live = await LiveConfig.open({ ...options, database });
+  const { config } = live;
+  const catalog = loadCatalog(config);
+  const hub = new Hub(workers, options, live);
   const owner = newIdWithPrefix('run');
   let isStopping = false;
   if (isPostgresUrl(database.url)) await options.ledgerWorker?.terminate();
@@ -59,20 +64,28 @@ export async function startThreads(
     health: shareHealth(routeNamesOf(config, catalog)),
     memoryUsed: new Float64Array(new SharedArrayBuffer(workers.length * 8)),
   };
+  let { health } = shared;
   const urls = await hub.start((index) => {
     const port = ledger?.openPort?.() ?? null;
     return { ...shared, index, ledger: port && { owner, port } };
   });
   // Last, because key and link are shown only once: a failed start must not use them up.
   const firstStart = await prepareFirstStart(database, secrets, clock);
+  live.follow(async (changed) => {
+    health = { ...health, names: withFurther(health, routeNamesOf(changed, loadCatalog(changed))) };
+    await hub.useConfig({ ...changed, server: shared.config.server }, health.names);
+  });
   return {
     url: urls[0]!,
+    config,
     catalog,
     firstStart,
+    reread: () => live.reread(),
     countRunning: () => hub.countRunning(),
     flushLogs: () => hub.flushLogs(),
     stop: async () => {
       isStopping = true;
+      live.close();
       await hub.stop();
       await ledger?.close();
       await database.close();
@@ -119,6 +132,7 @@ const flushMs = 200;
 /** The main thread's side of all HTTP threads. */
 class Hub {
   readonly #options: ThreadsOptions;
+  readonly #live: LiveConfig;
   readonly #threads: readonly HttpThread[];
   readonly #listening: readonly PromiseWithResolvers<string>[];
   /** Rejects when a thread ends during the start. */
@@ -131,8 +145,9 @@ class Hub {
   #readinessAskedMs = -Infinity;
   #hasStarted = false;
 
-  constructor(workers: readonly Worker[], options: ThreadsOptions) {
+  constructor(workers: readonly Worker[], options: ThreadsOptions, live: LiveConfig) {
     this.#options = options;
+    this.#live = live;
     this.#limits = new LimitsBook(options.clock.nowMs);
     this.#addressRates = addressRatesInMemory(options.clock.nowMs);
     this.#dailyBytes = dailyBytesInMemory(options.config, options.clock);
@@ -160,6 +175,10 @@ class Hub {
     const urls = await Promise.race([listening, this.#failed.promise]);
     this.#hasStarted = true;
     return urls;
+  }
+
+  async useConfig(config: Config, shared: readonly RouteName[]): Promise<void> {
+    await Promise.all(this.#threads.map(({ remote }) => remote.call('useConfig', config, shared)));
   }
 
   async countRunning(): Promise<number> {
@@ -203,6 +222,9 @@ class Hub {
       noteReadinessAsked: () => {
         this.#readinessAskedMs = this.#options.clock.elapsedMs();
       },
+      checkSettings: (settings) => this.#live.check(settings),
+      applySettings: () => this.#live.look(),
+      settingsState: () => this.#live.state(),
     };
   }
 

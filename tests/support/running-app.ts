@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { startApp } from '../../src/app.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
 import { createLog } from '../../src/lib/json-log.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { openConfig } from '../../src/config/load.ts';
 import type { Tuning } from '../../src/config/tuning.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
@@ -59,7 +59,8 @@ export class RunningApp extends Installation {
 
   async start(): Promise<void> {
     this.output = '';
-    const config = loadConfig({ env: this.env, cwd: this.dataDir, tuning: this.#tuning });
+    const reader = openConfig({ env: this.env, cwd: this.dataDir, tuning: this.#tuning });
+    const config = reader.withSaved({});
     const secrets = loadSecrets(this.env, this.dataDir, {
       isShared: isPostgresUrl(config.database.url),
     });
@@ -69,7 +70,7 @@ export class RunningApp extends Installation {
     const log = createLog(config.log.level, { write, writeBatch: () => {} });
     const onLedgerFailure = (error: Error) => (this.#failure = error);
     const time = { clock: this.clock, databaseTime: this.#testClock?.shared };
-    this.#app = await startApp({ config, secrets, log, onLedgerFailure, ...time });
+    this.#app = await startApp({ config, reader, secrets, log, onLedgerFailure, ...time });
     this.#firstStart = this.#app.firstStart;
     this.url = this.#app.url;
     this.#answers ??= new DescribedAnswers({ serviceName: config.service.name });

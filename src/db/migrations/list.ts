@@ -6,6 +6,7 @@ import type { Migration } from 'kysely/migration';
 import { firstSchema, firstSchemaOnPostgres } from './0035-first-schema/schema.ts';
 import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
 import { cacheTruth } from './0037-cache-truth.ts';
+import { savedSettings } from './0038-saved-settings.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -21,12 +22,14 @@ const sqlite = {
   '0035-first-schema': firstSchema,
   '0036-device-logins': deviceLogins,
   '0037-cache-truth': cacheTruth('sqlite'),
+  '0038-saved-settings': savedSettings('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0035-first-schema': firstSchemaOnPostgres,
   '0036-device-logins': deviceLoginsOnPostgres,
   '0037-cache-truth': cacheTruth('postgres'),
+  '0038-saved-settings': savedSettings('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -55,14 +55,26 @@ export type SharedHealth = {
   readonly memory: SharedArrayBuffer;
 };
 
+/** The room for routes that come while the process runs. */
+const furtherRoutes = 2_048;
+
 /** Makes records for these routes, to be passed to every thread of the process. */
 export function shareHealth(names: readonly RouteName[]): SharedHealth {
-  return { names, memory: new SharedArrayBuffer(headBytes + names.length * recordBytes) };
+  const records = names.length === 0 ? 0 : names.length + furtherRoutes;
+  return { names, memory: new SharedArrayBuffer(headBytes + records * recordBytes) };
+}
+
+/** Returns the names with those behind them that are new, as far as there is room. */
+export function withFurther({ names, memory }: SharedHealth, wanted: readonly RouteName[]) {
+  const room = Math.floor((memory.byteLength - headBytes) / recordBytes);
+  const known = new Set(names.map(keyOf));
+  return [...names, ...wanted.filter((name) => !known.has(keyOf(name)))].slice(0, room);
 }
 
 export class RouteHealth implements RequestListener {
   readonly #options: RouteHealthOptions;
   readonly #records = new Map<string, SharedRecord>();
+  readonly #memory: SharedArrayBuffer;
   readonly #lock: SharedLock;
   /** One number: how many routes are out of use. */
   readonly #ejected: Int32Array<SharedArrayBuffer>;
@@ -70,11 +82,30 @@ export class RouteHealth implements RequestListener {
   constructor(options: RouteHealthOptions) {
     this.#options = options;
     const { names, memory } = options.shared ?? shareHealth([]);
+    this.#memory = memory;
     this.#lock = new SharedLock(new Int32Array(memory, 0, 1));
     this.#ejected = new Int32Array(memory, 4, 1);
+    this.share(names);
+  }
+
+  /** Shares the records of these routes with the other threads, which give the same names. */
+  share(names: readonly RouteName[]): void {
     for (const [index, name] of names.entries()) {
-      const values = new Float64Array(memory, headBytes + index * recordBytes, recordLength);
+      const values = new Float64Array(this.#memory, headBytes + index * recordBytes, recordLength);
+      if (this.#records.get(keyOf(name))?.values.byteOffset === values.byteOffset) continue;
       this.#records.set(keyOf(name), { name, values });
+    }
+  }
+
+  /** Uses the routes of a provider again, whose settings have changed. */
+  forgetTrouble(provider: string): void {
+    for (const { name } of this.#records.values()) {
+      if (name.provider !== provider || this.#read(name).ejectedUntilMs === null) continue;
+      this.#change(name, (record) => {
+        record.failuresInRow = 0;
+        record.ejections = 0;
+        restore(record);
+      });
     }
   }
 

@@ -1,0 +1,158 @@
+// The settings that operators save in the database, with their versions. They are encrypted, because
+// they hold credentials of providers. The newest version is in force.
+import type { Kysely } from 'kysely';
+import type { SavedSettings } from '../../config/saved-settings.ts';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
+import type { Secret, Secrets } from '../../lib/secrets.ts';
+
+export type SettingsVersion = {
+  /** 0: nothing was ever saved. */
+  readonly version: number;
+  readonly settings: SavedSettings;
+};
+
+export type SettingsVersionListing = {
+  readonly version: number;
+  readonly created_at_ms: number;
+  readonly author: string;
+  readonly note: string;
+};
+
+/** The versions that are kept, to go back to. */
+const versionsMax = 100;
+
+/** The newest version's number, and the newest that asked for the file to be read again. */
+export async function readSettingsNumbers(
+  db: Kysely<Tables>,
+): Promise<{ readonly newest: number; readonly reread: number }> {
+  const row = await db
+    .selectFrom('settings_versions')
+    .select((eb) => [
+      eb.fn.max('version').as('newest'),
+      eb.fn.max(eb.case().when('rereads_file', '=', 1).then(eb.ref('version')).end()).as('reread'),
+    ])
+    .executeTakeFirst();
+  return { newest: Number(row?.newest ?? 0), reread: Number(row?.reread ?? 0) };
+}
+
+/** `version`: default the newest. Returns null for one that is not kept. Throws without its secret. */
+export async function readSettings(
+  db: Kysely<Tables>,
+  secrets: Secrets,
+  version?: number,
+): Promise<SettingsVersion | null> {
+  let query = db.selectFrom('settings_versions').select(['version', 'sealed']);
+  if (version !== undefined) query = query.where('version', '=', version);
+  const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
+  if (!row) return version === undefined || version === 0 ? { version: 0, settings: {} } : null;
+  return { version: row.version, settings: await open(secrets, row) };
+}
+
+export function listSettings(db: Kysely<Tables>): Promise<SettingsVersionListing[]> {
+  return db
+    .selectFrom('settings_versions')
+    .select(['version', 'created_at_ms', 'author', 'note'])
+    .orderBy('version', 'desc')
+    .execute();
+}
+
+/** What to write, encrypted before the transaction begins. */
+export type SealedVersion = {
+  readonly version: number;
+  readonly author: string;
+  readonly note: string;
+  readonly rereads_file: 0 | 1;
+  readonly sealed: string;
+  readonly secret_id: string;
+};
+
+type NewVersion = SettingsVersion & {
+  readonly author: string;
+  /** What was changed, in a few words. */
+  readonly note: string;
+  readonly rereadsFile?: boolean;
+};
+
+export async function sealVersion(
+  secrets: Secrets,
+  { version, settings, author, note, rereadsFile = false }: NewVersion,
+): Promise<SealedVersion> {
+  const sealed = await sealerOf(secrets).seal(
+    Buffer.from(JSON.stringify(settings)),
+    String(version),
+  );
+  return {
+    version,
+    author,
+    note: note.slice(0, 500),
+    rereads_file: rereadsFile ? 1 : 0,
+    sealed: sealed.toString('base64'),
+    secret_id: secrets[0].id,
+  };
+}
+
+/** Returns false when another change has taken the version's number. */
+export async function insertVersion(
+  { write }: Pick<Database, 'write'>,
+  row: SealedVersion,
+  nowMs: number,
+): Promise<boolean> {
+  const [inserted] = await write
+    .insertInto('settings_versions')
+    .values({ ...row, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('version')
+    .execute();
+  if (!inserted) return false;
+  await write
+    .deleteFrom('settings_versions')
+    .where('version', '<=', row.version - versionsMax)
+    .execute();
+  return true;
+}
+
+/** Encrypts versions anew that are under an earlier accepted secret. Others stay as they are. */
+export async function renewSettings(database: Database, secrets: Secrets): Promise<void> {
+  const [current] = secrets;
+  for (const row of await underOthers(database, current)) {
+    const settings = await open(secrets, row).catch(() => null);
+    if (!settings) continue;
+    const { sealed, secret_id } = await sealVersion(secrets, { ...row, settings });
+    await database.write
+      .updateTable('settings_versions')
+      .set({ sealed, secret_id })
+      .where('version', '=', row.version)
+      .where('sealed', '=', row.sealed)
+      .execute();
+  }
+}
+
+/** Returns the numbers of versions that are encrypted under another secret. */
+export async function settingsUnderOthers(
+  database: Database,
+  current: Secret,
+): Promise<readonly number[]> {
+  return (await underOthers(database, current)).map(({ version }) => version);
+}
+
+function underOthers({ read }: Database, { id }: Secret) {
+  return read
+    .selectFrom('settings_versions')
+    .select(['version', 'author', 'note', 'sealed'])
+    .where('secret_id', '!=', id)
+    .execute();
+}
+
+async function open(
+  secrets: Secrets,
+  { version, sealed }: { readonly version: number; readonly sealed: string },
+): Promise<SavedSettings> {
+  const bytes = await sealerOf(secrets).open(Buffer.from(sealed, 'base64'), String(version));
+  return JSON.parse(bytes.toString()) as SavedSettings;
+}
+
+function sealerOf(secrets: Secrets): Sealer {
+  return createSealer(secrets, 'saved settings');
+}

@@ -1,0 +1,66 @@
+// The configuration in force, and where requests can go by it. Both are replaced together, and a
+// request keeps those that it began with.
+import type { Config } from '../config/schema.ts';
+import { loadCatalog } from '../domain/catalog/load-catalog.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Secret } from '../lib/secrets.ts';
+import type { RouteName } from './calling/health.ts';
+import type { Upstreams } from './calling/upstreams.ts';
+import { connectProviders } from './routing/providers.ts';
+import type { Hosts, Routing } from './routing/routing.ts';
+import { connectSearch } from './search/search-sources.ts';
+
+type Parts = {
+  readonly secret: Secret;
+  readonly upstreams: Upstreams;
+  readonly routing: Routing;
+  readonly clock: Clock;
+};
+
+export class InForce {
+  readonly #parts: Parts;
+  #config: Config;
+  #hosts: Hosts;
+
+  constructor(config: Config, parts: Parts) {
+    this.#parts = parts;
+    this.#config = config;
+    this.#hosts = this.#connect(config);
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  get hosts(): Hosts {
+    return this.#hosts;
+  }
+
+  /**
+   * Uses another configuration for requests that begin from now on. `shared`: the routes whose health
+   * all threads of the process share. Throws ConfigError, and changes nothing, if it does not fit the
+   * built-in catalogue.
+   */
+  use(config: Config, shared: readonly RouteName[]): void {
+    const hosts = this.#connect(config);
+    const { health } = this.#parts.routing;
+    health.share(shared);
+    for (const [name, provider] of Object.entries(config.providers))
+      if (JSON.stringify(provider) !== JSON.stringify(this.#config.providers[name]))
+        health.forgetTrouble(name);
+    this.#config = config;
+    this.#hosts = hosts;
+  }
+
+  #connect(config: Config): Hosts {
+    const { secret, upstreams, routing, clock } = this.#parts;
+    const { health } = routing;
+    return {
+      catalog: loadCatalog(config),
+      providers: connectProviders(config, secret),
+      searchers: connectSearch({ config, upstreams, health, clock }),
+      upstreams,
+      routing,
+    };
+  }
+}

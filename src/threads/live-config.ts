@@ -1,0 +1,171 @@
+// Follows the settings that operators save in the database, and applies them to all HTTP threads of
+// the process. Every gateway of the database does so within two seconds.
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError, formatPath } from '../config/config-error.ts';
+import type { ConfigReader } from '../config/load.ts';
+import { liveSections, type SavedSettings } from '../config/saved-settings.ts';
+import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
+import { loadCatalog } from '../domain/catalog/load-catalog.ts';
+import { readSettings, readSettingsNumbers } from '../domain/settings/settings-versions.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Secrets } from '../lib/secrets.ts';
+import type { SettingsProblem, SettingsState } from '../server/context.ts';
+
+export type LiveConfigOptions = {
+  readonly reader: ConfigReader;
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly log: Logger;
+  readonly clock: Clock;
+};
+
+/** How often the database is asked for a new version. */
+const lookMs = 1_000;
+
+export class LiveConfig {
+  readonly #options: LiveConfigOptions;
+  #config: Config;
+  /** The newest versions that were looked at, in force or refused. */
+  #seen = { newest: 0, reread: 0 };
+  #version = 0;
+  #problem: string | null = null;
+  #apply: (config: Config) => Promise<void> = async () => {};
+  #stop = () => {};
+  #looking: Promise<void> = Promise.resolve();
+  /** Trouble with the database is logged once, not every second. */
+  #isTroubled = false;
+
+  private constructor(options: LiveConfigOptions, config: Config) {
+    this.#options = options;
+    this.#config = config;
+  }
+
+  /** Throws ConfigError when the saved settings do not fit the file. */
+  static async open(options: LiveConfigOptions): Promise<LiveConfig> {
+    const { reader, database, secrets } = options;
+    const seen = await readSettingsNumbers(database.read);
+    const { version, settings } = (await readSettings(database.read, secrets))!;
+    const config = reader.withSaved(settings);
+    loadCatalog(config);
+    const live = new LiveConfig(options, config);
+    live.#seen = seen;
+    live.#version = version;
+    return live;
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  /** Follows the database from now on. `apply` resolves when all HTTP threads use the configuration. */
+  follow(apply: (config: Config) => Promise<void>): void {
+    this.#apply = apply;
+    this.#stop = this.#options.clock.every(lookMs, () => void this.look());
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** Resolves when what is saved now is applied, or refused and logged. */
+  look(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { database, secrets } = this.#options;
+      const numbers = await readSettingsNumbers(database.read);
+      if (numbers.newest === this.#seen.newest) return;
+      const { version, settings } = (await readSettings(database.read, secrets))!;
+      const rereads = numbers.reread > this.#seen.reread;
+      this.#seen = numbers;
+      await this.#use(version, settings, rereads);
+    });
+  }
+
+  /** Reads the file again. */
+  reread(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { database, secrets } = this.#options;
+      const { version, settings } = (await readSettings(database.read, secrets))!;
+      await this.#use(version, settings, true);
+    });
+  }
+
+  /** Returns what is wrong with settings that are not saved yet; null: nothing. */
+  check(settings: SavedSettings): SettingsProblem | null {
+    try {
+      loadCatalog(this.#options.reader.withSaved(settings));
+      return null;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const { field, problem, remedy } = error.fault;
+      return { field, message: `\`${field}\` ${problem}. ${remedy}` };
+    }
+  }
+
+  state(): SettingsState {
+    return {
+      version: this.#version,
+      problem: this.#problem,
+      locked: this.#options.reader.locked(),
+    };
+  }
+
+  async #use(version: number, settings: SavedSettings, rereads: boolean): Promise<void> {
+    const { reader, log } = this.#options;
+    try {
+      const read = rereads ? reader.rereadFile(settings) : reader.withSaved(settings);
+      loadCatalog(read);
+      const fixed = fixedFieldsOf(this.#config, read);
+      if (fixed.length > 0)
+        log.warn({ fields: fixed }, 'these settings change only with a restart of the gateway');
+      const config = withLive(this.#config, read);
+      await this.#apply(config);
+      this.#config = config;
+      this.#version = version;
+      this.#problem = null;
+      log.info({ version }, 'the settings have changed');
+    } catch (error) {
+      this.#problem = (error as Error).message;
+      log.error(
+        { err: error, version },
+        'the settings are refused; the gateway goes on with those before',
+      );
+    }
+  }
+
+  /** One look at a time: a later version is never overtaken by an earlier one. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#looking = this.#looking.then(work).then(
+      () => {
+        this.#isTroubled = false;
+      },
+      (error: unknown) => {
+        if (!this.#isTroubled)
+          this.#options.log.error({ err: error }, 'the saved settings cannot be read; retrying');
+        this.#isTroubled = true;
+      },
+    );
+    return this.#looking;
+  }
+}
+
+/** The configuration with the sections of another that change while the gateway runs. */
+function withLive(config: Config, other: Config): Config {
+  const live = liveSections.map((section) => [section, other[section]] as const);
+  return Object.freeze({
+    ...config,
+    ...(Object.fromEntries(live) as Pick<Config, (typeof liveSections)[number]>),
+    warnings: other.warnings,
+  });
+}
+
+/** The sections that differ, of those that are read at the start only. */
+function fixedFieldsOf(config: Config, other: Config): string[] {
+  const live: readonly string[] = [...liveSections, 'warnings', 'tuning'];
+  return Object.keys(other).filter(
+    (name) =>
+      !live.includes(name) &&
+      !isDeepStrictEqual(config[name as keyof Config], other[name as keyof Config]),
+  );
+}
