@@ -90,6 +90,7 @@ export const sections: readonly Section[] = [
     fillsCode: false,
     pages: [
       'configuration',
+      'settings',
       'command-line',
       'admin-api',
       'deploying',

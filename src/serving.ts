@@ -10,7 +10,7 @@ import type { Database } from './db/database.ts';
 import { AccountTrust } from './gateway/charging/account-trust.ts';
 import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
-import { InForce } from './gateway/in-force.ts';
+import { InForce } from './gateway/routing/in-force.ts';
 import { headerNamesOf } from './terms/header-names.ts';
 import { HoldGrowths } from './gateway/charging/hold-growth.ts';
 import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';

@@ -16,7 +16,7 @@ const source = join(root, 'src');
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
   'first-start.ts': ['management/changes', 'domain', 'db', 'lib'],
-  'app.ts': ['serving.ts', 'threads', 'first-start.ts', 'gateway', 'domain', 'db', 'lib'],
+  'app.ts': ['serving.ts', 'threads', 'first-start.ts', 'gateway', 'domain', 'config', 'db', 'lib'],
   'serving.ts': [
     'threads',
     'server',

@@ -2,6 +2,7 @@
 // models is free of charge.
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../lib/clock.ts';
+import { modelListOf } from '../domain/catalog/provider-models.ts';
 import { examineSwitchedOn, type Finding } from '../management/changes/set-up-findings.ts';
 
 type Provider = Config['providers'][string];
@@ -30,13 +31,13 @@ export async function examineProviders(
 }
 
 async function ask(name: string, provider: Provider): Promise<Finding> {
-  const question = questionOf(provider);
+  const question = modelListOf(provider.kind, provider.api_key);
   if (question === null)
     return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
   const aborter = new AbortController();
   const cancel = systemClock.after(answerTimeoutMs, () => aborter.abort());
   try {
-    const { status, body } = await fetch(question.url, {
+    const { status, body } = await fetch(provider.base_url + question.path, {
       headers: question.headers,
       // A redirect would take the key elsewhere.
       redirect: 'manual',
@@ -70,28 +71,6 @@ function judge(name: string, status: number): Finding {
     `The provider ${name} answered ${status} when asked for its models.`,
     `Check providers.${name}.base_url.`,
   );
-}
-
-type Question = { readonly url: string; readonly headers: Record<string, string> };
-
-function questionOf({ kind, base_url: url, api_key: key }: Provider): Question | null {
-  switch (kind) {
-    case 'openai':
-    case 'openai-compatible':
-      return {
-        url: `${url}/models`,
-        headers: key === null ? {} : { authorization: `Bearer ${key}` },
-      };
-    case 'anthropic':
-      return {
-        url: `${url}/v1/models`,
-        headers: { 'x-api-key': key ?? '', 'anthropic-version': '2023-06-01' },
-      };
-    case 'google':
-      return { url: `${url}/v1beta/models`, headers: { 'x-goog-api-key': key ?? '' } };
-    default:
-      return null;
-  }
 }
 
 function finding(level: Finding['level'], what: string, remedy: string | null): Finding {

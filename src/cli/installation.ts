@@ -5,7 +5,8 @@ import type { Catalog } from '../domain/catalog/catalog.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { Config } from '../config/schema.ts';
-import { loadConfig } from '../config/load.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { openConfig } from '../config/load.ts';
 import { loadSecrets } from '../config/secret.ts';
 import {
   explainDatabaseError,
@@ -16,13 +17,17 @@ import {
 } from '../db/database.ts';
 import { requireSecrets } from '../domain/keys/needed-secrets.ts';
 import { systemClock } from '../lib/clock.ts';
+import { noLog } from '../lib/log.ts';
 import type { Secrets } from '../lib/secrets.ts';
+import type { LiveSettings } from '../config/live-settings.ts';
+import { LiveConfig, settingsOf } from '../threads/live-config.ts';
 import { CommandFailed } from './output.ts';
 
 export type Installation = {
   readonly config: Config;
   readonly database: Database;
   readonly secrets: Secrets;
+  readonly settings: LiveSettings;
   /** The command's changes. Each writes its audit row. */
   readonly changes: AuditedChanges;
 };
@@ -37,7 +42,8 @@ export async function withInstallation(
   action: (installation: Installation) => Promise<void>,
   { mayLackSecrets = false, needsBooks = false } = {},
 ): Promise<void> {
-  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const reader = openConfig({ env: process.env, cwd: process.cwd() });
+  const config = reader.withSaved({});
   if (needsBooks) requireFile(config.database.url);
   const secrets = loadSecrets(process.env, config.dataDir, {
     isShared: isPostgresUrl(config.database.url),
@@ -47,7 +53,16 @@ export async function withInstallation(
   try {
     await database.migrate();
     if (!mayLackSecrets) await requireSecrets(database, secrets);
-    await action({ config, database, secrets, changes });
+    const parts = { reader, database, secrets, log: noLog, clock: systemClock };
+    const live = await LiveConfig.open(parts).catch((error: unknown) => {
+      // A command may be what mends them.
+      if (!(error instanceof ConfigError) && !mayLackSecrets) throw error;
+      console.error(`tollgate: the saved settings are left out: ${(error as Error).message}`);
+      return LiveConfig.withoutSaved(parts);
+    });
+    // A command changes nothing in running gateways; they look for themselves.
+    const settings = { ...settingsOf(live), apply: async () => {} };
+    await action({ config: live.config, database, secrets, settings, changes });
   } catch (error) {
     throw explainDatabaseError(error, config.database.url);
   } finally {

@@ -28,6 +28,7 @@ import {
   parseScopes,
   parseUsd,
   parseUsdCap,
+  parseVersion,
 } from './parse.ts';
 
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
@@ -77,6 +78,7 @@ const modelsUpdate = () => import('./models-update.ts');
 const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
 const secretCommands = () => import('./secret.ts');
+const settingsCommands = () => import('./settings.ts');
 const openapi = () => import('./openapi.ts');
 const doctor = () => import('./doctor.ts');
 
@@ -103,6 +105,7 @@ export function buildProgram(): Command {
   addUsersCommands(program);
   addSecretCommands(program);
   addModelsCommands(program);
+  addSettingsCommands(program);
   return program;
 }
 
@@ -425,6 +428,50 @@ function addModelsCommands(program: Command): void {
       "LiteLLM's list as a file, or an installed package such as @pydantic/genai-prices",
     )
     .action(async (options) => (await modelsUpdate()).updateModelsCommand(options));
+}
+
+function addSettingsCommands(program: Command): void {
+  const settings = program
+    .command('settings')
+    .description('providers, models and prices that are saved in the database');
+  json(settings.command('show').description('the saved fields')).action(async (options) =>
+    (await settingsCommands()).showSettingsCommand(options),
+  );
+  json(
+    settings
+      .command('set')
+      .description('save a field; gateways use it within two seconds')
+      .argument('<field>', 'such as providers.openai.api_key')
+      .argument('<value>', 'a text or JSON; - reads it from standard input'),
+  ).action(async (field, value, options) =>
+    (await settingsCommands()).setSettingCommand(field, value, options),
+  );
+  json(
+    settings
+      .command('unset')
+      .description('remove a saved field or entry')
+      .argument('<field>', 'such as models["my-model"]'),
+  ).action(async (field, options) =>
+    (await settingsCommands()).unsetSettingCommand(field, options),
+  );
+  json(settings.command('versions').description('the last 100 versions')).action(async (options) =>
+    (await settingsCommands()).listVersionsCommand(options),
+  );
+  json(
+    settings
+      .command('restore')
+      .description('go back to an earlier version')
+      .argument('<version>', 'its number', parseVersion),
+  ).action(async (version, options) =>
+    (await settingsCommands()).restoreSettingsCommand(version, options),
+  );
+  json(
+    program.command('reload').description('have every gateway read its configuration file again'),
+  ).action(async (options) => (await settingsCommands()).reloadCommand(options));
+  const config = program.command('config').description('the configuration file');
+  json(config.command('export').description('the saved settings as a configuration file')).action(
+    async (options) => (await settingsCommands()).exportSettingsCommand(options),
+  );
 }
 
 function json(command: Command): Command {

@@ -12,10 +12,10 @@ import {
   withDefaults,
   type FieldSchema,
 } from './field-schema.ts';
-import { mergeUnder, savedFieldOf, type SavedSettings } from './saved-settings.ts';
+import { mergeUnder, savedFieldOf, savedFieldsIn, type SavedSettings } from './saved-settings.ts';
 import { ConfigFile } from './schema.ts';
 import { findUnknownField } from './unknown-field.ts';
-import { expandVariables, unmaskVariables } from './variables.ts';
+import { expandVariables, holdsMask, unmaskVariables } from './variables.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -54,6 +54,15 @@ export function readFieldValues(
   const root = file?.root ?? {};
   const unknown = findUnknownField(schema, root) ?? findUnknownField(schema, saved);
   if (unknown) throw faultAt(reading, unknown.path, unknown, 'name');
+  const masked = savedFieldsIn(saved).find((path) =>
+    holdsMask(JSON.stringify(valueAt(saved, path))),
+  );
+  if (masked) {
+    throw faultAt(reading, masked, {
+      problem: 'must not hold the characters U+E000 to U+E002',
+      remedy: 'Leave them out: they are for private use, and stand for variables here.',
+    });
+  }
   check ??= compileSchema(ConfigFile);
   const written = expandFields(reading, schema, root, []) as Record<string, unknown>;
   const fields = withDefaults(schema, mergeUnder(saved, written)) as ConfigFile;
@@ -93,11 +102,14 @@ function faultAt(
 /** True when the field that the path is in has a value there, or some field below the path. */
 function isIn(root: Readonly<Record<string, unknown>>, path: FieldPath): boolean {
   const field = savedFieldOf(path) ?? path;
-  const value = field.reduce<unknown>(
+  return valueAt(root, field) !== undefined;
+}
+
+function valueAt(root: Readonly<Record<string, unknown>>, path: FieldPath): unknown {
+  return path.reduce<unknown>(
     (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
     root,
   );
-  return value !== undefined;
 }
 
 /**

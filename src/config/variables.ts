@@ -11,6 +11,11 @@ export function maskVariables(text: string): string {
   return text.replaceAll(reference, `${open}$1${close}`);
 }
 
+/** True when a text could be taken for a masked reference. */
+export function holdsMask(text: string): boolean {
+  return /[\u{E000}-\u{E002}]/u.test(text);
+}
+
 /** Restores the text as written, for messages. */
 export function unmaskVariables(text: string): string {
   return text.replaceAll(masked, '${$1}');

@@ -8,3 +8,6 @@ export type Logger = {
   readonly warn: WriteLine;
   readonly error: WriteLine;
 };
+
+/** For what runs outside of a gateway. */
+export const noLog: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -16,6 +16,7 @@ import { overviewHandlers } from './reports/overview.ts';
 import { reportsHandlers } from './reports/reports.ts';
 import { requestHandlers } from './reports/requests.ts';
 import { searchHandlers } from './reports/search.ts';
+import { settingsHandlers } from './settings/settings.ts';
 import { serviceHandlers } from './reports/service.ts';
 import { usageHandlers } from './reports/usage.ts';
 import { authHandlers } from './sign-in/auth.ts';
@@ -43,6 +44,7 @@ export const handlers: Handlers<typeof contract> = {
   ...requestHandlers,
   ...searchHandlers,
   ...serviceHandlers,
+  ...settingsHandlers,
   ...sessionHandlers,
   ...telemetryHandlers,
   ...usageHandlers,

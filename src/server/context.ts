@@ -1,7 +1,6 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
 import type { RequestListener } from '../events/request-listener.ts';
-import type { LockedField } from '../config/load.ts';
-import type { SavedSettings } from '../config/saved-settings.ts';
+import type { LiveSettings } from '../config/live-settings.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
@@ -40,26 +39,6 @@ export type ServerContext = {
   readonly listeners: readonly RequestListener[];
   readonly metrics: Registry;
   readonly sealing: Pick<Sealing, 'sealedUntilMs' | 'lookedAtMs' | 'hasProblem'>;
-};
-
-/** Settings that change while the gateway runs. */
-export type LiveSettings = {
-  /** Returns what is wrong with settings that are not saved yet; null: nothing. */
-  readonly check: (settings: SavedSettings) => Promise<SettingsProblem | null>;
-  /** Resolves when all HTTP threads of the process use what is saved, or it was refused. */
-  readonly apply: () => Promise<void>;
-  readonly state: () => Promise<SettingsState>;
-};
-
-/** `message`: whole sentences that name field and remedy. */
-export type SettingsProblem = { readonly field: string; readonly message: string };
-
-export type SettingsState = {
-  /** The saved version that is in force in this process; 0: none. */
-  readonly version: number;
-  /** Why a newer one, or the file, was refused; null: it was not. */
-  readonly problem: string | null;
-  readonly locked: readonly LockedField[];
 };
 
 /** The HTTP threads of the process, as one of them sees them. */

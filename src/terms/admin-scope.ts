@@ -12,6 +12,8 @@ export const adminScopes = [
   'prices:read',
   'prices:write',
   'audit:read',
+  'settings:read',
+  'settings:write',
 ] as const;
 
 export type AdminScope = (typeof adminScopes)[number];

@@ -12,7 +12,8 @@ export type AuditKind =
   | 'session'
   | 'secret'
   | 'admin-key'
-  | 'backup';
+  | 'backup'
+  | 'settings';
 
 /** The kind of object and what happened to it, such as `key.update`. */
 export type AuditAction = `${AuditKind}.${string}`;

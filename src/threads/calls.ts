@@ -10,7 +10,7 @@ import type { SavedSettings } from '../config/saved-settings.ts';
 import type { RouteName, SharedHealth } from '../gateway/calling/health.ts';
 import type { ReadMetric } from '../lib/metrics/prometheus.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { SettingsProblem, SettingsState } from '../server/context.ts';
+import type { SettingsProblem, SettingsState } from '../config/live-settings.ts';
 
 /** The first message to an HTTP thread. It then listens. */
 export type ThreadSettings = {
@@ -43,7 +43,7 @@ export type MainCalls = {
   /** Returns the metrics of all threads as Prometheus reads them. */
   readonly readMetrics: () => Promise<string>;
   readonly noteReadinessAsked: () => void;
-  readonly checkSettings: (settings: SavedSettings) => SettingsProblem | null;
+  readonly resolveSettings: (settings: SavedSettings) => Config | SettingsProblem;
   readonly applySettings: () => Promise<void>;
   readonly settingsState: () => SettingsState;
 };

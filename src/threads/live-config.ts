@@ -11,7 +11,7 @@ import { readSettings, readSettingsNumbers } from '../domain/settings/settings-v
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { SettingsProblem, SettingsState } from '../server/context.ts';
+import type { LiveSettings, SettingsProblem, SettingsState } from '../config/live-settings.ts';
 
 export type LiveConfigOptions = {
   readonly reader: ConfigReader;
@@ -55,6 +55,11 @@ export class LiveConfig {
     return live;
   }
 
+  /** For commands, when the saved settings do not fit or cannot be read. */
+  static withoutSaved(options: LiveConfigOptions): LiveConfig {
+    return new LiveConfig(options, options.reader.withSaved({}));
+  }
+
   get config(): Config {
     return this.#config;
   }
@@ -91,11 +96,12 @@ export class LiveConfig {
     });
   }
 
-  /** Returns what is wrong with settings that are not saved yet; null: nothing. */
-  check(settings: SavedSettings): SettingsProblem | null {
+  /** Returns the configuration with settings that are not saved yet, or what is wrong with them. */
+  resolve(settings: SavedSettings): Config | SettingsProblem {
     try {
-      loadCatalog(this.#options.reader.withSaved(settings));
-      return null;
+      const config = this.#options.reader.withSaved(settings);
+      loadCatalog(config);
+      return withLive(this.#config, config);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const { field, problem, remedy } = error.fault;
@@ -148,6 +154,15 @@ export class LiveConfig {
     );
     return this.#looking;
   }
+}
+
+/** What HTTP threads ask of the live configuration. */
+export function settingsOf(live: LiveConfig): LiveSettings {
+  return {
+    resolve: async (settings) => live.resolve(settings),
+    apply: () => live.look(),
+    state: async () => live.state(),
+  };
 }
 
 /** The configuration with the sections of another that change while the gateway runs. */

@@ -79,7 +79,7 @@ async function start(settings: ThreadSettings, connected: Connected): Promise<Se
     nameLocks,
     health: settings.health,
     settings: {
-      check: (asked) => main.call('checkSettings', asked),
+      resolve: (asked) => main.call('resolveSettings', asked),
       apply: () => main.call('applySettings'),
       state: () => main.call('settingsState'),
     },

@@ -17,8 +17,9 @@ import type { Logger } from '../lib/log.ts';
 import { readMetrics, writeMetrics } from '../lib/metrics/prometheus.ts';
 import { type NameLocks, noOtherThreads } from '../lib/name-locks.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { LiveSettings, ThreadsView } from '../server/context.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { LiveSettings } from '../config/live-settings.ts';
+import type { ThreadsView } from '../server/context.ts';
+import { type LiveConfig, settingsOf } from './live-config.ts';
 
 export type Shared = {
   /** The owner of this thread's holds in the ledger's leases. */
@@ -106,15 +107,6 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
       await limits.close();
       await ledger.close();
     },
-  };
-}
-
-/** What HTTP threads ask of the live configuration. */
-export function settingsOf(live: LiveConfig): LiveSettings {
-  return {
-    check: async (settings) => live.check(settings),
-    apply: () => live.look(),
-    state: async () => live.state(),
   };
 }
 

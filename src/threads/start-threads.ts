@@ -222,7 +222,7 @@ class Hub {
       noteReadinessAsked: () => {
         this.#readinessAskedMs = this.#options.clock.elapsedMs();
       },
-      checkSettings: (settings) => this.#live.check(settings),
+      resolveSettings: (settings) => this.#live.resolve(settings),
       applySettings: () => this.#live.look(),
       settingsState: () => this.#live.state(),
     };

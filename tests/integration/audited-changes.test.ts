@@ -83,6 +83,19 @@ function idIn(call: Call<{ readonly account?: string }>, name: string): string {
   return id;
 }
 
+async function settingsVersion(): Promise<number> {
+  return (await admin.ok<{ version: number }>('GET', '/settings/saved')).version;
+}
+
+/** Saves an alias of a model as a new version, and returns it. */
+async function savedAlias(): Promise<string> {
+  const alias = newIdWithPrefix('a');
+  const changes = [{ path: ['aliases', alias], value: 'gpt-6-luna' }];
+  const body = { version: await settingsVersion(), changes };
+  await admin.ok('PATCH', '/settings/saved', { body });
+  return alias;
+}
+
 /** The call of `prepare` with a body. */
 const sending =
   <By>(prepare: () => Promise<Call<By>>, body: object) =>
@@ -158,6 +171,19 @@ type Changing = Exclude<keyof Contract, `GET ${string}`>;
 
 /** What each call needs. `null`: it changes nothing that the audit log records. */
 const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
+  'POST /operator/settings/export': null,
+  'POST /operator/settings/preview': null,
+  'POST /operator/settings/test-provider': null,
+  'PATCH /operator/settings/saved': async () => {
+    const changes = [{ path: ['aliases', newIdWithPrefix('a')], value: 'gpt-6-luna' }];
+    return { ...(await byOperator()), body: { version: await settingsVersion(), changes } };
+  },
+  'POST /operator/settings/restore': async () => {
+    const restored = await settingsVersion();
+    await savedAlias();
+    return { ...(await byOperator()), body: { version: restored + 1, restored } };
+  },
+  'POST /operator/settings/reload': byOperator,
   'POST /auth/sign-in': null,
   'POST /auth/second-factor': null,
   'POST /auth/sign-out': null,
@@ -391,6 +417,9 @@ const withoutEntry = [
   'models list',
   'models check',
   'models update',
+  'settings show',
+  'settings versions',
+  'config export',
 ];
 
 /** The arguments after the name. */
@@ -398,6 +427,14 @@ const commands: Readonly<
   Record<string, (made: Awaited<ReturnType<typeof customer>>) => Promise<readonly string[]>>
 > = {
   'accounts create': async () => ['--name', 'By command'],
+  'settings set': async () => [`aliases.${newIdWithPrefix('a')}`, 'gpt-6-luna'],
+  'settings unset': async () => [`aliases.${await savedAlias()}`],
+  'settings restore': async () => {
+    const version = await settingsVersion();
+    await savedAlias();
+    return [String(version)];
+  },
+  reload: async () => [],
   'accounts update': async ({ account }) => [account, '--frozen', 'yes'],
   'accounts update --forgive-losses': async () => [(await withLoss()).account],
   'accounts purge': async ({ account }) => [account],

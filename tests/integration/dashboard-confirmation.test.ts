@@ -108,6 +108,10 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'PATCH /operator/accounts/:account',
     'PATCH /operator/accounts/:account/model-prices',
     'POST /operator/accounts/:account/purge',
+    'POST /operator/settings/preview',
+    'POST /operator/settings/export',
+    'POST /operator/settings/test-provider',
+    'POST /operator/settings/reload',
   ],
   'It moves money between accounts of the service: it is in the books, and can be taken back.': [
     'POST /operator/accounts/:account/adjustments',

@@ -141,6 +141,31 @@ export async function readTerms(db: Kysely<Tables>, id: string): Promise<Account
   };
 }
 
+/** An account's factors on list prices, in millionths. */
+export type Multipliers = {
+  readonly usualPpm: number;
+  /** Of models with a factor of their own. */
+  readonly models: ReadonlyMap<string, number>;
+};
+
+/** Returns the factors of every account. */
+export async function readMultipliers(
+  db: Kysely<Tables>,
+): Promise<ReadonlyMap<string, Multipliers>> {
+  const accounts = await db.selectFrom('accounts').select(['id', 'price_multiplier_ppm']).execute();
+  const own = await db.selectFrom('account_model_prices').selectAll().execute();
+  const models = Map.groupBy(own, ({ account_id: id }) => id);
+  return new Map(
+    accounts.map(({ id, price_multiplier_ppm: usualPpm }) => [
+      id,
+      {
+        usualPpm,
+        models: new Map((models.get(id) ?? []).map((row) => [row.model_id, row.multiplier_ppm])),
+      },
+    ]),
+  );
+}
+
 /**
  * Stops all gateways on the database from serving the account's cached answers, within seconds. The
  * caller must erase them. Returns false when the account does not exist.

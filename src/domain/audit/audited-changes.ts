@@ -40,6 +40,11 @@ export class AuditedChanges {
     this.#input = input;
   }
 
+  /** The actor's name for people. */
+  get actorName(): string {
+    return this.#input.actorOf(null).name;
+  }
+
   /**
    * Runs a change and writes its audit row, both or neither. `work` must use only the database that
    * it receives: on SQLite, any other would wait for this transaction. It must not wait for

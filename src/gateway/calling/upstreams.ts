@@ -23,6 +23,8 @@ export type Upstreams = {
   ) => Promise<UpstreamReply<Stream>>;
   /** Returns how the connections of each provider are used. */
   readonly sockets: () => readonly UpstreamSockets[];
+  /** Closes a provider's connections when their calls have ended; later calls open new ones. */
+  readonly retire: (provider: string) => void;
   /** Destroys every connection. Running calls fail. */
   readonly close: () => Promise<void>;
 };
@@ -61,7 +63,14 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
       // An exchange answers with a stream only when one was asked for (read-reply.ts).
       return exchange.reply as Promise<UpstreamReply<Stream>>;
     },
-    sockets: () => Array.from(destinations.values(), socketsOf),
+    sockets: () => [...destinations.values()].map(socketsOf),
+    retire: (provider) => {
+      for (const [key, destination] of destinations) {
+        if (destination.provider.name !== provider) continue;
+        destinations.delete(key);
+        void destination.pool.close();
+      }
+    },
     close: async () => {
       stopSweeping();
       await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
@@ -86,7 +95,7 @@ function destinationOf(
   destinations: Map<string, Destination>,
   { provider, timeouts, origin }: UpstreamCall,
 ): Destination {
-  const key = `${provider.name} ${timeouts.connect_ms} ${origin ?? ''}`;
+  const key = `${provider.name} ${provider.baseUrl} ${timeouts.connect_ms} ${origin ?? ''}`;
   const known = destinations.get(key);
   if (known) return known;
   const base = new URL(provider.baseUrl);

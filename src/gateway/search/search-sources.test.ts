@@ -483,6 +483,7 @@ function connectOffline() {
   const upstreams = {
     send: () => assert.fail('nothing is to be sent'),
     sockets: () => [],
+    retire: () => {},
     close: async () => {},
   };
   const clock = new TestClock();

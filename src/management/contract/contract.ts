@@ -18,6 +18,7 @@ import { reportsEndpoints } from './reports.ts';
 import { requestEndpoints } from './requests.ts';
 import { searchEndpoints } from './search.ts';
 import { serviceEndpoints } from './service.ts';
+import { settingsEndpoints } from './settings.ts';
 import { sessionEndpoints } from './session.ts';
 import { telemetryEndpoints } from './telemetry.ts';
 import { usageEndpoints } from './usage.ts';
@@ -44,6 +45,7 @@ export const contract = {
   ...requestEndpoints,
   ...searchEndpoints,
   ...serviceEndpoints,
+  ...settingsEndpoints,
   ...sessionEndpoints,
   ...usageEndpoints,
 };

@@ -1,14 +1,15 @@
 // The configuration in force, and where requests can go by it. Both are replaced together, and a
 // request keeps those that it began with.
-import type { Config } from '../config/schema.ts';
-import { loadCatalog } from '../domain/catalog/load-catalog.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Secret } from '../lib/secrets.ts';
-import type { RouteName } from './calling/health.ts';
-import type { Upstreams } from './calling/upstreams.ts';
-import { connectProviders } from './routing/providers.ts';
-import type { Hosts, Routing } from './routing/routing.ts';
-import { connectSearch } from './search/search-sources.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/schema.ts';
+import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Secret } from '../../lib/secrets.ts';
+import type { RouteName } from '../calling/health.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+import { connectProviders } from './providers.ts';
+import type { Hosts, Routing } from './routing.ts';
+import { connectSearch } from '../search/search-sources.ts';
 
 type Parts = {
   readonly secret: Secret;
@@ -43,11 +44,13 @@ export class InForce {
    */
   use(config: Config, shared: readonly RouteName[]): void {
     const hosts = this.#connect(config);
-    const { health } = this.#parts.routing;
-    health.share(shared);
-    for (const [name, provider] of Object.entries(config.providers))
-      if (JSON.stringify(provider) !== JSON.stringify(this.#config.providers[name]))
-        health.forgetTrouble(name);
+    const { upstreams, routing } = this.#parts;
+    routing.health.share(shared);
+    for (const [name, provider] of Object.entries(this.#config.providers)) {
+      if (isDeepStrictEqual(provider, config.providers[name])) continue;
+      routing.health.forgetTrouble(name);
+      upstreams.retire(name);
+    }
     this.#config = config;
     this.#hosts = hosts;
   }

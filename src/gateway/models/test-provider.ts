@@ -1,0 +1,229 @@
+// Tries a provider before it is used: its list of models, one short answer, one short stream. The two
+// answers cost the operator a few tokens.
+import type { ProviderConfig } from '../../config/schema.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { readErrorMessage } from '../../formats/error-message.ts';
+import type { UpstreamFormat } from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { SseParser } from '../../lib/sse.ts';
+import { modelListOf, readModelList } from '../../domain/catalog/provider-models.ts';
+import { chatProviderKinds } from '../../providers/registry.ts';
+import { formatsOfKind, isChatKind } from '../../terms/provider-kind.ts';
+import type { FailedReply, UpstreamProvider } from '../calling/upstream-call.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+
+type Step = {
+  readonly step: 'models' | 'answer' | 'stream';
+  /** null: it was not tried, because the kind of provider has none, or no model was named. */
+  readonly works: boolean | null;
+  /** What was found, or the provider's own words. */
+  readonly what: string;
+};
+
+export type ProviderTest = {
+  readonly steps: readonly Step[];
+  /** The provider's own ids; empty when it lists none. */
+  readonly models: readonly string[];
+  /** Of each answer, as far as the provider said. */
+  readonly usages: readonly Usage[];
+};
+
+type Tested = {
+  /** For the connections of this test alone. */
+  readonly name: string;
+  readonly provider: Pick<ProviderConfig, 'kind' | 'base_url' | 'api_key'>;
+  /** The provider's id of the model that answers; null: no answer is asked for. */
+  readonly model: string | null;
+};
+
+/** How long each step may take. */
+const stepMs = 20_000;
+const timeouts = {
+  connect_ms: 5_000,
+  first_byte_ms: stepMs,
+  idle_ms: stepMs,
+  total_ms: stepMs,
+} as const;
+/** The timeouts above end each step. */
+const neverAborted = new AbortController().signal;
+/** Some models think before they write, and refuse a smaller limit. */
+const outputTokensMax = 64;
+
+export async function testProvider(
+  upstreams: Upstreams,
+  { name, provider, model }: Tested,
+): Promise<ProviderTest> {
+  const target = { name: `${name} (test)`, baseUrl: provider.base_url };
+  try {
+    const { step, models } = await listModels(upstreams, target, provider);
+    if (!isChatKind(provider.kind) || model === null) {
+      const skipped = (which: Step['step']): Step => ({
+        step: which,
+        works: null,
+        what: isChatKind(provider.kind) ? 'no model was named' : 'this kind runs no chat models',
+      });
+      return { steps: [step, skipped('answer'), skipped('stream')], models, usages: [] };
+    }
+    const call = callOf({ ...provider, kind: provider.kind }, model);
+    const answer = await askWhole(upstreams, target, call);
+    const stream = await askStream(upstreams, target, call);
+    return {
+      steps: [step, answer.step, stream.step],
+      models,
+      usages: [answer.usage, stream.usage].filter((usage) => usage !== null),
+    };
+  } finally {
+    upstreams.retire(target.name);
+  }
+}
+
+async function listModels(
+  upstreams: Upstreams,
+  target: UpstreamProvider,
+  { kind, api_key: apiKey }: Tested['provider'],
+): Promise<{ step: Step; models: readonly string[] }> {
+  const asked = modelListOf(kind, apiKey);
+  const stepOf = (works: boolean | null, what: string): Step => ({ step: 'models', works, what });
+  if (!asked) return { step: stepOf(null, 'this kind lists no models'), models: [] };
+  const reply = await upstreams.send({
+    provider: target,
+    method: 'GET',
+    ...asked,
+    body: null,
+    stream: false,
+    timeouts,
+    signal: neverAborted,
+    answerBytesMax: 4 * 1024 * 1024,
+  });
+  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), models: [] };
+  const models = readModelList(reply.body);
+  return models
+    ? { step: stepOf(true, `${models.length} models`), models }
+    : { step: stepOf(false, 'the answer is no list of models'), models: [] };
+}
+
+type TestCall = {
+  readonly format: UpstreamFormat;
+  readonly send: (stream: boolean) => {
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
+};
+
+function callOf(
+  { kind, api_key: apiKey }: Tested['provider'] & { kind: keyof typeof chatProviderKinds },
+  model: string,
+): TestCall {
+  const code = chatProviderKinds[kind];
+  const format = upstreamFormats[formatsOfKind(kind)[0]!];
+  return {
+    format,
+    send: (stream) => {
+      const target = {
+        model,
+        stream,
+        maxOutputTokens: Math.max(outputTokensMax, format.outputTokensMin ?? 1),
+        thinking: false,
+        isOpenAi: code.isOpenAi ?? false,
+      };
+      const body = format.writeRequest(question, target).body as JsonObject;
+      return {
+        path: code.path(format.name, target),
+        headers: code.headers(apiKey, {}),
+        body: JSON.stringify(code.adaptBody ? code.adaptBody(body) : body),
+      };
+    },
+  };
+}
+
+const question: CanonicalRequest = {
+  system: [],
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Answer with the word: ready' }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  maxOutputTokens: outputTokensMax,
+  temperature: null,
+  topP: null,
+  topK: null,
+  seed: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  stopSequences: [],
+  reasoning: null,
+  outputFormat: { type: 'text' },
+  endUser: null,
+  metadata: null,
+  promptCacheKey: null,
+};
+
+type Asked = { readonly step: Step; readonly usage: Usage | null };
+
+async function askWhole(
+  upstreams: Upstreams,
+  provider: UpstreamProvider,
+  { format, send }: TestCall,
+): Promise<Asked> {
+  const stepOf = (works: boolean, what: string): Step => ({ step: 'answer', works, what });
+  const reply = await upstreams.send({
+    provider,
+    ...send(false),
+    stream: false,
+    timeouts,
+    signal: neverAborted,
+  });
+  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), usage: null };
+  const billed = format.readBilledAnswer(reply.body);
+  return billed
+    ? { step: stepOf(true, 'it answered'), usage: billed.usage }
+    : { step: stepOf(false, 'the answer cannot be read'), usage: null };
+}
+
+async function askStream(
+  upstreams: Upstreams,
+  provider: UpstreamProvider,
+  { format, send }: TestCall,
+): Promise<Asked> {
+  const stepOf = (works: boolean, what: string): Step => ({ step: 'stream', works, what });
+  const reply = await upstreams.send({
+    provider,
+    ...send(true),
+    stream: true,
+    timeouts,
+    signal: neverAborted,
+  });
+  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), usage: null };
+  const reader = format.readStream();
+  const parser = new SseParser();
+  const failed = await firstError(async function* () {
+    for await (const bytes of reply.chunks)
+      for (const event of parser.push(bytes)) yield* reader.push(event);
+    for (const event of parser.end()) yield* reader.push(event);
+    yield* reader.end();
+  });
+  return {
+    step: failed === null ? stepOf(true, 'it streamed') : stepOf(false, failed.slice(0, 500)),
+    usage: reader.usageSoFar(),
+  };
+}
+
+/** Returns why the stream failed; null: it did not. */
+async function firstError(events: () => AsyncIterable<StreamEvent>): Promise<string | null> {
+  try {
+    for await (const event of events()) if (event.type === 'error') return event.failure.message;
+    return null;
+  } catch (error) {
+    return `the stream broke off: ${(error as Error).message}`;
+  }
+}
+
+/** The provider's own words, cut to what fits a page. */
+function wordsOf({ failure, body }: FailedReply): string {
+  const words = readErrorMessage(body) ?? failure.message;
+  const status = failure.status === null ? '' : `${failure.status}: `;
+  return (status + words).slice(0, 500);
+}

@@ -1,0 +1,36 @@
+// Writes saved settings as a configuration file, which then sets the same fields.
+import { stringify } from 'yaml';
+import { changeSettings, savedFieldsIn, type SavedSettings } from '../../config/saved-settings.ts';
+import { knownProviders } from '../../config/known-providers.ts';
+import { isCredential } from './settings.ts';
+
+/** Credentials become variables: a known provider's own, else one that is named after it. */
+export function exportSettings(settings: SavedSettings): string {
+  const credentials = savedFieldsIn(settings).filter(isCredential) as string[][];
+  const masked = changeSettings(
+    settings,
+    credentials.map((path) => ({ path, value: `\${${variableOf(path[1]!)}}` })),
+  );
+  const literal = withoutReferences(settings, masked);
+  return `# Settings that were saved in the database of Tollgate.\n${stringify(literal)}`;
+}
+
+function variableOf(provider: string): string {
+  const known = Object.hasOwn(knownProviders, provider) ? knownProviders[provider] : undefined;
+  return known?.keyVariable ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`;
+}
+
+/** Saved text refers to no variables, so a `${` in it is escaped. */
+function withoutReferences(saved: unknown, masked: unknown): unknown {
+  if (typeof masked === 'string')
+    return masked === saved ? masked.replaceAll('${', () => '$${') : masked;
+  if (Array.isArray(masked))
+    return masked.map((item, index) => withoutReferences((saved as unknown[])[index], item));
+  if (typeof masked !== 'object' || masked === null) return masked;
+  return Object.fromEntries(
+    Object.entries(masked).map(([name, value]) => [
+      name,
+      withoutReferences((saved as Record<string, unknown>)[name], value),
+    ]),
+  );
+}

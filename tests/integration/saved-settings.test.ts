@@ -1,0 +1,330 @@
+// Providers, models and prices that operators save in the database: they apply without a restart, lie
+// beneath the file, are checked before they are saved, and never give a credential away.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig, openConfig } from '../../src/config/load.ts';
+import { adminOf, type AdminClient } from '../support/admin.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { wholeAnswer } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { answerJson, answerStatus, holdBack } from '../support/upstream.ts';
+
+const credential = 'sk-saved-credential-0123456789';
+const content = { text: 'one two', tokens: { input: 5, output: 200 } };
+const path = '/saved/v1/chat/completions';
+let gateway: TestGateway<RunningApp>;
+let admin: AdminClient;
+
+before(async () => {
+  gateway = await startGateway({
+    models: { filed: { routes: [{ provider: 'openai', model: 'f' }], prices: free } },
+  });
+  admin = await adminOf(gateway);
+});
+after(() => gateway.stop());
+
+const free = { input: 0, output: 0 };
+type Change = { path: readonly string[]; value?: unknown };
+type Saved = {
+  version: number;
+  in_force: number;
+  problem: string | null;
+  settings: { providers?: Record<string, object> };
+  credentials: { path: string[]; hint: string }[];
+  locked: { path: string[]; by: string }[];
+};
+
+async function version(): Promise<number> {
+  return (await admin.ok<Saved>('GET', '/settings/saved')).version;
+}
+
+async function save(...changes: Change[]): Promise<Saved> {
+  const body = { version: await version(), changes };
+  return admin.ok<Saved>('PATCH', '/settings/saved', { body });
+}
+
+async function refuse(...changes: Change[]): Promise<string> {
+  const body = { version: await version(), changes };
+  const reply = await admin.send('PATCH', '/settings/saved', { body });
+  assert.equal(reply.status, 400, reply.text);
+  return reply.error.message;
+}
+
+const provider = (name = 'saved') => ({
+  path: ['providers', name],
+  value: {
+    kind: 'openai-compatible',
+    base_url: `${gateway.upstream.url}/saved/v1`,
+    api_key: credential,
+  },
+});
+const model = (output: number, id = 'sold') => ({
+  path: ['models', id],
+  value: { routes: [{ provider: 'saved', model: 'up' }], prices: { input: 0, output } },
+});
+
+async function ask(key: string, name = 'sold') {
+  gateway.upstream.on(path, answerJson(wholeAnswer('chat', content)));
+  const body = { model: name, messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 200 };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/chat/completions', { key, body }),
+  );
+  return { reply, asked };
+}
+
+test('a saved provider and model are sold at once, and charged at their price', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  assert.equal((await ask(key)).reply.status, 404);
+  const saved = await save(provider(), model(10));
+  assert.deepEqual([saved.version, saved.in_force, saved.problem], [1, 1, null]);
+  const { reply, asked } = await ask(key);
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(asked[0]!.headers.authorization, `Bearer ${credential}`);
+  assert.equal(reply.costMicros, 2_000);
+});
+
+test('a running request keeps the price and the provider that it began with', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await save(provider(), model(10));
+  const held = holdBack(answerJson(wholeAnswer('chat', content)));
+  gateway.upstream.on(path, held.script);
+  const count = gateway.upstream.requests.length;
+  const body = { model: 'sold', messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 200 };
+  const running = gateway.post('/v1/chat/completions', { key, body });
+  await gateway.upstream.request(count);
+  await save(model(20));
+  await save({ path: ['providers', 'saved', 'enabled'], value: false });
+  assert.equal((await ask(key)).reply.status, 404);
+  held.release();
+  assert.equal((await running).costMicros, 2_000);
+  await save({ path: ['providers', 'saved', 'enabled'] });
+  assert.equal((await ask(key)).reply.costMicros, 4_000);
+});
+
+test('a field that the file sets stays as it is there, and its line is named', async () => {
+  const message = await refuse({
+    path: ['providers', 'openai', 'base_url'],
+    value: 'https://elsewhere.example.com',
+  });
+  assert.match(message, /`providers\.openai\.base_url` is set by tollgate\.yaml:1/);
+  await save({ path: ['models', 'filed', 'display_name'], value: 'Filed' });
+  const { locked } = await admin.ok<Saved>('GET', '/settings/saved');
+  assert.ok(locked.some(({ path: field }) => field.join('.') === 'models.filed.prices'));
+  const models = await admin.ok<{ data: { id: string; name: string }[] }>('GET', '/models', {
+    query: { limit: '100' },
+  });
+  assert.equal(models.data.find(({ id }) => id === 'filed')?.name, 'Filed');
+});
+
+test('wrong settings are refused with field and remedy, and nothing is saved', async () => {
+  await save(provider(), model(10));
+  const before = await version();
+  const wrong: [Change, RegExp][] = [
+    [
+      { path: ['models', 'sold', 'prices'], value: { input: -1, output: 1 } },
+      /models\.sold\.prices/,
+    ],
+    [{ path: ['models', 'sold', 'pricse'], value: 1 }, /pricse/],
+    [{ path: ['models', 'x', 'routes'], value: [{ provider: 'nobody', model: 'm' }] }, /nobody/],
+    [{ path: ['providers', 'saved', 'kind'], value: 'telepathy' }, /kind/],
+    [{ path: ['providers', 'saved'] }, /provider/],
+    [{ path: ['aliases', 'a'], value: 'nothing' }, /aliases\.a/],
+    [{ path: ['pricing', 'markup'], value: 1.23456789 }, /six decimals/],
+    [{ path: ['server', 'port'], value: 1 }, /`path` must begin with one of/],
+    [{ path: ['models'], value: {} }, /`path` must begin with one of/],
+  ];
+  for (const [change, expected] of wrong) assert.match(await refuse(change), expected);
+  assert.equal(await version(), before);
+});
+
+test('of two changes on top of one version, the second is refused', async () => {
+  const body = {
+    version: await version(),
+    changes: [{ path: ['aliases', 'first'], value: 'filed' }],
+  };
+  const both = await Promise.all(
+    [1, 2].map(() => admin.send('PATCH', '/settings/saved', { body })),
+  );
+  // The same change twice: one of them finds a newer version.
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409]);
+});
+
+test('a stored credential is sent only where it was sent before, and shown to nobody', async () => {
+  await save(provider(), model(10));
+  const moved = { path: ['providers', 'saved', 'base_url'], value: 'https://thief.example.com/v1' };
+  assert.match(await refuse(moved), /needs the key anew/);
+  const tested = await admin.send('POST', '/settings/test-provider', {
+    body: { provider: 'saved', changes: [moved] },
+  });
+  assert.equal(tested.status, 400, tested.text);
+  const shown = await admin.ok<Saved>('GET', '/settings/saved');
+  assert.deepEqual(shown.credentials.find(({ path: [, name] }) => name === 'saved')?.hint, '…6789');
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await ask(key);
+  const audit = await admin.send('GET', '/audit-log', { query: { limit: '100' } });
+  const rows = await gateway.database.read.selectFrom('settings_versions').selectAll().execute();
+  const texts = [JSON.stringify(shown), audit.text, JSON.stringify(rows), gateway.program.output];
+  for (const text of texts) assert.ok(!text.includes(credential), text.slice(0, 300));
+  assert.match(audit.text, /…6789/);
+});
+
+test('a key of the environment or the file goes to no saved address', async () => {
+  const stolen = [
+    { path: ['providers', 'xai', 'base_url'], value: 'https://thief.example.com/v1' },
+  ];
+  const resolved = () =>
+    loadConfigWith({ providers: { xai: { base_url: 'https://thief.example.com/v1' } } });
+  assert.throws(resolved, /providers\.xai\.base_url.*only together with the provider's key/s);
+  // Without any key there, the provider is just off.
+  await save(...stolen);
+  await save({ path: ['providers', 'xai'] });
+});
+
+function loadConfigWith(saved: object) {
+  const env = { XAI_API_KEY: 'xai-key', TOLLGATE_CONFIG: '/dev/null' };
+  return openConfig({ env, cwd: '/' }).withSaved(saved);
+}
+
+test('saved text is no reference to a variable', async () => {
+  const text = { path: ['models', 'sold', 'display_name'], value: 'the ${HOME} model' };
+  await save(provider(), model(10), text);
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const shown = await gateway.get('/v1/models/sold', { key });
+  assert.ok(shown.text.includes('the ${HOME} model'), shown.text);
+  const masked = { ...text, value: '\u{E000}\u{E001}HOME\u{E002}' };
+  assert.match(await refuse(masked), /models\.sold\.display_name` must not hold the characters/);
+});
+
+test('an earlier version comes back as a new one', async () => {
+  await save(provider(), model(10));
+  const restored = await version();
+  await save(model(99));
+  const body = { version: await version(), restored };
+  const saved = await admin.ok<Saved>('POST', '/settings/restore', { body });
+  assert.equal(saved.in_force, restored + 2);
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  assert.equal((await ask(key)).reply.costMicros, 2_000);
+  const list = await admin.ok<{ data: { version: number; note: string }[] }>(
+    'GET',
+    '/settings/versions',
+  );
+  assert.equal(list.data[0]!.note, `as in version ${restored}`);
+  assert.equal(
+    await admin.refused('POST', '/settings/restore', { body: { version: 0, restored } }),
+    '409 conflict -',
+  );
+});
+
+test('the file is read again when asked to; a bad one is refused, and the old one goes on', async () => {
+  const file = join(gateway.program.dataDir, 'tollgate.yaml');
+  const written = readFileSync(file, 'utf8');
+  const fields = JSON.parse(written) as { models: Record<string, object> };
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const rewrite = (change: object) => writeFileSync(file, JSON.stringify({ ...fields, ...change }));
+  try {
+    rewrite({ models: { ...fields.models, fresh: fields.models['filed'] } });
+    const saved = await admin.ok<Saved>('POST', '/settings/reload');
+    assert.equal(saved.problem, null);
+    assert.equal((await gateway.get('/v1/models/fresh', { key })).status, 200);
+    rewrite({ models: { broken: { prices: { input: 'much' } } } });
+    const refused = await admin.ok<Saved>('POST', '/settings/reload');
+    assert.match(refused.problem!, /tollgate\.yaml:1:\d+: models\.broken/);
+    assert.equal((await gateway.get('/v1/models/fresh', { key })).status, 200);
+    assert.equal(refused.in_force, refused.version - 1);
+    // A change in the browser goes on with the last good file.
+    assert.equal((await save({ path: ['aliases', 'later'], value: 'fresh' })).problem, null);
+    assert.equal((await gateway.get('/v1/models/later', { key })).status, 200);
+    await save({ path: ['aliases', 'later'] });
+  } finally {
+    writeFileSync(file, written);
+    await admin.ok('POST', '/settings/reload');
+  }
+});
+
+test('the preview prices the last week again, request by request', async () => {
+  await save(provider(), model(10, 'previewed'));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  for (let count = 0; count < 3; count++) await ask(key, 'previewed');
+  const body = {
+    changes: [{ path: ['models', 'previewed', 'prices'], value: { input: 0, output: 15 } }],
+  };
+  type Preview = {
+    data: {
+      model: string;
+      requests: number;
+      charged_micros: number;
+      would_charge_micros: number;
+    }[];
+  };
+  const { data } = await admin.ok<Preview>('POST', '/settings/preview', { body });
+  const [row] = data.filter(({ model: id }) => id === 'previewed');
+  assert.deepEqual(
+    [row!.requests, row!.charged_micros, row!.would_charge_micros],
+    [3, 6_000, 9_000],
+  );
+});
+
+test('trying a provider says what works, in its own words, and what it cost', async () => {
+  await save(provider(), model(10));
+  const list = { data: [{ id: 'up' }, { id: 'gpt-6-luna' }] };
+  gateway.upstream.on('/saved/v1/models', answerJson(list));
+  gateway.upstream.on(path, answerJson(wholeAnswer('chat', content)));
+  type Tested = {
+    steps: { step: string; works: boolean | null; what: string }[];
+    models: object[];
+    cost_micros: number | null;
+  };
+  const attempt = () =>
+    admin.ok<Tested>('POST', '/settings/test-provider', { body: { provider: 'saved' } });
+  const tested = await attempt();
+  assert.deepEqual(
+    tested.steps.map(({ step, works }) => [step, works]),
+    // The stream got a whole answer.
+    [
+      ['models', true],
+      ['answer', true],
+      ['stream', false],
+    ],
+  );
+  assert.deepEqual(tested.models, [
+    { id: 'gpt-6-luna', model: 'gpt-6-luna', is_sold: false },
+    { id: 'up', model: 'sold', is_sold: true },
+  ]);
+  assert.equal(tested.cost_micros, 2_000);
+  gateway.upstream.on('/saved/v1/models', answerStatus(401));
+  const refused = await attempt();
+  assert.equal(refused.steps[0]!.works, false);
+  assert.match(refused.steps[0]!.what, /^401/);
+});
+
+test('the exported file sets the same, with variables for credentials', async () => {
+  await save(provider(), model(10), { path: ['models', 'sold', 'display_name'], value: 'a ${b}' });
+  const { yaml } = await admin.ok<{ yaml: string }>('POST', '/settings/export');
+  assert.ok(!yaml.includes(credential));
+  const file = join(gateway.program.dataDir, 'exported.yaml');
+  writeFileSync(file, yaml);
+  const env = { TOLLGATE_CONFIG: file, SAVED_API_KEY: credential };
+  const config = loadConfig({ env, cwd: gateway.program.dataDir });
+  assert.equal(config.providers['saved']!.api_key, credential);
+  assert.equal(config.models['sold']!.display_name, 'a ${b}');
+});
+
+test('commands save settings too', async () => {
+  const run = <Result>(...args: string[]) => gateway.program.cli<Result>(...args);
+  await run('settings', 'set', 'models.filed.display_name', 'By command');
+  await run('settings', 'set', 'pricing.markup', '1.5');
+  const { fields } = await run<{ fields: Record<string, unknown> }>('settings', 'show');
+  assert.deepEqual(
+    [fields['models.filed.display_name'], fields['pricing.markup']],
+    ['By command', 1.5],
+  );
+  const [newest] = await run<{ author: string; note: string }[]>('settings', 'versions');
+  assert.deepEqual([newest!.author, newest!.note], ['tollgate settings set', 'pricing.markup']);
+  await run('settings', 'unset', 'pricing.markup');
+  await run('settings', 'unset', 'models.filed.display_name');
+  await run('reload');
+  const { yaml } = await run<{ yaml: string }>('config', 'export');
+  assert.match(yaml, /^# Settings/);
+});
