@@ -90,7 +90,7 @@ function faultAt(
   reading: Reading,
   ...[path, { problem, remedy }, part = 'value']: Parameters<FaultAt>
 ): ConfigError {
-  const isSaved = isIn(reading.saved, path) && !isIn(reading.file?.root ?? {}, path);
+  const isSaved = isSet(reading.saved, path) && !isSet(reading.file?.root ?? {}, path);
   return new ConfigError({
     location: isSaved ? null : (reading.file?.locationOf(path, part) ?? null),
     field: unmaskVariables(formatPath(path)),
@@ -100,7 +100,7 @@ function faultAt(
 }
 
 /** True when the field that the path is in has a value there, or some field below the path. */
-function isIn(root: Readonly<Record<string, unknown>>, path: FieldPath): boolean {
+function isSet(root: Readonly<Record<string, unknown>>, path: FieldPath): boolean {
   const field = savedFieldOf(path) ?? path;
   return valueAt(root, field) !== undefined;
 }

@@ -77,7 +77,7 @@ export function changeSettings(
   changes: readonly SettingsChange[],
 ): SavedSettings {
   return changes.reduce<SavedSettings>(
-    (settings, { path, value }) => (setAt(settings, path, value) ?? {}) as SavedSettings,
+    (settings, { path, value }) => setAt(settings, path, value) ?? {},
     saved,
   );
 }

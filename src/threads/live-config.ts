@@ -1,7 +1,7 @@
 // Follows the settings that operators save in the database, and applies them to all HTTP threads of
 // the process. Every gateway of the database does so within two seconds.
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError, formatPath } from '../config/config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { ConfigReader } from '../config/load.ts';
 import { liveSections, type SavedSettings } from '../config/saved-settings.ts';
 import type { Config } from '../config/schema.ts';
@@ -142,17 +142,19 @@ export class LiveConfig {
 
   /** One look at a time: a later version is never overtaken by an earlier one. */
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#looking = this.#looking.then(work).then(
-      () => {
-        this.#isTroubled = false;
-      },
-      (error: unknown) => {
-        if (!this.#isTroubled)
-          this.#options.log.error({ err: error }, 'the saved settings cannot be read; retrying');
-        this.#isTroubled = true;
-      },
-    );
+    this.#looking = this.#looking.then(() => this.#try(work));
     return this.#looking;
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#isTroubled = false;
+    } catch (error) {
+      if (!this.#isTroubled)
+        this.#options.log.error({ err: error }, 'the saved settings cannot be read; retrying');
+      this.#isTroubled = true;
+    }
   }
 }
 

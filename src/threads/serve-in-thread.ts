@@ -29,7 +29,7 @@ export async function serveInThread(): Promise<void> {
   const main: Remote<MainCalls> = connectThread<MainCalls>(parentPort!, {
     noteNameAwaited: (ticket, isAwaited) => nameLocks.noteAwaited(ticket, isAwaited),
     noteLoss: async (ledgerId) => (await started).gateway.books.trust.forget(ledgerId),
-    useConfig: async (config, shared) => (await started).use(config, shared),
+    useConfig: async (...asked) => (await started).use(...asked),
     flushLog: () => flush(),
     ownMetrics: async () => readMetrics((await started).metrics),
     countRunning: () => runs.count,

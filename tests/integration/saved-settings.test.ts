@@ -120,7 +120,7 @@ test('a field that the file sets stays as it is there, and its line is named', a
 
 test('wrong settings are refused with field and remedy, and nothing is saved', async () => {
   await save(provider(), model(10));
-  const before = await version();
+  const unchanged = await version();
   const wrong: [Change, RegExp][] = [
     [
       { path: ['models', 'sold', 'prices'], value: { input: -1, output: 1 } },
@@ -136,7 +136,7 @@ test('wrong settings are refused with field and remedy, and nothing is saved', a
     [{ path: ['models'], value: {} }, /`path` must begin with one of/],
   ];
   for (const [change, expected] of wrong) assert.match(await refuse(change), expected);
-  assert.equal(await version(), before);
+  assert.equal(await version(), unchanged);
 });
 
 test('of two changes on top of one version, the second is refused', async () => {
@@ -148,7 +148,7 @@ test('of two changes on top of one version, the second is refused', async () => 
     [1, 2].map(() => admin.send('PATCH', '/settings/saved', { body })),
   );
   // The same change twice: one of them finds a newer version.
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409]);
+  assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([200, 409]));
 });
 
 test('a stored credential is sent only where it was sent before, and shown to nobody', async () => {

@@ -34,7 +34,7 @@ export async function readSettingsNumbers(
       eb.fn.max(eb.case().when('rereads_file', '=', 1).then(eb.ref('version')).end()).as('reread'),
     ])
     .executeTakeFirst();
-  return { newest: Number(row?.newest ?? 0), reread: Number(row?.reread ?? 0) };
+  return { newest: row?.newest ?? 0, reread: row?.reread ?? 0 };
 }
 
 /** `version`: default the newest. Returns null for one that is not kept. Throws without its secret. */

@@ -7,7 +7,6 @@ import type { Usage } from '../../canonical/usage.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import type { UpstreamFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { modelListOf, readModelList } from '../../domain/catalog/provider-models.ts';
 import { chatProviderKinds } from '../../providers/registry.ts';
@@ -130,7 +129,7 @@ function callOf(
         thinking: false,
         isOpenAi: code.isOpenAi ?? false,
       };
-      const body = format.writeRequest(question, target).body as JsonObject;
+      const body = format.writeRequest(question, target).body;
       return {
         path: code.path(format.name, target),
         headers: code.headers(apiKey, {}),

@@ -87,7 +87,6 @@ const ProviderTest = closed({
     'What the test cost the operator; null: its price is unknown.',
   ),
 });
-export type ProviderTest = Output<typeof ProviderTest>;
 
 const PreviewedModel = closed({
   model: Type.String({ description: 'Its id.' }),

@@ -1,0 +1,115 @@
+// Saved settings under load: every thread of a process and every gateway of a database takes a new
+// version, no request sees half of one, and none fails.
+import assert from 'node:assert/strict';
+import { after, test, testOn } from '../support/both-stores.ts';
+import { AdminClient, adminOf } from '../support/admin.ts';
+import { wholeAnswer } from '../support/answers.ts';
+import { hooksOfFile } from '../support/file-hooks.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { startReplicaPrograms } from '../support/replicas.ts';
+import { send, type Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
+import { answerJson, type LocalUpstream } from '../support/upstream.ts';
+
+const content = { text: 'one two', tokens: { input: 0, output: 1_000 } };
+const body = { model: 'sold', messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 1_000 };
+const hooks = hooksOfFile();
+const ended: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+/**
+ * In version `n` the model costs n USD per million output tokens, and its provider has address and
+ * credential `n`: they belong together.
+ */
+function changesFor(n: number, upstream: LocalUpstream) {
+  upstream.on(`/v${n}/chat/completions`, answerJson(wholeAnswer('chat', content)));
+  return [
+    {
+      path: ['providers', 'moving'],
+      value: {
+        kind: 'openai-compatible',
+        base_url: `${upstream.url}/v${n}`,
+        api_key: `sk-credential-${n}`,
+      },
+    },
+    {
+      path: ['models', 'sold'],
+      value: {
+        routes: [{ provider: 'moving', model: `m${n}` }],
+        prices: { input: 0, output: n },
+      },
+    },
+  ];
+}
+
+type Setup = {
+  readonly urls: readonly string[];
+  readonly key: string;
+  readonly admin: AdminClient;
+  readonly upstream: LocalUpstream;
+};
+
+async function changeUnderLoad({ urls, key, admin, upstream }: Setup): Promise<void> {
+  let version = 0;
+  const save = async (n: number) => {
+    const asked = { version, changes: changesFor(n, upstream) };
+    await admin.ok('PATCH', '/settings/saved', { body: asked });
+    version += 1;
+  };
+  await save(1);
+  const ask = (url: string) => send(`${url}/v1/chat/completions`, { method: 'POST', key, body });
+  await until(async () => (await Promise.all(urls.map(ask))).every(({ status }) => status === 200));
+  let isOver = false;
+  const replies: Reply[] = [];
+  const load = urls.flatMap((url) =>
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) replies.push(await ask(url));
+    }),
+  );
+  for (let n = 2; n <= 6; n++) {
+    await save(n);
+    // Each gateway takes it by itself, whatever thread answers.
+    for (const url of urls)
+      await until(async () => {
+        const asked = await Promise.all(Array.from({ length: 8 }, () => ask(url)));
+        return asked.every(({ costMicros }) => costMicros === n * 1_000);
+      });
+  }
+  isOver = true;
+  await Promise.all(load);
+  assert.deepEqual(
+    replies.filter(({ status }) => status !== 200).map(({ text }) => text),
+    [],
+  );
+  const costs = new Set(replies.map(({ costMicros }) => costMicros));
+  for (const cost of costs) assert.ok([1, 2, 3, 4, 5, 6].includes(Number(cost) / 1_000), `${cost}`);
+  for (const { path, headers, body: sent } of upstream.requests) {
+    const n = /^\/v(\d+)\//.exec(path)?.[1];
+    assert.equal(headers.authorization, `Bearer sk-credential-${n}`, path);
+    assert.equal((sent as { model: string }).model, `m${n}`);
+  }
+}
+
+test('all threads of a process take each version whole, and no request fails', async () => {
+  const gateway: TestGateway = await startGatewayProgram({
+    server: { threads: 3 },
+    overload: { lag_ms: null },
+  });
+  ended.push(() => gateway.stop());
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
+  const admin = await adminOf(gateway);
+  const { upstream, url } = gateway;
+  await changeUnderLoad({ urls: [url], key, admin, upstream });
+});
+
+testOn('postgres', 'both gateways of a database take each version whole', async () => {
+  const { replicas, setup, upstream } = await startReplicaPrograms(hooks, {
+    count: 2,
+    config: { server: { threads: 1 } },
+  });
+  const { key } = await setup.makeKey({ mode: 'live', creditUsd: 100 });
+  const admin = await adminOf(setup);
+  await changeUnderLoad({ urls: replicas.map(({ url }) => url), key, admin, upstream });
+});
