@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Tuning } from '../../src/config/tuning.ts';
+import { largeBytes } from '../../src/server/large-bodies.ts';
 import { sweepMs } from '../../src/server/websocket/sockets.ts';
 import { streamFrames } from '../support/answers.ts';
 import {
@@ -14,6 +16,7 @@ import {
   type TestGateway,
 } from '../support/gateway.ts';
 import { ResponsesSocket, type SocketFrame } from '../support/responses-socket.ts';
+import { serverSocketOf } from '../support/server-socket.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerInParts, answerSse, framesText } from '../support/upstream.ts';
@@ -89,6 +92,117 @@ test('a client that reads nothing stops its provider, and counts as gone after a
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.ok(availableMicros < 5_000_000, 'the answer is charged');
   assert.equal(heldMicros, 0);
+});
+
+test('a client that sends and reads nothing cannot fill the memory with refusals', async (t) => {
+  const { gateway, open } = await startWith(t);
+  const parts = answerInParts(start, [...deltas, ...end]);
+  gateway.upstream.on('/v1/responses', parts.script);
+  const socket = await open();
+  socket.send({ type: 'response.create', ...ask });
+  await socket.next();
+  socket.send({ type: 'response.create', ...ask });
+  socket.raw.pause();
+  const connection = serverSocketOf(socket.tcp!);
+  let mostUnsent = 0;
+  for (let sent = 0; sent < 400 && !connection.destroyed; sent++) {
+    for (let frames = 0; frames < 400; frames++) socket.send('{}');
+    await setImmediate();
+    mostUnsent = Math.max(mostUnsent, connection.writableLength);
+  }
+  assert.ok(mostUnsent < 4 * 1024 * 1024, `${mostUnsent} bytes waited`);
+  await until(() => connection.destroyed);
+  parts.release();
+  await until(() => gateway.program.app.gateway.runs.count === 0);
+});
+
+/** Its last event is larger than what the system buffers. */
+const largeAnswer = answerSse(
+  [...start, ...deltas, ...end].map((frame) => {
+    const data = frame.data as { response?: object };
+    if (frame !== end.at(-1)) return frame;
+    return {
+      ...frame,
+      data: { ...data, response: { ...data.response, padding: 'x'.repeat(2e7) } },
+    };
+  }),
+);
+
+test('a client that never reads a whole answer is cut off, whatever it sends meanwhile', async (t) => {
+  const { gateway, clock, open, account } = await startWith(t, { tuning: { stallMs } });
+  gateway.upstream.on('/v1/responses', largeAnswer);
+  const socket = await open();
+  const connection = serverSocketOf(socket.tcp!);
+  socket.send({ type: 'response.create', ...ask });
+  await socket.next();
+  socket.raw.pause();
+  await until(() => gateway.program.app.gateway.runs.count === 0);
+  for (let sweeps = 0; sweeps < 30 && !connection.destroyed; sweeps++) {
+    socket.raw.pong();
+    await new Promise((resolve) => socket.tcp!.write('', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(sweepMs);
+  }
+  assert.ok(connection.destroyed);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.ok(availableMicros < 5_000_000, 'the answer is charged');
+  assert.equal(heldMicros, 0);
+});
+
+test('a slow reader of a large event is not cut off while it reads', async (t) => {
+  const { gateway, clock, open } = await startWith(t, { tuning: { stallMs } });
+  gateway.upstream.on('/v1/responses', largeAnswer);
+  const socket = await open();
+  socket.send({ type: 'response.create', ...ask });
+  await socket.next();
+  socket.raw.pause();
+  await until(() => gateway.program.app.gateway.runs.count === 0);
+  for (let sweeps = 0; sweeps < 4; sweeps++) {
+    socket.raw.pong();
+    await new Promise((resolve) => socket.tcp!.write('', resolve));
+    await clock.advance(sweepMs);
+  }
+  socket.raw.resume();
+  assert.equal((await socket.last()).type, 'response.completed');
+});
+
+test('a frame whose client has left before its turn runs nothing', async (t) => {
+  const { gateway, account, open } = await startWith(t);
+  const before = await Promise.all(Array.from({ length: 8 }, open));
+  const leaver = await open();
+  const connection = serverSocketOf(leaver.tcp!);
+  // Large enough to wait for their turns among the large bodies.
+  const input = 'x'.repeat(2 * largeBytes);
+  const frame = JSON.stringify({ type: 'response.create', ...ask, input });
+  let missing = frame.length;
+  connection.on('data', ({ length }: Buffer) => {
+    missing -= length;
+    // Its head is longer than this.
+    if (missing < -8) connection.destroy();
+  });
+  const answered = before.map((socket) => socket.create({ ...ask, input }));
+  leaver.send(frame);
+  await Promise.all([leaver.closed(), ...answered]);
+  assert.equal((await before[0]!.create({ ...ask, input })).type, 'response.completed');
+  assert.equal(gateway.upstream.requests.length, before.length + 1);
+  assert.equal((await gateway.balance(account)).heldMicros, 0);
+});
+
+test('a refused upgrade leaves no connection behind, though its client keeps its end open', async (t) => {
+  const { gateway } = await startWith(t);
+  const port = Number(new URL(gateway.url).port);
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  await setImmediate();
+  const connection = serverSocketOf(socket);
+  socket.write(
+    'GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  );
+  socket.resume();
+  await once(socket, 'end');
+  await until(() => connection.destroyed, 10_000);
 });
 
 test('responses are kept while there is memory: older ones give way, and are asked for again', async (t) => {

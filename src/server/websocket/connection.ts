@@ -40,6 +40,10 @@ const idleMs = 10 * 60_000;
 const controlFrameBytes = 6;
 /** The envelope around a body. */
 const envelopeBytes = 64 * 1024;
+/** What a client may leave unread and still be refused a frame with an error. */
+const unreadBytesMax = 1024 * 1024;
+/** A frame of this size gets as long again as a client that reads nothing. */
+const slowReaderBytes = 4 * 1024 * 1024;
 
 type Accepted = {
   readonly socket: WebSocket;
@@ -63,6 +67,8 @@ export class Connection {
   readonly #openedAtMs: number;
   #idleSinceMs: number;
   #hasHeard = true;
+  /** When the client last took a frame, or had none to take. */
+  #tookAtMs = 0;
   /** The place of the frame that arrives. */
   #place: Place | null = null;
   #arrived = 0;
@@ -101,7 +107,10 @@ export class Connection {
     const nowMs = clock.elapsedMs();
     const isOld = nowMs - this.#openedAtMs >= lifetimeMs;
     const isIdle = !this.#isRunning && nowMs - this.#idleSinceMs >= idleMs;
-    if (!this.#hasHeard) return this.#its.socket.terminate();
+    const unread = this.#its.socket.bufferedAmount;
+    const patienceMs = config.tuning.stallMs * (1 + unread / slowReaderBytes);
+    const isStalled = unread > 0 && nowMs - this.#tookAtMs >= patienceMs;
+    if (!this.#hasHeard || isStalled) return this.#its.socket.terminate();
     if (this.#place && nowMs - this.#arrivingSinceMs > config.server.arrival_timeout_ms)
       return this.#refuse(frameTooLate, closeCodes.policy);
     if (isOld || isIdle) return this.end({ error: tooOld, isTold: isOld, code: closeCodes.normal });
@@ -138,6 +147,7 @@ export class Connection {
     const refusal = isBinary ? binaryRefused : this.#waiting ? oneAtATime : this.#ending?.error;
     if (refusal) {
       place?.leave();
+      if (this.#its.socket.bufferedAmount > unreadBytesMax) return this.#its.socket.terminate();
       return void this.#sendError(refusal);
     }
     place?.onRefused(() => {
@@ -166,6 +176,7 @@ export class Connection {
     let frame: CreateFrame | null = null;
     try {
       await this.#context.largeBodies.turnsOf(data)?.();
+      if (!this.#isOpen) return;
       frame = readCreateFrame(data);
       await this.#answer(frame, bodyOf(frame, kept.get(socket) ?? null));
     } catch (error) {
@@ -220,7 +231,15 @@ export class Connection {
 
   /** Resolves when the client has room for more, or has gone. */
   #send(text: string): Promise<void> {
-    return new Promise((resolve) => this.#its.socket.send(text, () => resolve()));
+    const { socket } = this.#its;
+    const noteTaken = () => (this.#tookAtMs = this.#context.gateway.clock.elapsedMs());
+    if (socket.bufferedAmount === 0) noteTaken();
+    return new Promise((resolve) =>
+      socket.send(text, () => {
+        noteTaken();
+        resolve();
+      }),
+    );
   }
 
   /** Ends the connection for a frame that is not taken in. */

@@ -64,18 +64,20 @@ export class Sockets {
   }
 
   /** Runs an upgrade through the hooks and the route of its address. */
-  #route(server: Server, { request, socket, head }: Upgrade): void {
+  #route(server: Server, { request, head, socket: duplex }: Upgrade): void {
+    const socket = duplex as Socket;
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
     try {
-      response.assignSocket(socket as Socket);
+      response.assignSocket(socket);
     } catch {
       // Requests before it on this connection are not answered yet.
       socket.destroy();
       return;
     }
     response.shouldKeepAlive = false;
-    response.once('finish', () => socket.end());
+    // Refused: a client that keeps its end open must not keep the connection.
+    response.once('finish', () => socket.destroySoon());
     this.#heads.set(request, head);
     server.emit('request', request, response);
   }
