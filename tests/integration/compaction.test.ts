@@ -6,6 +6,7 @@ import fc from '../support/property.ts';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
 import { answerJson, answerSse, type Script } from '../support/upstream.ts';
 
 type Item = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -45,14 +46,15 @@ const model = (provider: string) => ({
 });
 const costMicros = 900 * 2 + 70 * 10;
 
-const gateway = await startGateway({
+const gateway = await startGateway(({ url }) => ({
+  providers: { brave: { base_url: `${url}/brave`, api_key: 'none' } },
   models: {
     'on-openai': model('openai'),
     ...Object.fromEntries(
       Object.entries(summarised).map(([name, { provider }]) => [name, model(provider)]),
     ),
   },
-});
+}));
 after(() => gateway.stop());
 const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 
@@ -256,12 +258,38 @@ test('a compaction is replayed under its Idempotency-Key, at each address its ow
   );
 });
 
-test('without a summary there is no item, so that no conversation is lost for nothing', async () => {
-  play('messages', ' \n ');
-  for (const stream of [false, true]) {
-    const reply = await post({ model: 'on-claude', ...asked, stream });
-    assert.deepEqual(responseIn(reply).output, []);
-  }
+for (const address of ['', '/compact'])
+  for (const stream of address === '' ? [false, true] : [false])
+    test(`a conversation without a summary is no compaction: an error, free, whose cost is a loss (${address || (stream ? 'streamed' : 'whole')})`, async () => {
+      play('messages', ' \n ');
+      const before = await gateway.balance(account);
+      // No search is run for a summary.
+      const body = { ...asked, tools: [...tools, { type: 'web_search' }] };
+      const reply = await gateway.post(`/v1/responses${address}`, {
+        key,
+        body: { model: 'on-claude', ...body, stream },
+      });
+      assert.deepEqual([reply.status, reply.error.code], [502, 'upstream_error']);
+      assert.deepEqual(await gateway.balance(account), before);
+      await until(async () => (await gateway.lossesOf(reply.requestId)).length > 0);
+      assert.deepEqual(await gateway.lossesOf(reply.requestId), [costMicros]);
+    });
+
+test('an answer that was cut before its summary says so, is charged, and loses no conversation', async () => {
+  const cut = wholeAnswer('messages', { text: ' ', tokens });
+  gateway.upstream.on('/v1/messages', answerJson({ ...cut, stop_reason: 'max_tokens' }));
+  const before = await gateway.balance(account);
+  const reply = await post({ model: 'on-claude', ...asked });
+  const { status, output } = responseIn(reply);
+  assert.deepEqual([status, output, reply.costMicros], ['incomplete', [], costMicros]);
+  // This address has no status, and its output would have only the user's messages.
+  const lost = await gateway.post('/v1/responses/compact', {
+    key,
+    body: { model: 'on-claude', input: history },
+  });
+  assert.equal(lost.status, 502, lost.text);
+  const { postedMicros } = await gateway.balance(account);
+  assert.equal(before.postedMicros - postedMicros, costMicros);
 });
 
 test('a summary that reached its limit is kept, and the answer says so', async () => {
@@ -304,6 +332,7 @@ test('any summary comes back as it was written', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), async (text) => {
       const written = text.toWellFormed().trim();
+      fc.pre(written !== '');
       play('messages', written);
       const [stream, whole] = [
         responseIn(await post({ model: 'on-claude', input: [...history, trigger], stream: true })),
@@ -313,7 +342,6 @@ test('any summary comes back as it was written', async () => {
         stream.output.map(({ encrypted_content: sealed }) => sealed),
         whole.output.map(({ encrypted_content: sealed }) => sealed),
       );
-      if (written === '') return assert.deepEqual(whole.output, []);
       const { asked: calls } = await gateway.recordUpstream(() =>
         post({ model: 'on-claude', input: [...whole.output, { role: 'user', content: 'Go on.' }] }),
       );

@@ -1,7 +1,7 @@
 // POST /v1/responses/compact: a request that always ends with a compaction trigger, and its answer
 // in a shape of its own.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { AnswerContext, ClientFormat } from '../format.ts';
+import { type AnswerContext, type ClientFormat, UnreadableAnswer } from '../format.ts';
 import { responses } from './index.ts';
 import { isTrigger } from './compaction.ts';
 
@@ -28,13 +28,18 @@ function withTrigger(body: JsonObject): JsonObject {
   return { ...body, stream: false, input: isComplete ? items : [...items, trigger] };
 }
 
-/** Keeps the user's own messages before the compaction, as OpenAI does. */
+/**
+ * Keeps the user's own messages before the compaction, as OpenAI does. Throws UnreadableAnswer when
+ * there is none: the conversation would be lost, and the answer has no status that says so.
+ */
 function asCompaction(
   { id, created_at: createdAt, output, usage }: JsonObject,
   { request }: AnswerContext,
 ): JsonObject {
   const items = Array.isArray(output) ? output : [];
   const compactions = items.filter((item) => isObject(item) && item.type === 'compaction');
+  if (compactions.length === 0)
+    throw new UnreadableAnswer('the answer has no summary of the conversation');
   return {
     id,
     object: 'response.compaction',

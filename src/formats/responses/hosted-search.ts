@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch } from '../hosted-search.ts';
+import { asksForCompaction } from './compaction.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 
@@ -19,6 +20,7 @@ export const hostedSearch: HostedSearch = { readTool, withFunction, ignoredField
 function readTool(request: ClientRequest): SearchTool | null {
   const { tools, tool_choice: choice } = request.body;
   if (choice === 'none' || !Array.isArray(tools) || !tools.some(isHosted)) return null;
+  if (asksForCompaction(request.body)) return null;
   if (tools.some((tool) => isObject(tool) && tool.name === functionName)) return null;
   return readSearchTool(request);
 }

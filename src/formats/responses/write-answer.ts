@@ -7,7 +7,7 @@ import type { AnswerPart } from '../../canonical/searched.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { AnswerContext } from '../format.ts';
+import { type AnswerContext, UnreadableAnswer } from '../format.ts';
 import { asksForCompaction, compactionItem, summaryIn } from './compaction.ts';
 import {
   callItem,
@@ -25,7 +25,7 @@ import {
 import { shownTier } from '../service-tiers.ts';
 import { writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
-import { writeStop } from './stop.ts';
+import { type EndStatus, writeStop } from './stop.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
@@ -42,20 +42,26 @@ export function writeAnswer(answer: Answer<AnswerPart>, context: AnswerContext):
   return writeResponse(context, {
     ...end,
     output: asksForCompaction(context.request.body)
-      ? writeCompaction(answer.content, context)
+      ? writeCompaction(answer.content, end, context)
       : writeOutput(answer.content, context, end.status),
     usage: writeUsage(usage),
     tier: shownTier(usage, context.request),
   });
 }
 
-/** Returns the one item of a compaction; none when the model wrote no summary. */
+/**
+ * Returns the one item of a compaction; none when the answer was cut before its summary. Throws
+ * UnreadableAnswer when the model wrote none.
+ */
 export function writeCompaction(
   content: readonly AnswerPart[],
+  { status }: EndStatus,
   context: AnswerContext,
 ): JsonObject[] {
   const summary = summaryIn(content);
-  return summary === '' ? [] : [compactionItem(itemId('cmp', context, 0), summary)];
+  if (summary !== '') return [compactionItem(itemId('cmp', context, 0), summary)];
+  if (status === 'incomplete') return [];
+  throw new UnreadableAnswer('the model wrote no summary of the conversation');
 }
 
 type Group = readonly (TextPart | RefusalPart)[] | Exclude<AnswerPart, TextPart | RefusalPart>;

@@ -13,7 +13,7 @@ import { writeFailure } from './errors.ts';
 import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
 import { completionTime, inProgress, writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
-import { writeStop } from './stop.ts';
+import { type EndStatus, writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
@@ -152,21 +152,23 @@ class ResponseStreamWriter {
     );
   }
 
+  /** Throws UnreadableAnswer when the model wrote no summary. */
   #finish({ stop, usage }: FinishEvent): string {
+    const end = writeStop(stop, this.#hasRefusal);
+    this.progress.usage = mergeUsage(this.progress.usage, usage);
     const frames =
       this.#start() +
-      this.#closeItem(writeStop(stop, this.#hasRefusal).status) +
+      this.#closeItem(end.status) +
       this.#insertReasoning() +
-      this.#writeCompaction();
+      this.#writeCompaction(end);
     this.#completedAtSeconds = completionTime(this.#context);
     this.progress.status = 'finished';
     this.progress.stop = stop;
-    this.progress.usage = mergeUsage(this.progress.usage, usage);
     return frames;
   }
 
-  #writeCompaction(): string {
-    const items = this.#summary ? writeCompaction(this.#summary.content, this.#context) : [];
+  #writeCompaction(end: EndStatus): string {
+    const items = this.#summary ? writeCompaction(this.#summary.content, end, this.#context) : [];
     return items
       .map((item) => {
         const added = this.#event('response.output_item.added', { output_index: 0, item });
