@@ -215,9 +215,43 @@ test('OpenAI’s SDK reads the stream, and its output can be sent back', async (
   assert.equal(again.status, 'completed');
 });
 
-test('a search that may not leave OpenAI, or that is limited to some sites, is left out and listed', async () => {
+test('the domains of a filter limit what is searched and found', async () => {
+  const urls = ['https://www.example.com/a', 'https://example.org/b', 'https://notexample.com/c'];
+  const results = urls.map((url) => ({ ...page, url }));
+  gateway.upstream.on(searchPath, answerJson({ web: { results } }));
+  const foundWith = async (filters: unknown) => {
+    play(onMessages, searchTurn('q'), answerTurn);
+    const { reply, asked } = await ask({
+      model: 'on-messages',
+      tools: [{ type: 'web_search', filters }],
+    });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.costMicros, costOf(2, 1));
+    assert.equal(reply.headers['x-service-ignored'], undefined);
+    const search = asked.find(({ path }) => path === searchPath)!;
+    const read = messagesTurns.readResults(asked.at(-1)!.body as Json).join();
+    return [new URLSearchParams(search.query).get('q'), urls.filter((url) => read.includes(url))];
+  };
+  assert.deepEqual(await foundWith({ allowed_domains: ['Example.com'] }), [
+    'q site:example.com',
+    urls.slice(0, 1),
+  ]);
+  for (const none of [null, {}, { allowed_domains: null }, { allowed_domains: [] }])
+    assert.deepEqual(await foundWith(none), ['q', urls]);
+  const wrong = await ask({
+    model: 'on-messages',
+    tools: [{ type: 'web_search', filters: { allowed_domains: ['https://a.b'] } }],
+  });
+  assert.deepEqual([wrong.reply.status, wrong.asked.length], [400, 0], wrong.reply.text);
+  assert.equal(wrong.reply.error.param, 'tools[0].filters.allowed_domains[0]');
+});
+
+test('a search that may not leave OpenAI, or that is filtered by other things, is left out and listed', async () => {
   play(onMessages, answerTurn);
-  for (const field of [{ external_web_access: false }, { filters: { allowed_domains: ['a.b'] } }]) {
+  for (const field of [
+    { external_web_access: false },
+    { filters: { type: 'eq', key: 'a', value: 'b' } },
+  ]) {
     const { reply, asked } = await ask({
       model: 'on-messages',
       tools: [{ type: 'web_search', ...field }],

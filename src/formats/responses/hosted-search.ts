@@ -1,10 +1,10 @@
 // The web search of a Responses request, run by the gateway for a model that has none.
 import { searchFunction } from '../../canonical/searched.ts';
-import type { SearchTool } from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
-import type { HostedSearch } from '../hosted-search.ts';
+import type { HostedSearch, HostedTool } from '../hosted-search.ts';
+import { readSites } from '../search-sites.ts';
 import { asksForCompaction } from './compaction.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -14,20 +14,26 @@ const { name: functionName } = searchFunction;
 export const hostedSearch: HostedSearch = { readTool, withFunction, ignoredFields, writeAnswer };
 
 /**
- * Returns null also when the search may not leave the provider, when it is limited to some pages,
- * and when the client has a function of its name.
+ * Returns null also when the search may not leave the provider, when it has filters of another kind
+ * than sites, and when the client has a function of its name.
  */
-function readTool(request: ClientRequest): SearchTool | null {
+function readTool(request: ClientRequest): HostedTool | null {
   const { tools, tool_choice: choice } = request.body;
-  if (choice === 'none' || !Array.isArray(tools) || !tools.some(isHosted)) return null;
-  if (asksForCompaction(request.body)) return null;
+  if (choice === 'none' || !Array.isArray(tools) || asksForCompaction(request.body)) return null;
   if (tools.some((tool) => isObject(tool) && tool.name === functionName)) return null;
-  return readSearchTool(request);
+  const place = tools.findIndex(isHosted);
+  if (place === -1) return null;
+  const { filters } = tools[place] as { readonly filters?: JsonObject };
+  const allowed = readSites(filters?.allowed_domains, `tools[${place}].filters.allowed_domains`);
+  const read = readSearchTool(request);
+  return read && { ...read, sites: { allowed, blocked: [] } };
 }
 
 function isHosted(tool: unknown): boolean {
-  if (!isObject(tool) || !isSearchTool(tool)) return false;
-  return tool.external_web_access !== false && (tool.filters ?? null) === null;
+  if (!isObject(tool) || !isSearchTool(tool) || tool.external_web_access === false) return false;
+  const { filters = null } = tool;
+  if (filters === null) return true;
+  return isObject(filters) && Object.keys(filters).every((name) => name === 'allowed_domains');
 }
 
 function withFunction(request: ClientRequest): ClientRequest {
