@@ -97,6 +97,7 @@ export const sections: readonly Section[] = [
       'operations',
       'metrics',
       'upgrading',
+      'moving',
       'kubernetes',
       'telemetry',
       'routing',

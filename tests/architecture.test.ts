@@ -353,6 +353,7 @@ test('what manages accounts changes only by these files what the audit log does 
     'management/accounts/billing.ts',
     'management/changes/accounts.ts',
     'management/changes/balances.ts',
+    'management/changes/imports.ts',
     'management/changes/secrets.ts',
     'management/once.ts',
     'management/sign-in/auth.ts',

@@ -79,6 +79,7 @@ const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
 const secretCommands = () => import('./secret.ts');
 const settingsCommands = () => import('./settings.ts');
+const importCommands = () => import('./import.ts');
 const openapi = () => import('./openapi.ts');
 const doctor = () => import('./doctor.ts');
 
@@ -106,6 +107,7 @@ export function buildProgram(): Command {
   addSecretCommands(program);
   addModelsCommands(program);
   addSettingsCommands(program);
+  addImportCommands(program);
   return program;
 }
 
@@ -472,6 +474,22 @@ function addSettingsCommands(program: Command): void {
   json(config.command('export').description('the saved settings as a configuration file')).action(
     async (options) => (await settingsCommands()).exportSettingsCommand(options),
   );
+}
+
+function addImportCommands(program: Command): void {
+  const imports = program
+    .command('import')
+    .description('move accounts, keys and balances here from another gateway');
+  const from = (command: Command) =>
+    json(command)
+      .option('--apply', 'do it; without this, only say what would come')
+      .option('--write-config <file>', 'write providers, models and aliases into a new file')
+      .option('--invite <file>', 'invite its users, and write the links into this file')
+      .option('--strict', 'keys that lose a limit of spending arrive disabled')
+      .option('--source <name>', 'another name for a second installation', parseName);
+  from(imports.command('new-api').description("from new-api's or one-api's database"))
+    .requiredOption('--database <url>', 'its SQLite file or PostgreSQL database')
+    .action(async (options) => (await importCommands()).importNewApiCommand(options));
 }
 
 function json(command: Command): Command {

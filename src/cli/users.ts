@@ -129,7 +129,7 @@ async function mailIfPossible({ smtp }: Config, mail: Mail): Promise<void> {
 }
 
 /** Uses the configured port: a command cannot know which port a running gateway took. */
-function linkTo({ server }: Config, path: string): string {
+export function linkTo({ server }: Config, path: string): string {
   const host = server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
   const local = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
   return (server.public_url ?? local) + path;

@@ -1,7 +1,7 @@
 // Ids: 26 characters of Crockford's base 32 (digits and lower-case letters without i, l, o, u). The
 // first ten encode the time in milliseconds, so rows created together are neighbours in an index.
 // The other sixteen are 80 random bits. https://github.com/ulid/spec
-import { randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { systemClock } from './clock.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -35,6 +35,12 @@ export function newRandomCharacters(count: number): string {
 /** `newIdWithPrefix('acc')` → `acc_01kahw…`. */
 export function newIdWithPrefix(prefix: string): string {
   return `${prefix}_${newId()}`;
+}
+
+/** Returns the same id for the same text: `derivedId('acc', 'new-api user 7')`. 130 bits of its SHA-256. */
+export function derivedId(prefix: string, text: string): string {
+  const bytes = hash('sha256', text, 'buffer');
+  return `${prefix}_${Array.from(bytes.subarray(0, 26), (byte) => alphabet[byte & 31]).join('')}`;
 }
 
 let lastMs = -1;

@@ -119,8 +119,8 @@ test('a client that sends and reads nothing cannot fill the memory with refusals
 /** Its last event is larger than what the system buffers. */
 const largeAnswer = answerSse(
   [...start, ...deltas, ...end].map((frame) => {
+    if (typeof frame === 'string' || frame !== end.at(-1)) return frame;
     const data = frame.data as { response?: object };
-    if (frame !== end.at(-1)) return frame;
     return {
       ...frame,
       data: { ...data, response: { ...data.response, padding: 'x'.repeat(2e7) } },

@@ -11,7 +11,15 @@ import type { Micros } from '../../lib/money.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { ApiKey } from './api-key.ts';
-import { digestKeyFrom, keyDigest, keyModeOf } from './key-text.ts';
+import {
+  digestKeyFrom,
+  foreignTextsOf,
+  keyDigest,
+  keyModeOf,
+  mayBeForeign,
+  plainDigestOf,
+} from './key-text.ts';
+import { movedKeysRevision } from './moved-keys.ts';
 
 export type KeyStore = {
   /** Looks in memory only; null when the key is not there or outdated. */
@@ -21,6 +29,8 @@ export type KeyStore = {
    * guess keys.
    */
   readonly wasValid: (text: string) => boolean;
+  /** False for a text that is refused without a look-up in the database. */
+  readonly mayFind: (text: string) => boolean;
   /** Returns null for text that is not a key, and for unknown or revoked keys. */
   readonly find: (text: string) => Promise<ApiKey | null>;
   /** Reads the key's current state on every call. null when the account has no such key. */
@@ -51,9 +61,15 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
   const byFingerprint = new Map<string, Remembered>();
   const redigesting = new Set<Promise<void>>();
   let revision = -1;
+  /** Until the first poll, keys of other gateways may be there. */
+  let hasMovedKeys = true;
   const refresh = async () => {
-    revision = await readRevision(database);
+    const revisions = await readRevisions(database);
+    hasMovedKeys = revisions.has(movedKeysRevision);
+    revision = revisions.get('keys') ?? 0;
   };
+  const mayFind = (text: string) =>
+    keyModeOf(text) !== null || (hasMovedKeys && mayBeForeign(text));
   const recall = (fingerprint: string) => {
     const known = byFingerprint.get(fingerprint);
     return known?.revision === revision ? known.key : null;
@@ -62,19 +78,28 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
   return {
     recall: (text) => recall(fingerprintOf(text)),
     wasValid: (text) => byFingerprint.has(fingerprintOf(text)),
+    mayFind,
     async find(text) {
-      if (!keyModeOf(text)) return null;
+      if (!mayFind(text)) return null;
       const fingerprint = fingerprintOf(text);
       const known = recall(fingerprint);
       if (known) return known;
       const before = revision;
-      const digests = digestKeys.map((digestKey) => keyDigest(digestKey, text));
-      const found = await readKey(database, digests, clock.nowMs());
+      const isOurs = keyModeOf(text) !== null;
+      const texts = isOurs ? [text] : foreignTextsOf(text);
+      const digests = texts.flatMap((each) =>
+        digestKeys.map((digestKey) => keyDigest(digestKey, each)),
+      );
+      const all = isOurs ? digests : [...digests, plainDigestOf(text)];
+      const found = await readKey(database, all, clock.nowMs());
       const key = found?.key ?? null;
-      if (found?.isNewest && found.secretId !== currentSecret.id) {
+      const at = found ? digests.indexOf(found.digest) : -1;
+      // The text under which the key is stored.
+      const own = texts[Math.floor(at / digestKeys.length)] ?? text;
+      if (found?.isNewest && (found.secretId !== currentSecret.id || at === -1)) {
         // Not awaited, because the key works under its earlier digest too.
         const writing = redigest(database, found, {
-          digest: digests[0]!,
+          digest: keyDigest(digestKeys[0]!, own),
           secretId: currentSecret.id,
         })
           .catch(onError)
@@ -82,7 +107,8 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
         redigesting.add(writing);
       }
       if (!key) byFingerprint.delete(fingerprint);
-      else if (before === revision) {
+      // A key has any number of texts with a channel's number: they must not fill the cache.
+      else if (before === revision && (own === text || own === `sk-${text}`)) {
         if (byFingerprint.size >= keysMax) byFingerprint.clear();
         byFingerprint.set(fingerprint, { key, revision });
       }
@@ -106,13 +132,13 @@ function fingerprintOf(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-async function readRevision(database: Database): Promise<number> {
-  const row = await database.read
+async function readRevisions(database: Database): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.read
     .selectFrom('revisions')
-    .select('value')
-    .where('name', '=', 'keys')
-    .executeTakeFirst();
-  return row?.value ?? 0;
+    .selectAll()
+    .where('name', 'in', ['keys', movedKeysRevision])
+    .execute();
+  return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
 const accountColumns = [

@@ -1,7 +1,7 @@
 // The format of a key: `tg_live_`, `tg_test_` or `tg_admin_`, 32 random base-62 characters (190
 // bits), and a checksum of six characters. The checksum refuses garbage without a database query.
 // Only an HMAC of an API key is stored; its secret is outside the database.
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Mode } from '../../terms/mode.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
@@ -38,6 +38,41 @@ export function keyKindOf(text: string): KeyKind | null {
 export function keyHintOf(text: string): string {
   return `${text.slice(0, text.lastIndexOf('_') + 1)}…${text.slice(-4)}`;
 }
+
+/** Keys that were made by another gateway and moved here: visible ASCII, mostly `sk-…`. */
+const foreignPattern = /^(?!tg_)[\x21-\x7e]{16,200}$/;
+
+/** True for a text that may be a key made by another gateway. It has no checksum. */
+export function mayBeForeign(text: string): boolean {
+  return foreignPattern.test(text);
+}
+
+/**
+ * Returns the texts under which a key made by another gateway may be stored. new-api takes its keys
+ * without `sk-` too, and with a channel's number after a hyphen.
+ */
+export function foreignTextsOf(text: string): readonly string[] {
+  const [bare = ''] = text.replace(/^sk-/, '').split('-');
+  const whole = `sk-${bare}`;
+  return whole === text || !mayBeForeign(whole) ? [text] : [text, whole];
+}
+
+const plainPrefix = 'sha256:';
+
+/**
+ * The digest of a key of which only LiteLLM's hash is known, in hexadecimal digits. It is replaced
+ * by an HMAC at the first use of the key.
+ */
+export function plainDigest(sha256: string): string {
+  return plainPrefix + sha256.toLowerCase();
+}
+
+export function plainDigestOf(text: string): string {
+  return plainDigest(hash('sha256', text));
+}
+
+/** For queries: plain digests work under any secret. */
+export const plainDigests = `${plainPrefix}%`;
 
 /** The HMAC key for digests, derived from the installation's secret. */
 export type DigestKey = { readonly secretId: string; readonly bytes: Uint8Array };

@@ -212,7 +212,7 @@ function columnsFor(
   }
 }
 
-function columnsOf(controls: KeyControls) {
+export function columnsOf(controls: KeyControls) {
   const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
   const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs, bodyDays } =
     controls;

@@ -6,6 +6,7 @@ import { DatabaseUnusable } from '../../db/database-error.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
+import { plainDigests } from './key-text.ts';
 
 type RegisteredSecret = {
   readonly id: string;
@@ -91,14 +92,17 @@ export async function findKeysUnderOtherSecrets(
     .where('revoked_at_ms', 'is', null)
     .where((eb) =>
       eb.or([
-        eb('secret_id', '!=', id),
-        eb('secret_id', 'is', null),
+        eb.and([
+          eb('digest', 'not like', plainDigests),
+          eb.or([eb('secret_id', '!=', id), eb('secret_id', 'is', null)]),
+        ]),
         eb.exists(
           eb
             .selectFrom('earlier_keys')
             .select('earlier_keys.key_id')
             .whereRef('earlier_keys.key_id', '=', 'api_keys.id')
             .where('earlier_keys.expires_at_ms', '>', nowMs)
+            .where('earlier_keys.digest', 'not like', plainDigests)
             .where((earlier) =>
               earlier.or([
                 earlier('earlier_keys.secret_id', '!=', id),

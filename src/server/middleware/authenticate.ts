@@ -77,7 +77,7 @@ type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
 async function lookUp({ keys, failedKeys }: Doors, sent: string, address: string): Promise<ApiKey> {
   // Only look-ups in the database use up a blocked address's allowance.
   const seconds =
-    keyModeOf(sent) && !keys.wasValid(sent) ? await failedKeys.secondsToWait(address) : 0;
+    keys.mayFind(sent) && !keys.wasValid(sent) ? await failedKeys.secondsToWait(address) : 0;
   if (seconds > 0) throw tooManyWrong(seconds);
   const key = await keys.find(sent);
   if (key) return key;

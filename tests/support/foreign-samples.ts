@@ -1,0 +1,107 @@
+// Small made-up databases of other gateways, with the columns that an import reads and some of the
+// oddities of real ones; and the recorded samples, which lie beside the repository on some machines.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { Client } from 'pg';
+import { createEmptyDatabase } from './postgres.ts';
+import { currentStore } from './test-store.ts';
+
+const recorded = join(import.meta.dirname, '..', '..', '..', 'shared', 'recordings', 'imports');
+
+/** Registers a test of a recorded sample, which is skipped without it, and fails then under CI. */
+export function testRecorded(
+  name: string,
+  body: (read: (file: string) => string) => Promise<void>,
+): void {
+  test(name, async (t) => {
+    if (existsSync(recorded)) return body((file) => readFileSync(join(recorded, file), 'utf8'));
+    assert.ok(!process.env['CI'], `no samples in ${recorded}`);
+    t.diagnostic(`no samples in ${recorded}`);
+    t.skip();
+  });
+}
+
+/** Makes a database from statements. Returns its URL. */
+export async function makeForeign(
+  store: 'sqlite' | 'postgres',
+  ...scripts: readonly string[]
+): Promise<string> {
+  if (store === 'sqlite') {
+    const file = join(mkdtempSync(join(tmpdir(), 'tollgate-foreign-')), 'other.db');
+    const connection = new DatabaseSync(file);
+    for (const script of scripts) connection.exec(script);
+    connection.close();
+    return file;
+  }
+  const url = await createEmptyDatabase();
+  await runOn(url, ...scripts);
+  return url;
+}
+
+/** Changes a database of `makeForeign`. */
+export async function runOn(url: string, ...scripts: readonly string[]): Promise<void> {
+  if (!url.startsWith('postgres')) {
+    const connection = new DatabaseSync(url);
+    for (const script of scripts) connection.exec(script);
+    return connection.close();
+  }
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  for (const script of scripts) await client.query(script);
+  await client.end();
+}
+
+export const newApiKeys = {
+  ada: 'AdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAdaAda',
+  limited: 'LimLimLimLimLimLimLimLimLimLimLimLimLimLimLimLim',
+  bob: 'BobBobBobBobBobBobBobBobBobBobBobBobBobBobBobBob',
+};
+
+/** new-api: an active user of a dearer group, a disabled one in debt, a deleted one. */
+export function newApiSample(upstreamUrl: string): string {
+  return `
+create table users (id bigint primary key, username text, display_name text, role bigint, status bigint,
+  email text, quota bigint, used_quota bigint, "group" text, deleted_at text, stripe_customer text);
+insert into users values
+  (1, 'ada', 'Ada', 100, 1, 'ada@example.com', 1000001, 5, 'vip', null, ''),
+  (2, 'bob', '', 1, 2, '', -3, 0, 'default', null, ''),
+  (3, 'eve', 'Eve', 1, 1, 'eve@example.com', 7, 0, 'default', '2026-01-01', '');
+create table tokens (id bigint primary key, user_id bigint, "key" text, status bigint, name text,
+  expired_time bigint, remain_quota bigint, unlimited_quota numeric, model_limits_enabled numeric,
+  model_limits text, allow_ips text, "group" text, deleted_at text);
+insert into tokens values
+  (1, 1, '${newApiKeys.ada}', 1, 'ada', -1, 0, 1, 0, '', '', '', null),
+  (2, 1, '${newApiKeys.limited}', 1, 'limited', 4102444800, 250000, 0, 1, 'house,nowhere', '127.0.0.0/8', '', null),
+  (3, 2, '${newApiKeys.bob}', 1, 'of bob', -1, 0, 1, 0, '', '', '', null),
+  (4, 1, 'short', 1, 'short', -1, 0, 1, 0, '', '', '', null),
+  (5, 1, 'OldOldOldOldOldOldOldOld', 1, 'old', 1000, 0, 1, 0, '', '', '', null),
+  (6, 1, 'GonGonGonGonGonGonGonGon', 1, 'gone', -1, 0, 1, 0, '', '', '', '2026-01-01'),
+  (7, 3, 'EveEveEveEveEveEveEveEve', 1, 'of eve', -1, 0, 1, 0, '', '', '', null);
+create table channels (id bigint primary key, type bigint, "key" text, status bigint, name text,
+  weight bigint, base_url text, models text, "group" text, model_mapping text, priority bigint,
+  channel_info text);
+insert into channels values
+  (1, 1, 'sk-one', 1, 'Main host', 0, '${upstreamUrl}', 'house,secret', 'vip', '{"house":"gpt-house"}', 5, ''),
+  (2, 8, '["sk-two","sk-off"]', 1, 'Main host', 3, '${upstreamUrl}/local', 'house', 'vip,default', '', 1,
+    '{"multi_key_status_list":{"1":2}}'),
+  (3, 33, 'x', 1, 'Cloud', 0, '', 'house', 'vip', '', 0, ''),
+  (4, 77, 'x', 1, 'Fork', 0, '', 'house', 'vip', '', 0, ''),
+  (5, 1, 'x', 2, 'Off', 0, '', 'house', 'vip', '', 0, '');
+create table options ("key" text primary key, value text);
+insert into options values ('QuotaPerUnit', '500000'), ('ModelRatio', '{"house":0.625,"secret":1}'),
+  ('CompletionRatio', '{"house":8}'), ('CacheRatio', '{"house":0.1}'), ('GroupRatio', '{"default":1,"vip":1.5}');
+create table user_subscriptions (id bigint primary key, user_id bigint, amount_total bigint, amount_used bigint, status text);
+insert into user_subscriptions values (1, 1, 500000, 100000, 'active');
+create table redemptions (id bigint primary key, "key" text, status bigint, quota bigint, deleted_at text);
+insert into redemptions values (1, 'x', 1, 500000, null), (2, 'y', 3, 500000, null);
+`;
+}
+
+/** The other store than the gateway's, so that each is read by a gateway on each. */
+export function otherStore(): 'sqlite' | 'postgres' {
+  return currentStore() === 'sqlite' ? 'postgres' : 'sqlite';
+}
