@@ -235,6 +235,9 @@ describe('providers', () => {
       tool_prices: {},
       pass_fields: [],
       cache_salt: false,
+      credential_of: null,
+      weight: 1,
+      requests_per_minute: null,
     });
     assert.deepEqual(timeouts, { connect_ms: 5_000, total_ms: 1_800_000 });
   });

@@ -40,7 +40,13 @@ export function resolveProviders(
       tool_prices: {},
       pass_fields: [],
       cache_salt: false,
+      credential_of: null,
+      weight: 1,
+      requests_per_minute: null,
     };
+  }
+  for (const [name, { credential_of: of }] of Object.entries(values.fields.providers)) {
+    if (of !== undefined) providers[name] = furtherCredential(values, providers, { name, of });
   }
   return providers;
 }
@@ -124,16 +130,53 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     tool_prices: toolPricesOf(values, name, entry),
     pass_fields: entry.pass_fields ?? [],
     cache_salt: entry.cache_salt,
+    credential_of: entry.credential_of ?? null,
+    weight: entry.weight,
+    requests_per_minute: entry.requests_per_minute,
   };
 }
 
+/** Fields in which a further credential is like its provider. */
+const sharedFields = ['kind', 'base_url', 'tool_prices', 'pass_fields'] as const;
+
+function furtherCredential(
+  { fields, faultAt }: FieldValues,
+  providers: Readonly<Record<string, ProviderConfig>>,
+  { name, of }: { readonly name: string; readonly of: string },
+): ProviderConfig {
+  const main = Object.hasOwn(providers, of) ? providers[of] : undefined;
+  if (!main || main.credential_of !== null || of === name) {
+    throw faultAt(['providers', name, 'credential_of'], {
+      problem: `must be the name of another provider under \`providers\` that has a credential of its own; got ${JSON.stringify(of)}`,
+      remedy: 'Add that provider, or correct the name.',
+    });
+  }
+  const own = sharedFields.find((field) => fields.providers[name]![field] !== undefined);
+  if (own !== undefined) {
+    throw faultAt(['providers', name, own], {
+      problem: `is that of ${of}, because of \`credential_of\``,
+      remedy: 'Leave it out here.',
+    });
+  }
+  const { enabled, api_key, credential_of, weight, requests_per_minute } = providers[name]!;
+  return { ...main, enabled, api_key, credential_of, weight, requests_per_minute };
+}
+
 function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderConfig['kind'] {
-  const kind = entry.kind ?? knownOf(name)?.kind;
+  const kind = entry.kind ?? knownOf(name)?.kind ?? kindOfMain(values, entry);
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
     problem: `is required: ${providerKindNames.map((word) => `\`${word}\``).join(', ')}`,
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
+}
+
+/** Of a further credential. */
+function kindOfMain(
+  { fields }: FieldValues,
+  { credential_of: of }: ProviderEntry,
+): ProviderConfig['kind'] | undefined {
+  return of === undefined ? undefined : (fields.providers[of]?.kind ?? knownOf(of)?.kind);
 }
 
 function toolPricesOf(
@@ -167,6 +210,8 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   }
   const usual = known?.kind === kind ? known.baseUrl : knownOf(kind)?.baseUrl;
   if (usual) return usual;
+  // That of its provider follows.
+  if (entry.credential_of !== undefined) return '';
   throw values.faultAt(path, {
     problem: `is required for the provider ${name}: the address of its API`,
     remedy: 'Write it with its version if it has one, such as `https://api.example.com/v1`.',

@@ -57,6 +57,23 @@ const Provider = Type.Object(
       default: true,
       description: '`false` switches the provider off, even with a key.',
     }),
+    credential_of: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Another provider of which this is a further credential: it has its kind, address, settings and models, and a name, an `api_key`, a weight and a limit of its own. Its reports and circuit breakers are its own too.',
+      }),
+    ),
+    weight: Type.Number({
+      minimum: 0.001,
+      maximum: 1_000,
+      default: 1,
+      description:
+        'The share of the load beside the other credentials of the provider: conversations keep to one, for its prompt cache.',
+    }),
+    requests_per_minute: limitOf(
+      'Calls a minute with this credential, by all gateways together. Beyond it, other credentials and routes are called; if there is none, this one all the same.',
+    ),
     timeouts: ProviderTimeouts,
     tool_prices: Type.Optional(ToolPrices),
     pass_fields: Type.Optional(
@@ -764,6 +781,12 @@ export type ProviderConfig = {
   pass_fields: string[];
   /** True when the host accepts the field `cache_salt`. */
   cache_salt: boolean;
+  /** The provider of which it is a further credential; null: of none. */
+  credential_of: string | null;
+  /** Its share of the load beside the other credentials. */
+  weight: number;
+  /** null: no limit. */
+  requests_per_minute: number | null;
 };
 
 export type StorageConfig =

@@ -103,6 +103,26 @@ test('a running request keeps the price and the provider that it began with', as
   assert.equal((await ask(key)).reply.costMicros, 4_000);
 });
 
+test('a running search keeps its price too', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const engine = {
+    path: ['providers', 'searxng'],
+    value: { base_url: `${gateway.upstream.url}/searxng` },
+  };
+  const price = (value: number) => ({ path: ['search', 'price_usd'], value });
+  await save(engine, price(0.01));
+  const held = holdBack(answerJson({ results: [{ url: 'https://a.example', title: 'A' }] }));
+  gateway.upstream.on('/searxng/search', held.script);
+  const count = gateway.upstream.requests.length;
+  const running = gateway.post('/v1/web-search', { key, body: { query: 'a' } });
+  await gateway.upstream.request(count);
+  await save(price(0.05));
+  held.release();
+  const reply = await running;
+  assert.equal(reply.costMicros, 10_000, reply.text);
+  await save({ path: ['search', 'price_usd'] }, { path: ['providers', 'searxng'] });
+});
+
 test('a field that the file sets stays as it is there, and its line is named', async () => {
   const message = await refuse({
     path: ['providers', 'openai', 'base_url'],
@@ -168,6 +188,27 @@ test('a stored credential is sent only where it was sent before, and shown to no
   const texts = [JSON.stringify(shown), audit.text, JSON.stringify(rows), gateway.program.output];
   for (const text of texts) assert.ok(!text.includes(credential), text.slice(0, 300));
   assert.match(audit.text, /…6789/);
+});
+
+test('a further credential goes along to no other address', async () => {
+  const further = {
+    path: ['providers', 'second'],
+    value: { credential_of: 'saved', api_key: credential },
+  };
+  await save(provider(), model(10), further);
+  const address = 'https://thief.example.com/v1';
+  const moved = {
+    path: ['providers', 'saved'],
+    value: { ...provider().value, base_url: address, api_key: 'sk-another-key' },
+  };
+  assert.match(await refuse(moved), /providers\.second\.api_key/);
+  const other = {
+    path: ['providers', 'thief'],
+    value: { kind: 'openai-compatible', base_url: address, api_key: 'sk-another-key' },
+  };
+  const changed = { path: ['providers', 'second', 'credential_of'], value: 'thief' };
+  assert.match(await refuse(other, changed), /needs the key anew/);
+  await save({ path: ['providers', 'second'] });
 });
 
 test('a key of the environment or the file goes to no saved address', async () => {

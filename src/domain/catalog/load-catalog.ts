@@ -165,8 +165,20 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
 
 function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
   return entries
-    .map((entry, position) => toRoute(config, entry, position))
+    .flatMap((entry, position) => withCredentials(config, toRoute(config, entry, position)))
     .toSorted((one, other) => one.rank - other.rank);
+}
+
+/** The route, and one with each further credential of its provider. */
+function withCredentials({ providers }: Config, route: Route): Route[] {
+  return [
+    route.provider,
+    ...Object.keys(providers).filter((name) => providers[name]!.credential_of === route.provider),
+  ].map((provider) => ({
+    ...route,
+    provider,
+    weight: route.weight * (providers[provider]?.weight ?? 1),
+  }));
 }
 
 /**

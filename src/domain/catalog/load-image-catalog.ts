@@ -135,7 +135,9 @@ function toModel(config: Config, builtIn: BuiltInImageCatalog, entry: JoinedEntr
     promptCharactersMax: familyEntry.prompt_characters_max,
     countMax: fields.images_max ?? familyEntry.images_max,
     parameters: readParameters(familyEntry),
-    routes: routes.map((route, index) => toRoute(config, { entry, familyEntry, route, index })),
+    routes: routes
+      .map((route, index) => toRoute(config, { entry, familyEntry, route, index }))
+      .flatMap((route) => withCredentials(config, route)),
     price: fields.prices
       ? readImagePrice(fields.prices, { family: familyEntry, isListPrice })
       : null,
@@ -159,6 +161,14 @@ function checkTiers(
       remedy: `A model of the family ${family} has one price for each of ${tiers.join(', ')}.`,
     });
   }
+}
+
+/** The route, and one with each further credential of its provider. */
+function withCredentials({ providers }: Config, route: ImageRoute): ImageRoute[] {
+  const further = Object.keys(providers).filter(
+    (name) => providers[name]!.credential_of === route.provider,
+  );
+  return [route, ...further.map((provider) => ({ ...route, provider }))];
 }
 
 type RouteSource = {

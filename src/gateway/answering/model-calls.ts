@@ -41,7 +41,7 @@ type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastF
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
   const retries = new Retries(held.gateway);
   try {
-    return await tryRoutes<Attempt, LastCall<Answer>>(firstAttempt(held), {
+    return await tryRoutes<Attempt, LastCall<Answer>>(await firstAttempt(held), {
       call: (attempt, number) => callAttempt({ held, attempt, number, retries }, call),
       nextAfter: (failed) => nextAttempt(failed, retries),
     });
@@ -53,21 +53,25 @@ export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise
 /**
  * One request at a time tests a route that was out of use. Another may be testing it already.
  */
-function firstAttempt(held: Held): Attempt {
+async function firstAttempt(held: Held): Promise<Attempt> {
   const { plan, granted } = held.terms;
   const first = plan.begin(granted);
-  return isAvailable(held, first) ? first : (nextAvailable(held) ?? first);
+  return (await isAvailable(held, first)) ? first : ((await nextAvailable(held)) ?? first);
 }
 
-function nextAvailable(held: Held): Attempt | null {
+async function nextAvailable(held: Held): Promise<Attempt | null> {
   const { plan, granted } = held.terms;
   for (let next = plan.next(granted); next; next = plan.next(granted))
-    if (isAvailable(held, next)) return next;
+    if (await isAvailable(held, next)) return next;
   return null;
 }
 
-function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
-  return route.isSandbox || gateway.hosts.routing.health.isAvailable(route.name);
+async function isAvailable({ gateway }: Held, { route }: Attempt): Promise<boolean> {
+  const { isSandbox, name, provider } = route;
+  if (isSandbox) return true;
+  if (!gateway.hosts.routing.health.isAvailable(name)) return false;
+  if (provider.callsPerMinute === null) return true;
+  return (await gateway.rateLimits.takeCall(provider.name, provider.callsPerMinute)).isGranted;
 }
 
 type ToCall = {
@@ -130,7 +134,7 @@ async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<At
   if (failed.begun || isGivenUp(called) || attempt.route.isSandbox) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
   const lighter = lighten(gateway.hosts.routing, attempt, failed);
-  const next = lighter ? { attempt: lighter, waitMs: 0 } : chooseNext(failed, retries);
+  const next = lighter ? { attempt: lighter, waitMs: 0 } : await chooseNext(failed, retries);
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
@@ -147,11 +151,14 @@ async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<At
  * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
  * when the failure to report cannot pass.
  */
-function chooseNext({ called, failure, reported }: LastFailedCall, retries: Retries): Retry | null {
+async function chooseNext(
+  { called, failure, reported }: LastFailedCall,
+  retries: Retries,
+): Promise<Retry | null> {
   if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
   const invited = failure.retryAfterSeconds ? retries.take(called.call.attempt) : null;
   if (invited) return invited;
-  const next = nextAvailable(called);
+  const next = await nextAvailable(called);
   return next ? { attempt: next, waitMs: 0 } : retries.take(null);
 }
 

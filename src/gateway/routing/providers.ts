@@ -25,6 +25,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly refusedFields: readonly string[];
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
+  /** Calls a minute; null: no limit. */
+  readonly callsPerMinute: number | null;
   /** Prices of the searches that it runs. */
   readonly pricing: Pick<ProviderEntry, 'kind' | 'tool_prices'>;
 };
@@ -71,6 +73,9 @@ const unconfigured = Object.fromEntries(
       tool_prices: {},
       pass_fields: [],
       cache_salt: false,
+      credential_of: null,
+      weight: 1,
+      requests_per_minute: null,
     },
   ]),
 );
@@ -90,6 +95,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     refusedHistory: known?.refusedHistory ?? [],
     refusedFields: known?.refusedFields ?? [],
     takesCacheSalt: provider.cache_salt,
+    callsPerMinute: provider.requests_per_minute,
     pricing: provider,
   };
 }

@@ -56,8 +56,10 @@ export async function draftSettings(
       );
   }
   const after = changeSettings(before.settings, changes);
-  checkKeysStay(before.settings, after);
-  return { before, after, config: await resolve(settings, after) };
+  const config = await resolve(settings, after);
+  const old = await resolve(settings, before.settings);
+  checkKeysStay({ settings: before.settings, config: old }, { settings: after, config });
+  return { before, after, config };
 }
 
 type Change = {
@@ -194,11 +196,16 @@ function overlap(one: FieldPath, other: FieldPath): boolean {
  * A stored credential goes only where it went before. Otherwise whoever may change settings could
  * read it, by naming an address of his own.
  */
-function checkKeysStay(before: SavedSettings, after: SavedSettings): void {
+function checkKeysStay(
+  { settings: before, config: old }: { readonly settings: SavedSettings; readonly config: Config },
+  { settings: after, config: now }: { readonly settings: SavedSettings; readonly config: Config },
+): void {
   for (const [name, entry] of Object.entries(after.providers ?? {})) {
-    const [was, is] = [fieldsOf(before.providers?.[name]), fieldsOf(entry)];
-    if (was['api_key'] === undefined || was['api_key'] !== is['api_key']) continue;
-    const moved = (['base_url', 'kind'] as const).find((field) => was[field] !== is[field]);
+    const [was, is] = [keyIn(before.providers?.[name]), keyIn(entry)];
+    if (was === undefined || was !== is) continue;
+    const moved = (['base_url', 'kind'] as const).find(
+      (field) => old.providers[name]?.[field] !== now.providers[name]?.[field],
+    );
     if (moved)
       throw invalidRequest(
         formatPath(['providers', name, 'api_key']),
@@ -207,8 +214,8 @@ function checkKeysStay(before: SavedSettings, after: SavedSettings): void {
   }
 }
 
-function fieldsOf(entry: unknown): Readonly<Record<string, unknown>> {
-  return (entry ?? {}) as Readonly<Record<string, unknown>>;
+function keyIn(entry: unknown): unknown {
+  return ((entry ?? {}) as Readonly<Record<string, unknown>>)['api_key'];
 }
 
 async function resolve(settings: LiveSettings, saved: SavedSettings): Promise<Config> {

@@ -1,0 +1,82 @@
+// Several credentials of one provider: they share its load by weight, a conversation keeps to one, one at
+// its limit or refused leaves the calls to the others.
+import assert from 'node:assert/strict';
+import { after, before, test } from '../support/both-stores.ts';
+import { wholeAnswer } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
+
+const content = { text: 'one two', tokens: { input: 5, output: 20 } };
+const path = '/many/v1/chat/completions';
+let gateway: TestGateway<RunningApp>;
+let key: string;
+
+before(async () => {
+  gateway = await startGateway(({ url }) => ({
+    providers: {
+      many: { kind: 'openai-compatible', base_url: `${url}/many/v1`, api_key: 'sk-first' },
+      second: { credential_of: 'many', api_key: 'sk-second', weight: 3 },
+      scarce: {
+        kind: 'openai-compatible',
+        base_url: `${url}/scarce/v1`,
+        api_key: 'sk-scarce',
+        requests_per_minute: 2,
+      },
+      spare: { credential_of: 'scarce', api_key: 'sk-spare', weight: 0.001 },
+    },
+    models: {
+      sold: { routes: [{ provider: 'many', model: 'up' }], prices: { input: 1, output: 1 } },
+      scarce: { routes: [{ provider: 'scarce', model: 'up' }], prices: { input: 1, output: 1 } },
+    },
+    retries: { max_attempts: 3 },
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+});
+after(() => gateway.stop());
+
+async function usedBy(question: string, model = 'sold'): Promise<string[]> {
+  const body = { model, messages: [{ role: 'user', content: question }], max_tokens: 20 };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/chat/completions', { key, body }),
+  );
+  assert.equal(reply.status, 200, reply.text);
+  return asked.map(({ headers }) => String(headers.authorization).replace('Bearer sk-', ''));
+}
+
+test('conversations share the credentials by weight, and each keeps to one', async () => {
+  gateway.upstream.on(path, answerJson(wholeAnswer('chat', content)));
+  const uses = new Map<string, number>();
+  for (let number = 0; number < 60; number++) {
+    const [used] = await usedBy(`Question ${number}`);
+    assert.deepEqual(await usedBy(`Question ${number}`), [used]);
+    uses.set(used!, (uses.get(used!) ?? 0) + 1);
+  }
+  const [first = 0, second = 0] = [uses.get('first'), uses.get('second')];
+  assert.equal(first + second, 60);
+  // 45 of 60 on average, with a standard deviation of 3.4.
+  assert.ok(second > 30 && first > 0, `${second} of 60`);
+});
+
+test('a refused credential is left at once, and the other one answers', async () => {
+  gateway.upstream.on(path, (response, request) =>
+    request.headers.authorization === 'Bearer sk-second'
+      ? answerStatus(401)(response, request)
+      : answerJson(wholeAnswer('chat', content))(response, request),
+  );
+  const used = [];
+  for (let number = 0; number < 20; number++) used.push(...(await usedBy(`Refused ${number}`)));
+  assert.equal(used.filter((one) => one === 'second').length, 1);
+  assert.equal(used.filter((one) => one === 'first').length, 20);
+});
+
+test('a credential at its limit leaves the calls to the others', async () => {
+  gateway.upstream.on('/scarce/v1/chat/completions', answerJson(wholeAnswer('chat', content)));
+  const used = [];
+  for (let number = 0; number < 6; number++)
+    used.push(...(await usedBy(`Scarce ${number}`, 'scarce')));
+  // The clock may refill one while the test runs.
+  const scarce = used.filter((one) => one === 'scarce').length;
+  assert.ok(scarce >= 2 && scarce <= 3, used.join());
+  assert.equal(used.length, 6);
+});
