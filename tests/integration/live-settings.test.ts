@@ -2,7 +2,7 @@
 // version, no request sees half of one, and none fails.
 import assert from 'node:assert/strict';
 import { after, test, testOn } from '../support/both-stores.ts';
-import { AdminClient, adminOf } from '../support/admin.ts';
+import { type AdminClient, adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -61,11 +61,11 @@ async function changeUnderLoad({ urls, key, admin, upstream }: Setup): Promise<v
   await save(1);
   const ask = (url: string) => send(`${url}/v1/chat/completions`, { method: 'POST', key, body });
   await until(async () => (await Promise.all(urls.map(ask))).every(({ status }) => status === 200));
-  let isOver = false;
+  const load = new AbortController();
   const replies: Reply[] = [];
-  const load = urls.flatMap((url) =>
+  const loading = urls.flatMap((url) =>
     Array.from({ length: 4 }, async () => {
-      while (!isOver) replies.push(await ask(url));
+      while (!load.signal.aborted) replies.push(await ask(url));
     }),
   );
   for (let n = 2; n <= 6; n++) {
@@ -77,8 +77,8 @@ async function changeUnderLoad({ urls, key, admin, upstream }: Setup): Promise<v
         return asked.every(({ costMicros }) => costMicros === n * 1_000);
       });
   }
-  isOver = true;
-  await Promise.all(load);
+  load.abort();
+  await Promise.all(loading);
   assert.deepEqual(
     replies.filter(({ status }) => status !== 200).map(({ text }) => text),
     [],
