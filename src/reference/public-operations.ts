@@ -171,6 +171,7 @@ const oauthErrors: readonly ErrorCode[] = [
   'request_too_large',
   'overloaded',
 ];
+const revokeForm = Type.Object({ token: Type.String({ description: 'The key.' }) });
 const tokenForm = Type.Object({
   grant_type: Type.String({ description: '`urn:ietf:params:oauth:grant-type:device_code`.' }),
   device_code: Type.String({ description: 'The code of the program.' }),
@@ -574,6 +575,21 @@ export const publicOperations = {
       200: { description: 'The key, as `access_token`.', ...oauthAnswer },
       400: { description: 'Not yet, or not any more.', ...oauthError },
       401: { description: 'There are no refresh tokens: `invalid_grant`.', ...oauthError },
+      429: { description: 'Too many programs ask: `slow_down`.', ...oauthError },
+    },
+    errors: oauthErrors,
+  },
+  'POST /oauth/revoke': {
+    id: 'revokeProgramKey',
+    tag: 'Claude Code',
+    summary: 'Revoke the key of a program that signs out (RFC 7009)',
+    description:
+      'Only a key that a program has got by `POST /oauth/token`. Other keys are not changed.',
+    access: 'open',
+    body: { content: { 'application/x-www-form-urlencoded': revokeForm } },
+    answers: {
+      200: { description: 'The key works no more.', ...oauthAnswer },
+      400: { description: 'The key is missing.', ...oauthError },
       429: { description: 'Too many programs ask: `slow_down`.', ...oauthError },
     },
     errors: oauthErrors,

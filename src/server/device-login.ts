@@ -26,6 +26,7 @@ export function deviceLoginRoutes(context: ServerContext): readonly Route[] {
     },
     { ...form, url: '/oauth/device_authorization', handler: begin(context) },
     { ...form, url: '/oauth/token', handler: poll(context) },
+    { ...form, url: '/oauth/revoke', handler: revoke(context) },
   ];
 }
 
@@ -35,9 +36,11 @@ function describe(base: string) {
     issuer: base,
     device_authorization_endpoint: `${base}/oauth/device_authorization`,
     token_endpoint: `${base}/oauth/token`,
+    revocation_endpoint: `${base}/oauth/revoke`,
     grant_types_supported: [grant],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
   };
 }
 
@@ -63,10 +66,8 @@ function begin(context: ServerContext): Handler {
 
 function poll({ addressRates, deviceLogins }: ServerContext): Handler {
   return async (request, reply) => {
-    const budget = { id: clientGroupOf(request.ip), perMinute: pollsPerMinute };
-    const { isGranted } = await addressRates.take('device polls', budget, 1);
-    if (!isGranted) return refuse(reply, 429, 'slow_down', 'Ask less often.');
-    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : '');
+    if (!(await takePoll(addressRates, request))) return tooOften(reply);
+    const form = formOf(request);
     const [grantType, code] = [form.get('grant_type'), form.get('device_code')];
     if (grantType === 'refresh_token')
       return refuse(reply, 401, 'invalid_grant', 'There are no refresh tokens. Sign in again.');
@@ -90,6 +91,30 @@ function poll({ addressRates, deviceLogins }: ServerContext): Handler {
         });
     }
   };
+}
+
+/** RFC 7009. A key that is unknown, or no program's, is not told from one that was revoked. */
+function revoke({ addressRates, deviceLogins }: ServerContext): Handler {
+  return async (request, reply) => {
+    if (!(await takePoll(addressRates, request))) return tooOften(reply);
+    const key = formOf(request).get('token');
+    if (!key) return refuse(reply, 400, 'invalid_request', '`token` is missing.');
+    await deviceLogins.revoke(key, request.ip);
+    return unstored(reply).send({});
+  };
+}
+
+async function takePoll(rates: ServerContext['addressRates'], { ip }: FastifyRequest) {
+  const budget = { id: clientGroupOf(ip), perMinute: pollsPerMinute };
+  return (await rates.take('device polls', budget, 1)).isGranted;
+}
+
+function tooOften(reply: FastifyReply): FastifyReply {
+  return refuse(reply, 429, 'slow_down', 'Ask less often.');
+}
+
+function formOf({ body }: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : '');
 }
 
 function baseOf({ gateway }: ServerContext, request: FastifyRequest): string {

@@ -74,9 +74,11 @@ test('a program gets a key that a user confirms, and the key ends when it is rev
     issuer: gateway.url,
     device_authorization_endpoint: `${gateway.url}/oauth/device_authorization`,
     token_endpoint: `${gateway.url}/oauth/token`,
+    revocation_endpoint: `${gateway.url}/oauth/revoke`,
     grant_types_supported: [grant],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
   });
   const machine = nextMachine();
   const codes = await begin(machine);
@@ -123,6 +125,57 @@ test('a program gets a key that a user confirms, and the key ends when it is rev
     const reply = await gateway.get('/v1/balance', { key: String(key) });
     return reply.status === 401 && reply.headers['x-should-retry'] === 'false';
   });
+});
+
+const works = async (key: string) => (await gateway.get('/v1/balance', { key })).status === 200;
+
+async function signedIn(): Promise<string> {
+  const codes = await begin();
+  assert.equal((await confirm(owner, codes, 'Laptop')).status, 200);
+  return String((await poll(codes)).body['access_token']);
+}
+
+test('a program that signs out revokes its key, and nobody else’s', async () => {
+  const [key, other] = [await signedIn(), await signedIn()];
+  const { key: shared } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const { key: ofTests } = await gateway.makeKey();
+  const wrong = `tg_live_signin${key.slice(14, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  for (const token of [shared, ofTests, wrong, 'x', 'x'.repeat(9_000), key, key]) {
+    const reply = await post('/oauth/revoke', { token }, '192.0.2.9');
+    assert.deepEqual([reply.status, await reply.text()], [200, '{}']);
+  }
+  assert.equal((await post('/oauth/revoke', {}, nextMachine())).status, 400);
+  await untilNoticed(clock, async () => !(await works(key)));
+  for (const untouched of [other, shared, ofTests]) assert.ok(await works(untouched));
+  const audit = await owner.get(`/accounts/${owner.account}/audit-log`);
+  const rows = audit.json<{ data: Record<string, unknown>[] }>().data;
+  const ends = rows.filter(({ action }) => action === 'key.revoke');
+  assert.deepEqual(
+    ends.map(({ actor }) => actor),
+    [{ kind: 'service', id: 'sign-out', name: 'Sign-out by the key', address: '192.0.2.9' }],
+  );
+});
+
+test('a key that was rotated is no program’s any more: its earlier text cannot end it', async () => {
+  const key = await signedIn();
+  const keys = await owner.get(`/accounts/${owner.account}/keys?mode=live`);
+  const [{ id }] = keys.json<{ data: [{ id: string }] }>().data;
+  const rotated = await owner.post(`/accounts/${owner.account}/keys/${id}/rotate`, {
+    overlap_hours: 24,
+  });
+  const { secret } = rotated.json<{ secret: string }>();
+  for (const token of [key, secret])
+    assert.equal((await post('/oauth/revoke', { token }, nextMachine())).status, 200);
+  await clock.advance(5_000);
+  assert.ok(await works(secret));
+});
+
+test('sign-outs are limited by address with the polls', async () => {
+  const from = nextMachine();
+  const statuses: number[] = [];
+  for (let times = 0; times < 241; times++)
+    statuses.push((await post('/oauth/revoke', { token: 'x' }, from)).status);
+  assert.deepEqual([statuses.indexOf(429), statuses.length], [240, 241]);
 });
 
 test('a code works once, for whoever asks first, and is not a key itself', async () => {

@@ -24,7 +24,7 @@ const steps: readonly (readonly [shown: RegExp, keys: readonly string[]])[] = [
 ];
 
 test(
-  'Claude Code signs in by /login and works with the key that a user confirmed',
+  'Claude Code signs in by /login, works with the key that a user confirmed, and ends it by /logout',
   { skip: spawnSync('script', ['--version']).error ? 'needs `script` of util-linux' : false },
   async (t) => {
     const gateway = await startGateway({});
@@ -88,6 +88,10 @@ test(
     const keys = await owner.get(`/accounts/${account}/keys?mode=live`);
     const [made] = keys.json<{ data: { name: string; last_used_at: string | null }[] }>().data;
     assert.equal(made?.name, 'Laptop');
+    await runProgram('claude', { workspace, args: ['auth', 'logout'], env });
+    const after = await owner.get(`/accounts/${account}/keys?mode=live`);
+    const [ended] = after.json<{ data: { state: string }[] }>().data;
+    assert.equal(ended?.state, 'revoked');
   },
 );
 

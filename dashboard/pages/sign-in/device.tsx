@@ -11,6 +11,7 @@ import { useSession, type SessionInfo } from '../../api/session.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { checkName } from '../../parts/field-checks.ts';
 import { ButtonLink } from '../../parts/link.tsx';
+import { showError } from '../../parts/notify.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
@@ -135,7 +136,7 @@ function Decide({ waiting, onDecided }: DecideProps) {
           )}
           {error && <ErrorNotice error={error} />}
           <Group grow>
-            <Button variant="default" onClick={() => void deny()}>
+            <Button variant="default" onClick={() => void deny().catch(showError)}>
               Refuse
             </Button>
             <Button type="submit" loading={isSubmitting} disabled={accounts.length === 0}>

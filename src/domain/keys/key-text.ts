@@ -14,9 +14,18 @@ const pattern = /^tg_(live|test|admin)_[0-9A-Za-z]{38}$/;
 /** API keys are live or test keys; admin keys open the admin API only. */
 type KeyKind = Mode | 'admin';
 
-export function generateKeyText(kind: KeyKind): string {
-  const body = `tg_${kind}_${randomText()}`;
+/** `start`: the first of the random characters, which says to whom the key was given. */
+export function generateKeyText(kind: KeyKind, start = ''): string {
+  const body = `tg_${kind}_${start}${randomText().slice(start.length)}`;
   return body + checksumOf(body);
+}
+
+/** The start of keys of programs that a user has signed in, which sign out by their key. */
+export const programStart = 'signin';
+
+/** Returns true for a well-formed key that was made for a program. A random one has the start once in 56 billion. */
+export function isOfProgram(text: string): boolean {
+  return keyModeOf(text) !== null && text.startsWith(programStart, text.lastIndexOf('_') + 1);
 }
 
 /** Returns the mode of a well-formed API key, or null. */

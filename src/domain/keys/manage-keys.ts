@@ -42,13 +42,15 @@ export type KeyOrder = KeyControls & {
   readonly mode: Mode;
   /** The user to whom it belongs; left out: nobody. */
   readonly ownerId?: string;
+  /** How its text starts; left out: at random. */
+  readonly textStart?: string;
 };
 
 /** Creates a key. Returns null when the account does not exist. */
 export async function insertKey(
   database: Database,
   digestKey: DigestKey,
-  { accountId, mode, ownerId, ...controls }: KeyOrder,
+  { accountId, mode, ownerId, textStart, ...controls }: KeyOrder,
   nowMs: number,
 ): Promise<NewKey | null> {
   const account = await database.write
@@ -58,7 +60,7 @@ export async function insertKey(
     .executeTakeFirst();
   if (!account) return null;
   const id = newIdWithPrefix('key');
-  const key = generateKeyText(mode);
+  const key = generateKeyText(mode, textStart);
   const row = await database.write
     .insertInto('api_keys')
     .values({
@@ -137,6 +139,19 @@ export type KeyOutcome =
   /** The key was revoked before; nothing was changed. */
   | { readonly kind: 'revoked' }
   | { readonly kind: 'unknown' };
+
+/** Finds a key that is not revoked by the digest of its newest text, under any of the secrets. */
+export function findByDigest(
+  { read }: Pick<Database, 'read'>,
+  digests: readonly string[],
+): Promise<{ readonly keyId: string; readonly accountId: string } | undefined> {
+  return read
+    .selectFrom('api_keys')
+    .select(['id as keyId', 'account_id as accountId'])
+    .where('digest', 'in', digests)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst();
+}
 
 /** Returns key names by id, over all accounts. Keys are never deleted, so every id has a name. */
 export async function readKeyNames(

@@ -34,6 +34,8 @@ export type DeviceLogins = {
         readonly lifetimeMs: number;
       }
   >;
+  /** Revokes the key of a program that signs out. Other texts change nothing. */
+  readonly revoke: (key: string, address: string) => Promise<void>;
 };
 
 /** Returns null when too many programs wait. */

@@ -2,6 +2,8 @@
 import { ApiError } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
 import { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { digestKeyFrom, isOfProgram, keyDigest, programStart } from '../../domain/keys/key-text.ts';
+import { findByDigest } from '../../domain/keys/manage-keys.ts';
 import {
   beginDeviceLogin,
   decideDeviceLogin,
@@ -18,7 +20,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isAtLeast, requireProof } from '../access.ts';
-import { createKey } from '../changes/keys.ts';
+import { changeKey, createKey } from '../changes/keys.ts';
 import type { ManagementContext } from '../context.ts';
 import type { deviceLoginsEndpoints } from '../contract/device-logins.ts';
 import type { Handlers } from '../handlers.ts';
@@ -46,10 +48,25 @@ export function openDeviceLogins({ database, secrets, clock }: Input): DeviceLog
         const role = members.find((member) => member.user_id === userId)?.role;
         if (!role || !isAtLeast(role, 'admin')) return { kind: 'denied' };
         const expiresAtMs = clock.nowMs() + keyMs;
-        const order = { accountId, mode: 'live', ownerId: userId, name, expiresAtMs } as const;
+        const whose = { accountId, mode: 'live', ownerId: userId, name } as const;
+        const order = { ...whose, expiresAtMs, textStart: programStart };
         const { key } = await createKey(inside, secret, order);
         return { kind: 'made', key, email, lifetimeMs: keyMs };
       });
+    },
+    async revoke(key, address) {
+      if (!isOfProgram(key)) return;
+      const digests = secrets.map((one) => keyDigest(digestKeyFrom(one), key));
+      const found = await findByDigest(database, digests);
+      if (!found) return;
+      const actor = {
+        kind: 'service',
+        id: 'sign-out',
+        name: 'Sign-out by the key',
+        address,
+      } as const;
+      const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
+      await changeKey(changes, found, { action: 'revoke' });
     },
   };
 }
