@@ -326,6 +326,41 @@ test('a replay is free and shows the same tier; a failure is free in any tier', 
   assert.deepEqual([postedMicros, heldMicros], [1_000_000, 0]);
 });
 
+test('a cached answer is free in its tier, and none of another tier is served', async () => {
+  const { path, body } = endpoint('chat');
+  const ask = (tier?: string) => {
+    const named = tier === undefined ? {} : { service_tier: tier };
+    return gateway.post(path, { key, body: body({ model: 'on-chat', temperature: 0, ...named }) });
+  };
+  play('chat', 'flex');
+  const first = await ask('flex');
+  play('chat', 'priority');
+  const hit = await ask('flex');
+  assert.deepEqual(
+    [first, hit].map(({ headers }) => headers['x-service-cache']),
+    [undefined, 'hit'],
+  );
+  assert.deepEqual([hit.costMicros, hit.json<JsonObject>().service_tier], [0, 'flex']);
+  assert.deepEqual(
+    [(await charged(first)).cost, (await ask('priority')).costMicros],
+    [costs.flex, costs.priority],
+  );
+  play('chat', null);
+  assert.equal((await ask()).costMicros, costs.standard);
+});
+
+test('`auto`, `default` and `standard` are the standard tier, whatever the operator’s project is set to', async () => {
+  for (const tier of ['auto', 'default', 'standard'])
+    for (const client of ['chat', 'responses'] as const) {
+      play(client, null);
+      const { path, body } = endpoint(client);
+      const asked = body({ model: `on-${client}`, service_tier: tier });
+      const reply = await gateway.post(path, { key, body: asked });
+      assert.equal((await charged(reply)).cost, costs.standard, reply.text);
+      assert.equal(upstreamField(client, sent().body as JsonObject), 'default');
+    }
+});
+
 test('the time when the answer ends decides between the hours, to the millisecond', async () => {
   const { path, body } = endpoint('chat');
   play('chat', null);
