@@ -1,8 +1,10 @@
 // `tollgate import …`: shows what would move here from another gateway, and with --apply does it.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { type ForeignDatabase, openForeign } from '../db/foreign.ts';
+import { parse } from 'yaml';
+import { type ForeignDatabase, type ForeignRow, openForeign } from '../db/foreign.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { resolveKeyModel } from '../domain/catalog/resolve-key-model.ts';
+import { readLiteLlm } from '../domain/imports/litellm.ts';
 import { readNewApi } from '../domain/imports/new-api.ts';
 import { fragmentText, type ResolveModel } from '../domain/imports/plan-draft.ts';
 import type { ImportPlan, Line } from '../domain/imports/plan.ts';
@@ -11,6 +13,7 @@ import { listInvitations } from '../domain/users/invitations.ts';
 import { listMembers } from '../domain/users/members.ts';
 import { readEmail } from '../domain/users/user-records.ts';
 import { systemClock } from '../lib/clock.ts';
+import { type Micros, zeroMicros } from '../lib/money.ts';
 import { type Arrival, importPlan } from '../management/changes/imports.ts';
 import { inviteMember } from '../management/changes/members.ts';
 import { type Installation, withInstallation } from './installation.ts';
@@ -33,6 +36,40 @@ export async function importNewApiCommand(
       readNewApi(source, { resolve, nowMs: systemClock.nowMs() }),
     );
   await runImport('new-api', options, read);
+}
+
+export async function importLiteLlmCommand(
+  options: Options & {
+    readonly database?: string;
+    readonly config?: string;
+    readonly creditUsd?: Micros;
+  },
+): Promise<void> {
+  const { database: url, config: file, creditUsd: creditMicros = zeroMicros } = options;
+  if (url === undefined && file === undefined)
+    throw new CommandFailed('give --config, --database, or both');
+  const { LITELLM_SALT_KEY, LITELLM_MASTER_KEY } = process.env;
+  const saltKey = LITELLM_SALT_KEY || LITELLM_MASTER_KEY || null;
+  const read = async (resolve: ResolveModel) => {
+    const config = file === undefined ? {} : readYaml(file);
+    const from = (database: ForeignDatabase | null) =>
+      readLiteLlm(
+        { config, database, saltKey },
+        { resolve, nowMs: systemClock.nowMs(), creditMicros },
+      );
+    return url === undefined ? from(null) : withForeign(url, from);
+  };
+  await runImport('litellm', options, read);
+}
+
+function readYaml(file: string): ForeignRow {
+  try {
+    return parse(readFileSync(file, 'utf8')) as ForeignRow;
+  } catch (error) {
+    // The parser's message quotes the text, which may be a secret.
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandFailed(`${file} cannot be read as YAML (${code ?? 'no such file'})`);
+  }
 }
 
 async function withForeign<Result>(

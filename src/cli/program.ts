@@ -487,6 +487,11 @@ function addImportCommands(program: Command): void {
       .option('--invite <file>', 'invite its users, and write the links into this file')
       .option('--strict', 'keys that lose a limit of spending arrive disabled')
       .option('--source <name>', 'another name for a second installation', parseName);
+  from(imports.command('litellm').description("from LiteLLM's configuration and database"))
+    .option('--database <url>', 'its PostgreSQL database')
+    .option('--config <file>', 'its config.yaml')
+    .option('--credit-usd <amount>', 'credit this to each account that comes', parseUsd)
+    .action(async (options) => (await importCommands()).importLiteLlmCommand(options));
   from(imports.command('new-api').description("from new-api's or one-api's database"))
     .requiredOption('--database <url>', 'its SQLite file or PostgreSQL database')
     .action(async (options) => (await importCommands()).importNewApiCommand(options));

@@ -106,7 +106,7 @@ test('an SDK with the old key is served and charged; a second run changes nothin
   });
   assert.deepEqual(
     [limited!.models, limited!.allowed_addresses, limited!.monthly_cap_micros, limited!.hint],
-    ['["house"]', '["127.0.0.0/8"]', null, 'sk-…mLim'],
+    ['["house","nowhere"]', '["127.0.0.0/8"]', null, 'sk-…mLim'],
   );
 
   const config = parse(readFileSync(file, 'utf8')) as { models: object; providers: object };

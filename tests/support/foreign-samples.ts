@@ -1,6 +1,7 @@
 // Small made-up databases of other gateways, with the columns that an import reads and some of the
 // oddities of real ones; and the recorded samples, which lie beside the repository on some machines.
 import assert from 'node:assert/strict';
+import { createCipheriv, hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,4 +105,58 @@ insert into redemptions values (1, 'x', 1, 500000, null), (2, 'y', 3, 500000, nu
 /** The other store than the gateway's, so that each is read by a gateway on each. */
 export function otherStore(): 'sqlite' | 'postgres' {
   return currentStore() === 'sqlite' ? 'postgres' : 'sqlite';
+}
+
+const saltKey = 'sk-made-up-salt-of-the-tests';
+/** LiteLLM's settings of `liteLlmSample`. */
+export const liteLlmEnvironment = { LITELLM_SALT_KEY: saltKey };
+export const liteLlmKeys = {
+  ada: 'sk-adaadaadaadaadaadaada0',
+  teamNew: 'sk-teamteamteamteamteam_1',
+  teamOld: 'sk-oldoldoldoldoldold-old',
+  blocked: 'sk-blockedblockedblocked',
+  chosen: 'a-chosen-key-without-prefix',
+};
+
+/** Seals as LiteLLM does now. */
+function seal(plain: string): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', hash('sha256', saltKey, 'buffer'), nonce);
+  const sealed = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+  return `v2:gcm:${Buffer.concat(sealed).toString('base64url')}`;
+}
+
+/** LiteLLM of 2025: a team with two models and a user of its own, in few of the real columns. */
+export function liteLlmSample(upstreamUrl: string): string {
+  const params = (model: string, more: object = {}) =>
+    JSON.stringify({
+      model: seal(model),
+      api_base: seal(`${upstreamUrl}/v1`),
+      api_key: seal('sk-one'),
+      ...more,
+    });
+  const digest = (key: string) => hash('sha256', key);
+  return `
+create table "LiteLLM_BudgetTable" (budget_id text primary key, max_budget double precision, budget_duration text, rpm_limit bigint);
+insert into "LiteLLM_BudgetTable" values ('b', 0.01, '30d', 60);
+create table "LiteLLM_TeamTable" (team_id text primary key, team_alias text, models text[], members_with_roles jsonb,
+  max_budget double precision, budget_duration text, blocked boolean);
+insert into "LiteLLM_TeamTable" values ('t', 'Team', '{house,other}', '[{"user_id":"u","role":"admin"}]', 5, '7d', false);
+create table "LiteLLM_UserTable" (user_id text primary key, user_email text, models text[]);
+insert into "LiteLLM_UserTable" values ('u', 'ada@example.com', '{}');
+create table "LiteLLM_VerificationToken" (token text primary key, key_name text, key_alias text, user_id text, team_id text,
+  budget_id text, spend double precision, max_budget double precision, budget_duration text, models text[], aliases jsonb,
+  metadata jsonb, expires timestamp(3), blocked boolean, tpm_limit bigint, rpm_limit bigint, created_at timestamp(3));
+insert into "LiteLLM_VerificationToken" values
+  ('${digest(liteLlmKeys.ada)}', 'sk-...ada0', 'ada', 'u', null, null, 0.1, 0.3, '1d', '{}', '{"mine":"house"}', '{}', null, null, 500000, 7, '2026-01-01 00:00:00.001'),
+  ('${digest(liteLlmKeys.teamNew)}', 'sk-...am_1', 'team', 'u', 't', 'b', 0, null, null, '{all-team-models}', '{}', '{}', null, false, null, null, '2026-01-01 00:00:00.002'),
+  ('${digest(liteLlmKeys.blocked)}', 'sk-...cked', 'blocked', null, null, null, 0, 7, '7d', '{}', '{}', '{}', null, true, null, null, '2026-01-01 00:00:00.003'),
+  ('${digest(liteLlmKeys.chosen)}', 'sk-...efix', 'chosen', 'u', null, null, 0, null, null, '{}', '{}', '{}', null, null, null, null, null);
+create table "LiteLLM_DeprecatedVerificationToken" (id text primary key, token text, active_token_id text, revoke_at timestamp(3));
+insert into "LiteLLM_DeprecatedVerificationToken" values ('d', '${digest(liteLlmKeys.teamOld)}', '${digest(liteLlmKeys.teamNew)}', '2100-01-01');
+create table "LiteLLM_ProxyModelTable" (model_id text primary key, model_name text, litellm_params jsonb, model_info jsonb);
+insert into "LiteLLM_ProxyModelTable" values
+  ('1', 'house', '${params('openai/gpt-house', { input_cost_per_token: 1.25e-6, output_cost_per_token: 1e-5 })}', '{}'),
+  ('2', 'other', '${params('hosted_vllm/llama')}', '{}');
+`;
 }

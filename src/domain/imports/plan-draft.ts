@@ -49,20 +49,23 @@ export class PlanDraft {
     this.#accounts.push({ ...usual, ...lineOf('account', found) });
   }
 
-  /** `models`: names there; null: all. Those that are not here are left out. */
-  key(found: Found<PlannedKey> & Pick<PlannedKey, 'account' | 'hint' | 'sourceId' | 'text'>): void {
+  /** `models`: names there, of which some may not be here yet; null: all. False: it stays. */
+  key(
+    found: Found<PlannedKey> & Pick<PlannedKey, 'account' | 'hint' | 'sourceId' | 'text'>,
+  ): boolean {
     const names = found.models ?? null;
     const unknown = (names ?? []).filter((name) => this.idOf(name) === null);
-    const lost = unknown.map((name) => `the model ${name} is not here`);
+    const lost = unknown.map((name) => `the model ${name} is not here yet`);
     this.#keys.push({
       ...lineOf('key', { ...found, notes: [...(found.notes ?? []), ...lost] }),
-      models: names && [...new Set(names.flatMap((name) => this.idOf(name) ?? []))],
+      models: names && [...new Set(names.map((name) => this.idOf(name) ?? name))],
     });
+    return this.#keys.at(-1)!.result !== 'stays';
   }
 
   user(found: Found<PlannedUser> & Omit<PlannedUser, keyof Line>): void {
     const stays = found.email === '' ? ['it has no e-mail address'] : [];
-    const notes = ['its password stays: it can be invited'];
+    const notes = [`${found.role} of ${found.account}; the password stays, so invite them`];
     this.#users.push(lineOf('user', { ...found, stays, notes }));
   }
 
@@ -91,8 +94,9 @@ export class PlanDraft {
   route(model: string, route: PlannedModel['routes'][number]): void {
     if (!modelName.test(model))
       return this.note('model', model, 'its name has characters that no model has here');
-    const { routes = [], ...rest } = this.#models.get(model) ?? {};
-    this.#models.set(model, { ...rest, routes: [...routes, route] });
+    if (this.#aliases.delete(model)) this.note('alias', model, 'a model has this name after all');
+    const entry = this.#models.get(model);
+    this.#models.set(model, { ...entry, routes: [...(entry?.routes ?? []), route] });
   }
 
   /** `prices`: in USD for a million tokens, or why there are none. */

@@ -1,9 +1,12 @@
 // Reads values of other gateways' databases, where products and stores differ in types.
 import { readExactJson, type ForeignRow } from '../../db/foreign.ts';
 
+/** Returns '' for null, and for what could not be opened. */
 export function text(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === null || value === undefined ? '' : JSON.stringify(value);
+  return value === null || value === undefined || typeof value === 'symbol'
+    ? ''
+    : JSON.stringify(value);
 }
 
 export function isTrue(value: unknown): boolean {

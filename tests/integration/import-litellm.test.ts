@@ -1,0 +1,190 @@
+// `tollgate import litellm`: of its keys only plain hashes are known, which become HMACs at their
+// first use; guesses at them are throttled like any other.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { parse } from 'yaml';
+import { answerContent } from '../support/answers.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { endpoint } from '../support/endpoints.ts';
+import {
+  liteLlmEnvironment,
+  liteLlmKeys,
+  liteLlmSample,
+  makeForeign,
+} from '../support/foreign-samples.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowsOf } from '../support/rows.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { untilNoticed } from '../support/until.ts';
+
+type Line = {
+  readonly kind: string;
+  readonly name: string;
+  readonly result: string;
+  readonly id?: string;
+  readonly notes: readonly string[];
+};
+type Report = { readonly lines: readonly Line[] };
+
+let gateway: TestGateway<RunningApp>;
+let url: string;
+const clock = new TestClock();
+const failuresMax = 5;
+
+before(async () => {
+  gateway = await startGateway({ limits: { failed_keys_per_minute: failuresMax } }, { clock });
+  url = await makeForeign('postgres', liteLlmSample(gateway.upstream.url));
+  gateway.program.env = { ...gateway.program.env, ...liteLlmEnvironment };
+  gateway.upstream.on(
+    endpoint('chat').upstreamPath,
+    answerContent('chat', { text: 'Hi', tokens: { input: 1_000, output: 100 } }),
+  );
+});
+after(() => gateway.stop());
+
+const run = (...options: string[]) =>
+  gateway.program.cli<Report>('import', 'litellm', '--database', url, ...options);
+const idOf = ({ lines }: Report, kind: string, name: string) =>
+  lines.find((line) => line.kind === kind && line.name === name)!.id!;
+const ask = (apiKey: string) =>
+  new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).chat.completions.create({
+    model: 'mine',
+    max_completion_tokens: 200,
+    messages: [{ role: 'user', content: 'Hello!' }],
+  });
+const digests = async () =>
+  (await rowsOf(gateway.database, 'api_keys')).map(({ digest }) => digest);
+const isPlain = (digest: string) => digest.startsWith('sha256:');
+
+test('an SDK with the old key is served and charged; its hash becomes an HMAC; a second run changes nothing', async () => {
+  const file = join(gateway.program.dataDir, 'moved.yaml');
+  const report = await run('--apply', '--credit-usd', '2', '--write-config', file);
+  const results = Object.fromEntries(
+    report.lines.map(({ kind, name, result }) => [`${kind} ${name}`, result]),
+  );
+  assert.deepEqual(results, {
+    'account Team': 'came',
+    'account ada@example.com': 'came',
+    'account keys of nobody': 'came',
+    'key ada': 'came',
+    'key team': 'came',
+    'key blocked': 'came disabled',
+    'key chosen': 'came',
+    'user ada@example.com': 'comes',
+    'provider openai': 'comes',
+    'provider vllm': 'comes',
+    'alias mine': 'comes',
+    'model house': 'comes',
+    'model other': 'comes',
+    'other master key': 'stays',
+    'other history of requests, and what was spent in the running windows': 'stays',
+  });
+  assert.ok((await digests()).filter(isPlain).length === 4);
+  const config = parse(readFileSync(file, 'utf8')) as object;
+  assert.deepEqual(config, {
+    providers: {
+      openai: { kind: 'openai', base_url: `${gateway.upstream.url}/v1`, api_key: 'sk-one' },
+      vllm: {
+        kind: 'openai-compatible',
+        base_url: `${gateway.upstream.url}/v1`,
+        api_key: 'sk-one',
+      },
+    },
+    models: {
+      house: {
+        routes: [{ provider: 'openai', model: 'gpt-house', rank: 0, weight: 1 }],
+        prices: { input: 1.25, output: 10 },
+      },
+      other: { routes: [{ provider: 'vllm', model: 'llama', rank: 0, weight: 1 }] },
+    },
+    aliases: { mine: 'house' },
+  });
+  await gateway.program.terminate();
+  const place = gateway.program.env['TOLLGATE_CONFIG']!;
+  writeFileSync(
+    place,
+    JSON.stringify({ ...(JSON.parse(readFileSync(place, 'utf8')) as object), ...config }),
+  );
+  await gateway.program.start();
+
+  const keys = await rowsOf(gateway.database, 'api_keys', { id: idOf(report, 'key', 'ada') });
+  assert.deepEqual(
+    keys.map((key) => [
+      key.daily_cap_micros,
+      key.monthly_cap_micros,
+      key.requests_per_minute,
+      key.tokens_per_minute,
+      key.models,
+      key.hint,
+    ]),
+    [[300_000, null, 7, 500_000, null, 'sk-…ada0']],
+  );
+  assert.equal((await ask(liteLlmKeys.ada)).choices[0]!.message.content, 'Hi');
+  assert.equal(
+    (await gateway.balance(idOf(report, 'account', 'ada@example.com'))).availableMicros,
+    2_000_000 - 2_250,
+  );
+  await untilNoticed(clock, async () => (await digests()).filter(isPlain).length === 3);
+  // Under the HMAC, after a restart that empties the memory.
+  await gateway.program.terminate();
+  await gateway.program.start();
+  assert.equal((await ask(liteLlmKeys.ada)).choices[0]!.message.content, 'Hi');
+
+  for (const key of [liteLlmKeys.teamOld, liteLlmKeys.teamNew]) await ask(key);
+  const [team] = await rowsOf(gateway.database, 'api_keys', { id: idOf(report, 'key', 'team') });
+  assert.deepEqual(
+    [team!.models, team!.monthly_cap_micros, team!.requests_per_minute],
+    ['["house","other"]', 10_000, 60],
+  );
+  await assert.rejects(ask(liteLlmKeys.blocked), /disabled/);
+  // LiteLLM refuses a key without sk-, and so does this gateway.
+  await assert.rejects(ask(liteLlmKeys.chosen), { status: 401 });
+  await clock.advance(120_000);
+  // A hash is no key, even if it was read in the database.
+  for (const digest of await digests()) await assert.rejects(ask(digest), { status: 401 });
+  await clock.advance(120_000);
+
+  const tables = ['accounts', 'api_keys', 'earlier_keys', 'entries', 'audit_log'] as const;
+  const counts = () =>
+    Promise.all(tables.map(async (table) => (await rowsOf(gateway.database, table)).length));
+  const earlier = await counts();
+  const again = await run('--apply', '--credit-usd', '2');
+  assert.deepEqual(
+    again.lines.filter(({ result }) => result === 'came'),
+    [],
+  );
+  assert.deepEqual(await counts(), earlier);
+});
+
+test('after an import, wrong keys count, and who has sent too many waits; keys in use go on', async () => {
+  await clock.advance(120_000);
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < failuresMax + 40; attempt += 1)
+    statuses.push(
+      (await gateway.get('/v1/balance', { key: `sk-guessguessguess${attempt}` })).status,
+    );
+  assert.ok(statuses.slice(0, failuresMax).every((status) => status === 401));
+  assert.equal(statuses.at(-1), 429);
+  assert.equal((await gateway.get('/v1/balance', { key: liteLlmKeys.ada })).status, 200);
+});
+
+test('without the salt key, sealed models stay, and the report says what to set', async () => {
+  const { LITELLM_SALT_KEY: _, ...env } = gateway.program.env;
+  const usual = gateway.program.env;
+  for (const wrong of [{}, { LITELLM_SALT_KEY: 'sk-another' }]) {
+    gateway.program.env = { ...env, ...wrong } as Record<string, string>;
+    const report = await run();
+    const house = report.lines.find(({ name }) => name === 'house')!;
+    assert.equal(house.result, 'stays');
+    assert.match(house.notes.join(), /LITELLM_SALT_KEY/);
+  }
+  gateway.program.env = usual;
+  await assert.rejects(gateway.program.cli('import', 'litellm'), /give --config, --database/);
+  await assert.rejects(
+    gateway.program.cli('import', 'litellm', '--config', '/no/such'),
+    /cannot be read as YAML/,
+  );
+});
