@@ -14,7 +14,7 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { listedCommands } from '../support/commands.ts';
 import { type DashboardClient, invite, quickHash, signIn, visitor } from '../support/dashboard.ts';
-import { makeForeign, newApiSample } from '../support/foreign-samples.ts';
+import { liteLlmSample, makeForeign, newApiSample } from '../support/foreign-samples.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { actionsOf } from '../support/rows.ts';
@@ -459,6 +459,10 @@ const commands: Readonly<
   'keys revoke': async ({ key }) => [key],
   'import new-api': async () => {
     const source = await makeForeign('sqlite', newApiSample(gateway.upstream.url));
+    return ['--database', source, '--apply'];
+  },
+  'import litellm': async () => {
+    const source = await makeForeign('postgres', liteLlmSample(gateway.upstream.url));
     return ['--database', source, '--apply'];
   },
   'admin-keys create': async () => ['--name', 'A shop', '--scopes', 'accounts:read,keys:write'],
