@@ -2,7 +2,6 @@
 // changes nothing, and never prints a secret.
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
-import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
@@ -12,6 +11,7 @@ import { examineConfig, type Finding } from '../management/changes/set-up-findin
 import { examinePostgres, examineSqlite } from './doctor-database.ts';
 import { examineFiles } from './doctor-files.ts';
 import { examineProviders } from './doctor-providers.ts';
+import { loadSavedConfig } from './saved-config.ts';
 import { printResult, type JsonOption } from './output.ts';
 
 /** Exits with 1 when something is wrong; warnings do not count. */
@@ -26,7 +26,7 @@ export async function doctorCommand({
 }
 
 async function examine(online: boolean): Promise<Finding[]> {
-  const read = readConfig();
+  const read = await readConfig();
   if (!('config' in read)) return [versions, read];
   const { config, catalog } = read;
   const { url } = config.database;
@@ -50,9 +50,9 @@ const versions: Finding = {
   remedy: null,
 };
 
-function readConfig(): { config: Config; catalog: Catalog } | Finding {
+async function readConfig(): Promise<{ config: Config; catalog: Catalog } | Finding> {
   try {
-    const config = loadConfig({ env: process.env, cwd: process.cwd() });
+    const config = await loadSavedConfig();
     return { config, catalog: loadCatalog(config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

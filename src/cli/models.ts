@@ -12,17 +12,17 @@ import { loadCatalog, readBuiltInCatalog } from '../domain/catalog/load-catalog.
 import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts';
 import { priceFor } from '../domain/catalog/price.ts';
 import type { Model } from '../domain/catalog/model.ts';
-import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { usdPerMillionFromPicos } from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
+import { loadSavedConfig } from './saved-config.ts';
 
 const listPricePpm = 1_000_000;
 
 export async function listModelsCommand(options: JsonOption): Promise<void> {
-  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const config = await loadSavedConfig();
   const catalog = loadCatalog(config);
   const models = catalog.list().map((model) => describeModel(config, catalog, model));
   const rows = models.map((model) => [
@@ -49,7 +49,7 @@ const priceDates = `Prices that the configuration does not set come from the bui
 
 /** Lists what keeps models from running, models that end, and prices that no second source confirms. */
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
-  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const config = await loadSavedConfig();
   const catalog = loadCatalog(config);
   const problems = [
     ...checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(

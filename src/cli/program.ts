@@ -471,9 +471,9 @@ function addSettingsCommands(program: Command): void {
     program.command('reload').description('have every gateway read its configuration file again'),
   ).action(async (options) => (await settingsCommands()).reloadCommand(options));
   const config = program.command('config').description('the configuration file');
-  json(config.command('export').description('the saved settings as a configuration file')).action(
-    async (options) => (await settingsCommands()).exportSettingsCommand(options),
-  );
+  json(
+    config.command('export').description('the file with the saved settings in it, as a new file'),
+  ).action(async (options) => (await settingsCommands()).exportSettingsCommand(options));
 }
 
 function addImportCommands(program: Command): void {

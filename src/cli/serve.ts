@@ -1,5 +1,6 @@
 // `tollgate serve`: starts the gateway, prints how to use it, and stops it on a signal.
 import { availableParallelism } from 'node:os';
+import { isatty } from 'node:tty';
 import type { Worker } from 'node:worker_threads';
 import type { App } from '../app.ts';
 import type { ThreadsOptions } from '../threads/start-threads.ts';
@@ -109,7 +110,8 @@ function stopOnSignal(app: App, { log, flush, release, die }: Stopping): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   // A service is told to read its file again; a closed terminal ends what ran in it.
-  process.on('SIGHUP', (signal) => (process.stdout.isTTY ? stop(signal) : void app.reread()));
+  const isInTerminal = [0, 1, 2].some((stream) => isatty(stream));
+  process.on('SIGHUP', (signal) => (isInTerminal ? stop(signal) : void app.reread()));
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 }

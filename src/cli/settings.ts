@@ -1,5 +1,6 @@
 // `tollgate settings …`, `tollgate reload`, `tollgate config export`: what operators save in the
 // database. Running gateways follow within two seconds.
+import { openConfig } from '../config/load.ts';
 import { parsePath } from '../config/config-error.ts';
 import { liveSections } from '../config/saved-settings.ts';
 import { listSettings, readSettings } from '../domain/settings/settings-versions.ts';
@@ -89,7 +90,9 @@ export async function reloadCommand(options: JsonOption): Promise<void> {
 
 export async function exportSettingsCommand(options: JsonOption): Promise<void> {
   await withInstallation('config export', async (installation) => {
-    const yaml = exportSettings((await newest(installation)).settings);
+    const { settings } = await newest(installation);
+    const { written } = openConfig({ env: process.env, cwd: process.cwd() });
+    const yaml = exportSettings(settings, written());
     printResult(options, { yaml }, yaml.trimEnd());
   });
 }

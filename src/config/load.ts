@@ -22,6 +22,7 @@ import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 import { resolveTelemetry } from './telemetry.ts';
 import { type Tuning, usualTuning } from './tuning.ts';
+import { unmaskVariables } from './variables.ts';
 import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
@@ -41,6 +42,8 @@ export type ConfigReader = {
   readonly withSaved: (saved: SavedSettings) => Config;
   /** Reads the file again. It must be valid with these settings, or the last one stays. */
   readonly rereadFile: (saved: SavedSettings) => Config;
+  /** The file as it is written, with its references to variables. */
+  readonly written: () => Readonly<Record<string, unknown>>;
   /** The fields that the file sets, each with its line, and the variables that set one. */
   readonly locked: () => readonly LockedField[];
 };
@@ -58,6 +61,7 @@ export function openConfig(source: ConfigSource): ConfigReader {
       file = found;
       return config;
     },
+    written: () => (file ? unmasked(file.root) : {}),
     locked: () => [...lockedByFile(file), ...lockedByVariables(source.env)],
   };
 }
@@ -140,6 +144,10 @@ function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {
   if (named) return readConfigFile(resolve(cwd, named));
   const usual = join(cwd, 'tollgate.yaml');
   return existsSync(usual) ? readConfigFile(usual) : null;
+}
+
+function unmasked(root: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(unmaskVariables(JSON.stringify(root))) as Record<string, unknown>;
 }
 
 function lockedByFile(file: ConfigFileText | null): LockedField[] {

@@ -1,6 +1,8 @@
 // Saved settings under load: every thread of a process and every gateway of a database takes a new
 // version, no request sees half of one, and none fails.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test, testOn } from '../support/both-stores.ts';
 import { type AdminClient, adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
@@ -102,6 +104,30 @@ test('all threads of a process take each version whole, and no request fails', a
   const admin = await adminOf(gateway);
   const { upstream, url } = gateway;
   await changeUnderLoad({ urls: [url], key, admin, upstream });
+});
+
+test('SIGHUP has all threads read the file again; a bad file changes nothing', async () => {
+  const gateway = await startGatewayProgram({ server: { threads: 2 }, overload: { lag_ms: null } });
+  ended.push(() => gateway.stop());
+  const { key } = await gateway.makeKey({ mode: 'test' });
+  const file = join(gateway.program.dataDir, 'tollgate.yaml');
+  const written = JSON.parse(readFileSync(file, 'utf8')) as object;
+  const statuses = async (model: string) => {
+    const all = Array.from({ length: 6 }, () => gateway.get(`/v1/models/${model}`, { key }));
+    return (await Promise.all(all)).map(({ status }) => status);
+  };
+  const rewrite = (text: object | string) => {
+    writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+    gateway.program.hangUp();
+  };
+  rewrite({ ...written, aliases: { fresh: 'gpt-6-luna' } });
+  await until(async () => (await statuses('fresh')).every((status) => status === 200));
+  rewrite('aliases: { fresh: nothing }');
+  await until(() => gateway.program.output.includes('the settings are refused'));
+  assert.match(gateway.program.output, /tollgate\.yaml:1:19: aliases\.fresh/);
+  assert.ok((await statuses('fresh')).every((status) => status === 200));
+  rewrite(written);
+  await until(async () => (await statuses('fresh')).every((status) => status === 404));
 });
 
 testOn('postgres', 'both gateways of a database take each version whole', async () => {

@@ -367,5 +367,9 @@ test('commands save settings too', async () => {
   await run('settings', 'unset', 'models.filed.display_name');
   await run('reload');
   const { yaml } = await run<{ yaml: string }>('config', 'export');
-  assert.match(yaml, /^# Settings/);
+  assert.match(yaml, /openai:\n\s+kind: openai\n/);
+  const [listed] = (await run<{ id: string; live: boolean }[]>('models', 'list')).filter(
+    ({ id }) => id === 'sold',
+  );
+  assert.equal(listed?.live, true);
 });

@@ -105,6 +105,11 @@ export class Program extends Installation {
     return this.#end('SIGTERM');
   }
 
+  /** Has the process read its configuration file again. */
+  hangUp(): void {
+    this.#child?.kill('SIGHUP');
+  }
+
   /** Signals its whole process group, as a terminal or systemd does. Needs `argv`. */
   async signalGroup(signal: NodeJS.Signals): Promise<number | null> {
     return this.#end(signal, (child) => process.kill(-child.pid!, signal));

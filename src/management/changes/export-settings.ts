@@ -1,18 +1,29 @@
 // Writes saved settings as a configuration file, which then sets the same fields.
 import { stringify } from 'yaml';
-import { changeSettings, savedFieldsIn, type SavedSettings } from '../../config/saved-settings.ts';
+import {
+  changeSettings,
+  mergeUnder,
+  savedFieldsIn,
+  type SavedSettings,
+} from '../../config/saved-settings.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { isCredential } from './settings.ts';
 
-/** Credentials become variables: a known provider's own, else one that is named after it. */
-export function exportSettings(settings: SavedSettings): string {
+/**
+ * Credentials become variables: a known provider's own, else one that is named after it. `written`: the
+ * file's own fields, which go before; left out: only what is saved.
+ */
+export function exportSettings(
+  settings: SavedSettings,
+  written: Readonly<Record<string, unknown>> = {},
+): string {
   const credentials = savedFieldsIn(settings).filter(isCredential) as string[][];
   const masked = changeSettings(
     settings,
     credentials.map((path) => ({ path, value: `\${${variableOf(path[1]!)}}` })),
   );
-  const literal = withoutReferences(settings, masked);
-  return `# Settings that were saved in the database of Tollgate.\n${stringify(literal)}`;
+  const literal = withoutReferences(settings, masked) as SavedSettings;
+  return `# Written by Tollgate from its saved settings.\n${stringify(mergeUnder(literal, written))}`;
 }
 
 function variableOf(provider: string): string {
