@@ -12,7 +12,9 @@ import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import { geminiTurns } from '../support/turns-gemini.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
+import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { scaled } from '../support/volume.ts';
 import type { Turn, TurnFormat } from '../support/turn-format.ts';
 import {
   answerJson,
@@ -387,6 +389,49 @@ test('the hold covers the longest turns, with all results and all output read ag
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= Number(charge.hold_micros));
   const { input_tokens: input, output_tokens: output } = await recordOf(reply);
   assert.equal(reply.costMicros, input * 3 + output * 15 + 5 * searchMicros, 'not cut to the hold');
+});
+
+test('the hold covers any number of searches in each turn, and a model that goes on calling', async () => {
+  const random = new Random('searches-in-turns');
+  await gateway.creditAccount(account, 500);
+  for (let episode = 0; episode < scaled(30, 300); episode++) {
+    const pages = Array.from({ length: 10 }, (_page, index) => ({
+      title: 'T',
+      url: `https://www.example.com/${index}`,
+      description: '7 1 9 3 '.repeat(random.pick([10, 400])),
+    }));
+    gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
+    const most = 1 + random.below(6);
+    const eager = random.chance(0.5);
+    gateway.upstream.on(onMessages.path, (response, request) => {
+      const calls = eager ? most : random.below(7);
+      const queries = Array.from({ length: calls }, (_query, index) =>
+        random.chance(0.2) ? '' : `q${index}`,
+      );
+      const usage = {
+        input_tokens: estimateInputTokens(request.body).upper,
+        output_tokens: 20 * (1 + calls),
+      };
+      const turn = { ...searchTurn(...queries), text: 'x' };
+      return answerJson({ ...onMessages.format.whole(turn), usage })(response, request);
+    });
+    const { reply } = await ask({ model: 'flat', max_output_tokens: 1_000, max_tool_calls: most });
+    assert.equal(reply.status, 200, reply.text);
+    const { hold_micros: hold } = await gateway.database.read
+      .selectFrom('charges')
+      .select('hold_micros')
+      .where('id', '=', reply.requestId)
+      .executeTakeFirstOrThrow();
+    const {
+      input_tokens: input,
+      output_tokens: output,
+      web_searches: searches,
+    } = await recordOf(reply);
+    const cost = input * 3 + output * 15 + (searches ?? 0) * searchMicros;
+    const where = JSON.stringify({ episode, most, eager, input, output, searches, hold });
+    assert.ok(cost <= Number(hold), `${cost} ${where}`);
+    assert.equal(reply.costMicros, cost, where);
+  }
 });
 
 test('all calls together have the time of one answer', async () => {

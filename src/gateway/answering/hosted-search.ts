@@ -21,6 +21,7 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { lighten } from '../routing/lighten.ts';
+import { inputTokensWithSearches } from '../routing/provider-search.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
@@ -48,6 +49,8 @@ export class SearchTurns {
   /** Searches that were sent to a provider, whatever came of them. */
   #searchesSent = 0;
   #turns = 0;
+  /** Of all turns, at most. */
+  #inputTokens: number;
   /** What the model reads after the client's messages: its turns, and what was found. */
   readonly #messages: Message[] = [];
   /** The usage of all turns that have ended; null: none has. */
@@ -58,6 +61,7 @@ export class SearchTurns {
     this.current = called;
     this.#own = own;
     this.#startedAtMs = called.gateway.clock.elapsedMs();
+    this.#inputTokens = called.asked.estimate.upper;
   }
 
   get spentMs(): number {
@@ -162,17 +166,32 @@ export class SearchTurns {
 
   /**
    * Goes to the next turn. Its output limit is what the others have left. Returns false when its
-   * request is beyond a limit, or its client has left: then the answer is complete.
+   * request is beyond a limit or the hold, or its client has left: then the answer is complete.
    */
   next(): boolean {
     if (this.#isLeft) return false;
     try {
-      this.current = this.#writeNext();
+      const next = this.#writeNext();
+      this.#inputTokens += next.asked.estimate.upper;
+      if (this.#inputTokens > this.#heldInputTokens) return false;
+      this.current = next;
       return true;
     } catch (error) {
       if (error instanceof ApiError) return false;
       throw error;
     }
+  }
+
+  /**
+   * The hold has room for one search a turn. What one turn finds in several is read again in each
+   * that follows, also by a model that goes on calling though it may not.
+   */
+  get #heldInputTokens(): number {
+    const { asked, call, terms } = this.#first;
+    return inputTokensWithSearches(call.attempt.search, {
+      promptTokens: terms.granted.wanted.inputTokensUpper + this.usage!.outputTokens,
+      contextTokens: asked.model.contextTokens,
+    });
   }
 
   #writeNext(): Called {
