@@ -37,7 +37,7 @@ const wires: readonly Wire[] = [
   { model: 'on-chat', path: '/local/v1/chat/completions', format: chatTurns },
   { model: 'on-gemini', path: '/v1beta/models/gemini-3-flash', format: geminiTurns },
 ];
-const [onMessages] = wires as [Wire];
+const [onMessages, onChat] = wires as [Wire, Wire];
 
 const clock = new TestClock();
 
@@ -62,6 +62,10 @@ const gateway = await startGateway(
       flat: {
         ...model('anthropic', 'claude-sonnet-4-5'),
         prices: { input: 3, output: 15, cache_read: 3, cache_write: 3, cache_write_1h: 3 },
+      },
+      tiers: {
+        ...model('local'),
+        prices: { ...prices, service_tiers: { priority: { input: 6, output: 30 } } },
       },
       // A turn may reach its higher price.
       tiered: {
@@ -432,6 +436,21 @@ test('the hold covers any number of searches in each turn, and a model that goes
     assert.ok(cost <= Number(hold), `${cost} ${where}`);
     assert.equal(reply.costMicros, cost, where);
   }
+});
+
+test('a dearer service tier that the provider takes in a turn is a loss, as without a search', async () => {
+  gateway.upstream.on(onChat.path, (response, request) => {
+    const { messages } = request.body as { readonly messages: readonly { role: string }[] };
+    const turn = messages.at(-1)!.role === 'tool' ? answerTurn : searchTurn('q');
+    return answerJson({ ...onChat.format.whole(turn), service_tier: 'priority' })(
+      response,
+      request,
+    );
+  });
+  const { reply } = await ask({ model: 'tiers' });
+  assert.equal(reply.costMicros, costOf(2, 1));
+  await until(async () => (await gateway.lossesOf(reply.requestId)).length > 0);
+  assert.deepEqual(await gateway.lossesOf(reply.requestId), [costOf(2, 0)]);
 });
 
 test('all calls together have the time of one answer', async () => {

@@ -298,8 +298,10 @@ function writeResults(results: readonly SearchResult[]): string {
   return text.toWellFormed();
 }
 
+/** The tier is that of the later turn. */
 function add(one: Usage, other: Usage): Usage {
-  const sum = { ...noUsage };
+  const { tier = one.tier } = other;
+  const sum = { ...noUsage, ...(tier !== undefined && { tier }) };
   for (const name of Object.keys(noUsage) as (keyof typeof noUsage)[])
     sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
   return sum;
