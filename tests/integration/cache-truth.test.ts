@@ -259,6 +259,14 @@ test('an account sees its own conversations only, and days that are asked for', 
   }
 });
 
+test('the hour before a report explains its first requests, and is not counted', async () => {
+  const { key } = await play(agents.chat, { turns: 3 });
+  const from = new Date(clock.nowMs() - 50_000).toISOString();
+  const { total, rows } = await reportOf(key, `?from=${from}`);
+  assert.deepEqual([total.requests, rows.length, rows[0]!.requests], [2, 1, 2]);
+  assert.ok(!total.missed.some(({ reason }) => reason === 'first-turn'), 'it goes on');
+});
+
 test('only the newest charges are counted when there are too many, and the report says so', async () => {
   const { account } = await play(agents.chat, { turns: 5 });
   const ask = (chargesMax: number) =>
