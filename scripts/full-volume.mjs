@@ -3,7 +3,10 @@
  * What a small volume finds, the full one finds too.
  */
 export const filesAtFullVolume = {
-  crashes: ['src/domain/ledger/sqlite/store.test.ts', 'tests/integration/crash.test.ts'],
+  crashes: [
+    'src/domain/ledger/sqlite/store.test.ts',
+    'tests/integration/{alerts-crash,crash}.test.ts',
+  ],
   faults: ['tests/integration/{fault-table,provider-bill}.test.ts'],
   fuzz: [
     'src/domain/ledger/races.test.ts',

@@ -7,6 +7,7 @@ import type { Secrets } from './lib/secrets.ts';
 import { createAccount } from './management/changes/accounts.ts';
 import { createKey } from './management/changes/keys.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
+import { renewEndpoints } from './domain/alerts/endpoints.ts';
 import { renewHeaders } from './domain/telemetry/accounts/headers.ts';
 import { renewSettings } from './domain/settings/settings-versions.ts';
 import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
@@ -28,6 +29,7 @@ export async function prepareFirstStart(
   await tidySignIns(database, nowMs);
   await renewSecondFactors(database, secrets);
   await renewHeaders(database, secrets);
+  await renewEndpoints(database, secrets);
   await renewSettings(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),

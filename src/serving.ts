@@ -1,7 +1,6 @@
 // Wires the parts of one HTTP thread together: the gateway, its server, the dashboard's API and
 // the admin API.
 import { Billing } from './domain/billing/billing.ts';
-import { recordBooking } from './domain/audit/audit-log.ts';
 import { Activity } from './domain/activity/activity.ts';
 import { KeptBodies } from './domain/bodies/kept-bodies.ts';
 import { ResponseCache } from './domain/cache/response-cache.ts';
@@ -36,7 +35,7 @@ import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
-
+import { Alerts } from './management/alerts/alerts.ts';
 import { addManagement } from './management/dispatch.ts';
 import { openDeviceLogins } from './management/sign-in/device-logins.ts';
 import { openUsers } from './management/user-services.ts';
@@ -101,7 +100,8 @@ export async function startServing(
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
   const forManagement = { database, config, ledger: gateway.books.ledger, log, clock };
   const users = openUsers({ ...forManagement, secrets, addressRates, publicUrl });
-  const billing = new Billing({ ...forManagement, recordBooking, sendWarning: users.sendWarning });
+  const alerts = new Alerts({ ...forManagement, gateway, secrets, users, publicUrl });
+  const billing = new Billing({ ...forManagement, recordBooking: alerts.recordBooking });
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
   const telemetry = new Telemetry(config.telemetry, {
     ...forManagement,
@@ -129,13 +129,12 @@ export async function startServing(
     metrics,
   };
   const server = createServer(parts, (app, memoryWait) => {
-    addManagement(app, { ...parts, users }, memoryWait);
+    addManagement(app, { ...parts, users, alerts }, memoryWait);
   });
   const { host, port } = config.server;
   // Node takes `reusePort`, which Fastify's types do not know yet.
   await server.listen(Object.assign({ host, port }, { reusePort }));
-  if (threads.isFirst) billing.startChecking();
-  if (threads.isFirst) sealing.start();
+  if (threads.isFirst) for (const part of [billing, sealing, alerts]) part.start();
   const stop: Serving['stop'] = async (readinessAskedMs = Infinity) => {
     const askedMs = Math.max(lifecycle.readinessAskedMs, clock.elapsedMs() - readinessAskedMs);
     lifecycle.readinessAskedMs = askedMs;
@@ -143,7 +142,8 @@ export async function startServing(
     const { keepAlives, images, answers } = gateway;
     const { idempotency, cache } = answers;
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
-    await Promise.all([hosts.upstreams, images, billing, sealing].map((part) => part.close()));
+    const working = [hosts.upstreams, images, billing, sealing, alerts];
+    await Promise.all(working.map((part) => part.close()));
     const { activity, bodies } = observe;
     for (const part of [telemetry, keys, activity, bodies, shared, database]) await part.close();
   };

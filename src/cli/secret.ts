@@ -2,6 +2,7 @@
 // it read at its start.
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
+import { endpointsUnderOthers } from '../domain/alerts/endpoints.ts';
 import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
 import { settingsUnderOthers } from '../domain/settings/settings-versions.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -85,6 +86,8 @@ type Status = {
   readonly users_with_backup_codes: number;
   /** Ids of accounts whose headers for traces are encrypted with another secret. */
   readonly telemetry_accounts: readonly string[];
+  /** Ids of endpoints of alerts that are encrypted with another secret. */
+  readonly alert_endpoints: readonly string[];
   /** The versions of saved settings that are encrypted with another secret. */
   readonly settings_versions: readonly number[];
   /**
@@ -123,6 +126,7 @@ async function readStatus({
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
     telemetry_accounts: await accountsUnderOthers(database, current),
+    alert_endpoints: await endpointsUnderOthers(database, current),
     settings_versions: await settingsUnderOthers(database, current),
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
@@ -136,6 +140,7 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     authenticator_apps: apps,
     users_with_backup_codes: users,
     telemetry_accounts: accounts,
+    alert_endpoints: endpoints,
     settings_versions: versions,
     short_lived_until: until,
   } = status;
@@ -150,6 +155,9 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     ...(accounts.length === 0
       ? []
       : [`keys for the traces of ${accounts.length} accounts are not under the current secret`]),
+    ...(endpoints.length === 0
+      ? []
+      : [`${endpoints.length} endpoints of alerts are not under the current secret`]),
     ...(versions.length === 0
       ? []
       : [`saved settings of ${versions.length} versions are not under the current secret`]),

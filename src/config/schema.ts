@@ -278,6 +278,23 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    alerts: Type.Object(
+      {
+        allowed_hosts: Type.Array(
+          Type.String({
+            ...host,
+            description: 'A host, or `host:port` for a port other than 443 and 8443.',
+          }),
+          {
+            maxItems: 100,
+            default: [],
+            description:
+              'Hosts outside the public internet that accounts may send their webhooks to, also without TLS. Owners of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
+          },
+        ),
+      },
+      section,
+    ),
     signup: Type.Object(
       {
         open: Type.Boolean({

@@ -43,7 +43,10 @@ export type Tables = {
   payments: PaymentsTable;
   payment_events: PaymentEventsTable;
   payment_bookings: PaymentBookingsTable;
-  balance_warnings: BalanceWarningsTable;
+  balance_thresholds: BalanceThresholdsTable;
+  events: EventsTable;
+  alert_endpoints: AlertEndpointsTable;
+  event_deliveries: EventDeliveriesTable;
   users: UsersTable;
   user_sessions: UserSessionsTable;
   user_credentials: UserCredentialsTable;
@@ -739,17 +742,64 @@ export type PaymentBookingsTable = {
   booked_at_ms: number | null;
 };
 
-/**
- * Low-balance warnings: one row per account whose owners want an e-mail when the live balance falls
- * below a threshold.
- */
-type BalanceWarningsTable = {
+/** Live balances below which an account's owners are told. */
+type BalanceThresholdsTable = {
   account_id: string;
   threshold_micros: Micros;
-  /** Until this time a gateway is sending the warning. */
-  claimed_until_ms: Generated<number>;
   /** null when the balance has not fallen below the threshold since it was last above. */
   warned_at_ms: number | null;
+};
+
+/** What happened, in the order of writing. Removed after 60 days. */
+type EventsTable = {
+  /** The same in every delivery. */
+  id: string;
+  /** An `EventType`. */
+  type: string;
+  /** null: it is about the service. */
+  account_id: string | null;
+  /** What it tells: a second event with the same key is not written. null: it is written always. */
+  once_key: string | null;
+  /** JSON. */
+  data: string;
+  created_at_ms: number;
+};
+
+/** Where events are sent to. */
+export type AlertEndpointsTable = {
+  id: string;
+  /** null: an operator's own. */
+  account_id: string | null;
+  kind: 'webhook' | 'email' | 'slack';
+  /** An e-mail address, or `owners`. Of the other kinds: the address without what is secret in it. */
+  shown_address: string;
+  /** A JSON array; null: all that its owner may hear of. */
+  types: string | null;
+  /** 1: an operator allows its address in the operator's own network. */
+  is_private: Generated<Flag>;
+  /** The address and the signing secrets, encrypted, in base64; null: e-mail has none. */
+  sealed: string | null;
+  /** The key id of the secret that they are encrypted under. */
+  secret_id: string | null;
+  created_at_ms: number;
+  disabled_at_ms: number | null;
+  disabled_reason: string | null;
+};
+
+/** An event for one endpoint, written with the event. */
+type EventDeliveriesTable = {
+  /** `<event>.<endpoint>` */
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  attempts: Generated<number>;
+  /** When it is tried next; a gateway that tries moves it to the end of its lease. null: never. */
+  next_at_ms: number | null;
+  created_at_ms: number;
+  tried_at_ms: number | null;
+  delivered_at_ms: number | null;
+  /** Why the last attempt failed. */
+  problem: string | null;
 };
 
 /**

@@ -1,6 +1,7 @@
 // The handler of each call of the contract.
 import { accountsHandlers } from './accounts/accounts.ts';
 import { adminKeysHandlers } from './accounts/admin-keys.ts';
+import { alertsHandlers } from './accounts/alerts.ts';
 import { auditHandlers } from './accounts/audit-log.ts';
 import { billingHandlers } from './accounts/billing.ts';
 import { keysHandlers } from './accounts/keys.ts';
@@ -28,6 +29,7 @@ import { sessionHandlers } from './sign-in/session.ts';
 export const handlers: Handlers<typeof contract> = {
   ...accountsHandlers,
   ...adminKeysHandlers,
+  ...alertsHandlers,
   ...analyticsHandlers,
   ...auditHandlers,
   ...authHandlers,

@@ -1,20 +1,17 @@
 // Wires users to accounts, the ledger and e-mail.
 import { auditRowOf } from '../domain/audit/audit-log.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import type { SendWarning } from '../domain/billing/low-balance.ts';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { signUpCreditId, type Ledger } from '../domain/ledger/commands.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { formatUsd, micros } from '../lib/money.ts';
+import { micros } from '../lib/money.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { OwnChangeRow } from '../domain/users/library-adapter.ts';
 import { Authentication } from '../domain/users/authentication.ts';
 import { createMailer, type Mailer } from '../domain/users/mail.ts';
-import { listMembers } from '../domain/users/members.ts';
-import { lowBalanceMail } from '../domain/users/messages.ts';
 import { KnownDevices } from '../domain/users/known-devices.ts';
 import type { CreditOnce, MakeAccount } from '../domain/users/own-account.ts';
 import { Challenges } from '../domain/users/passkeys/challenges.ts';
@@ -37,8 +34,6 @@ export type Users = {
   readonly publicUrl: () => string;
   readonly makeAccount: MakeAccount;
   readonly creditOnce: CreditOnce;
-  /** Sends a low-balance warning to an account's owners; null without a mail server. */
-  readonly sendWarning: SendWarning | null;
 };
 
 type UsersInput = {
@@ -68,7 +63,6 @@ export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users
     passkeys: new Passkeys({ ...input, serviceName: input.config.service.name }),
     proofs: new Challenges(input.secrets),
     mailer,
-    sendWarning: mailer && warnOwners(mailer, input),
     publicUrl: input.publicUrl,
   };
 }
@@ -109,21 +103,5 @@ function creditOnceOn(
       note: 'sign-up credit',
     } as const;
     await adjustBalance(changes, ledger, { ...credit, entryId: signUpCreditId(accountId) });
-  };
-}
-
-function warnOwners(
-  mailer: Mailer,
-  { database, publicUrl }: Pick<UsersInput, 'database' | 'publicUrl'>,
-): SendWarning {
-  return async ({ accountId, accountName, balanceMicros, thresholdMicros }) => {
-    const mail = lowBalanceMail({
-      accountName,
-      balance: `$${formatUsd(balanceMicros)}`,
-      threshold: `$${formatUsd(thresholdMicros)}`,
-      link: `${publicUrl()}/billing?account=${accountId}`,
-    });
-    const owners = (await listMembers(database, accountId)).filter(({ role }) => role === 'owner');
-    await Promise.all(owners.map(({ email }) => mailer.send({ to: email, ...mail })));
   };
 }

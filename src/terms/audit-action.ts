@@ -13,7 +13,8 @@ export type AuditKind =
   | 'secret'
   | 'admin-key'
   | 'backup'
-  | 'settings';
+  | 'settings'
+  | 'alert';
 
 /** The kind of object and what happened to it, such as `key.update`. */
 export type AuditAction = `${AuditKind}.${string}`;

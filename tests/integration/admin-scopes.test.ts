@@ -15,7 +15,14 @@ before(async () => {
   gateway = await startGateway({ limits: { failed_keys_per_minute: null } });
   const owner = await signIn(gateway);
   const { id: key } = await gateway.makeKey({ account: owner.account });
-  params = { account: owner.account, user: owner.userId, key, invitation: 'inv_unknown' };
+  params = {
+    account: owner.account,
+    user: owner.userId,
+    key,
+    invitation: 'inv_unknown',
+    endpoint: 'end_unknown',
+    delivery: 'evt_unknown.end_unknown',
+  };
 });
 after(() => gateway.stop());
 

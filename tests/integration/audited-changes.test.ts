@@ -7,17 +7,18 @@ import {
   type Contract,
   dashboardCalls,
 } from '../../src/management/contract/contract.ts';
+import { writeTest } from '../../src/domain/alerts/outbox.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
-import { after, before, test, testOn } from '../support/both-stores.ts';
+import { after, before, beforeEach, test, testOn } from '../support/both-stores.ts';
 import { listedCommands } from '../support/commands.ts';
 import { type DashboardClient, invite, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { liteLlmSample, makeForeign, newApiSample } from '../support/foreign-samples.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { actionsOf } from '../support/rows.ts';
+import { actionsOf, rowOf, setRows } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
@@ -29,6 +30,7 @@ const passwordHash = quickHash(password);
 /** The gateway's public URL: passkeys need a host name, and the tests call its IP address. */
 const passkeyOrigin = 'http://localhost:4000';
 const hooks = hooksOfFile();
+const nobody = '127.0.0.1:9';
 let stripe: LocalStripe;
 let gateway: TestGateway;
 let admin: AdminClient;
@@ -37,6 +39,7 @@ before(async () => {
   gateway = await startGateway(
     {
       stripe: stripe.config,
+      alerts: { allowed_hosts: [nobody] },
       signup: { open: true, initial_credit_usd: 1 },
       server: { trust_proxy: true, public_url: passkeyOrigin },
     },
@@ -46,6 +49,10 @@ before(async () => {
   admin = await adminOf(gateway);
 });
 after(() => gateway.stop());
+// What an earlier test had sent is tried again later, while this one compares rows.
+beforeEach(async () => {
+  await gateway.database.write.deleteFrom('alert_endpoints').execute();
+});
 
 /** Who changes something, and the ids in the path. */
 type Call<By = DashboardClient> = {
@@ -157,6 +164,37 @@ async function withPasskey(): Promise<Call> {
   const { by, body } = await withDevice();
   const { id } = await jsonOf(by.post('/profile/passkeys', body));
   return { by, passkey: id };
+}
+
+/** Nobody listens there. */
+const webhook = { kind: 'webhook', address: `http://${nobody}/hook` };
+
+async function addEndpoint(by: DashboardClient, path: string): Promise<Call> {
+  const { endpoint } = await jsonOf<{ endpoint: { id: string } }>(
+    by.post(`${path}/alert-endpoints`, { ...webhook, password }),
+  );
+  return { by, endpoint: endpoint.id };
+}
+
+async function withEndpoint(): Promise<Call> {
+  const { by } = await byOwner();
+  return addEndpoint(by, `/accounts/${by.account}`);
+}
+
+async function withOwnEndpoint(): Promise<Call> {
+  return addEndpoint(await operator(), '/operator');
+}
+
+/** A delivery of an endpoint that is switched off. */
+async function withDelivery(made?: Call): Promise<Call> {
+  const call = made ?? (await withEndpoint());
+  const id = idIn(call, 'endpoint');
+  await setRows(gateway.database, 'alert_endpoints', { id }, { disabled_at_ms: 1 });
+  const { write } = gateway.database;
+  const endpoint = await rowOf(gateway.database, 'alert_endpoints', { id });
+  await writeTest(write, endpoint, nowMs());
+  const { id: delivery } = await rowOf(gateway.database, 'event_deliveries', { endpoint_id: id });
+  return { ...call, delivery };
 }
 
 const adjustment = {
@@ -271,7 +309,20 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     request_id: requestId(),
     amount_micros: 10_000_000,
   }),
-  'PATCH /accounts/:account/low-balance': sending(byOwner, { threshold_micros: 1_000_000 }),
+  'PATCH /accounts/:account/low-balance': sending(byOwner, { thresholds_micros: [1_000_000] }),
+  'POST /accounts/:account/alert-endpoints': sending(byOwner, webhook),
+  'PATCH /accounts/:account/alert-endpoints/:endpoint': sending(withEndpoint, { enabled: false }),
+  'DELETE /accounts/:account/alert-endpoints/:endpoint': withEndpoint,
+  'POST /accounts/:account/alert-endpoints/:endpoint/secret': withEndpoint,
+  'POST /accounts/:account/alert-endpoints/:endpoint/test': withEndpoint,
+  'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
+  'POST /operator/alert-endpoints': sending(byOperator, webhook),
+  'PATCH /operator/alert-endpoints/:endpoint': sending(withOwnEndpoint, { enabled: false }),
+  'DELETE /operator/alert-endpoints/:endpoint': withOwnEndpoint,
+  'POST /operator/alert-endpoints/:endpoint/secret': withOwnEndpoint,
+  'POST /operator/alert-endpoints/:endpoint/test': withOwnEndpoint,
+  'POST /operator/alert-deliveries/:delivery/again': async () =>
+    withDelivery(await withOwnEndpoint()),
   'POST /operator/accounts': sending(byOperator, { request_id: requestId(), name: 'Made' }),
   'PATCH /operator/accounts/:account': sending(byOperator, {
     frozen: true,

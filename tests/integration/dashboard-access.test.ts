@@ -102,7 +102,20 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
     passkey: 'pky_unknown',
     topUp: 'top_unknown',
     payment: 'pay_unknown',
+    ...(await makeForeignAlert(owner)),
   };
+}
+
+async function makeForeignAlert(owner: DashboardClient) {
+  const path = `/accounts/${owner.account}/alert-endpoints`;
+  const made = await ok(owner.post(path, { kind: 'email', address: 'owners' }));
+  const { id: endpoint } = made.json<{ endpoint: { id: string } }>().endpoint;
+  await ok(owner.post(`${path}/${endpoint}/test`));
+  await ok(owner.patch(`${path}/${endpoint}`, { enabled: false }));
+  const { id: delivery } = await rowOf(gateway.database, 'event_deliveries', {
+    endpoint_id: endpoint,
+  });
+  return { endpoint, delivery };
 }
 
 function call(
@@ -225,13 +238,21 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'POST /telemetry/test',
   ],
   owner: [
+    'DELETE /alert-endpoints/:endpoint',
     'DELETE /members/:user',
+    'GET /alert-deliveries',
+    'GET /alert-endpoints',
     'GET /audit-log',
+    'PATCH /alert-endpoints/:endpoint',
     'PATCH /keys/:key/owner',
     'PATCH /low-balance',
     'PATCH /members/:user',
     'PATCH /members/:user/budget',
     'PATCH /settings',
+    'POST /alert-deliveries/:delivery/again',
+    'POST /alert-endpoints',
+    'POST /alert-endpoints/:endpoint/secret',
+    'POST /alert-endpoints/:endpoint/test',
     'POST /top-ups',
   ],
 };

@@ -174,14 +174,14 @@ test('after a Stripe outage the same top-up can be retried', async () => {
   await ok(owner.post(`/accounts/${owner.account}/top-ups`, body));
 });
 
-test('the low-balance warning is set, changed and removed, each with an audit row', async () => {
+test('the low-balance warnings are set, changed and removed, each with an audit row', async () => {
   const owner = await signIn(gateway);
-  const set = async (threshold_micros: number | null) =>
-    (await owner.patch(`/accounts/${owner.account}/low-balance`, { threshold_micros })).json()[
-      'threshold_micros'
+  const set = async (thresholds_micros: readonly number[]) =>
+    (await owner.patch(`/accounts/${owner.account}/low-balance`, { thresholds_micros })).json()[
+      'thresholds_micros'
     ];
-  for (const threshold of [5_000_000, 5_000_000, 7_000_000, null, null])
-    assert.equal(await set(threshold), threshold);
+  for (const thresholds of [[5_000_000], [5_000_000], [7_000_000, 2_000_000], [], []])
+    assert.deepEqual(await set(thresholds), thresholds);
   const actions = await actionsOf(gateway.database, { subject: owner.account });
   assert.equal(actions.length, 3);
 });

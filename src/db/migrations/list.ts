@@ -7,6 +7,7 @@ import { firstSchema, firstSchemaOnPostgres } from './0035-first-schema/schema.t
 import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
 import { cacheTruth } from './0037-cache-truth.ts';
 import { savedSettings } from './0038-saved-settings.ts';
+import { alerts } from './0039-alerts.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -23,6 +24,7 @@ const sqlite = {
   '0036-device-logins': deviceLogins,
   '0037-cache-truth': cacheTruth('sqlite'),
   '0038-saved-settings': savedSettings('sqlite'),
+  '0039-alerts': alerts('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -30,6 +32,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0036-device-logins': deviceLoginsOnPostgres,
   '0037-cache-truth': cacheTruth('postgres'),
   '0038-saved-settings': savedSettings('postgres'),
+  '0039-alerts': alerts('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -1,10 +1,9 @@
-// Payments and low-balance warnings of a running gateway. Connects Stripe if it is configured, and
-// checks every minute for payments to book and warnings to send.
+// Payments of a running gateway. Connects Stripe if it is configured, and checks every minute for
+// payments to book.
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type SendWarning, warnOfLowBalances } from './low-balance.ts';
 import { Payments, type RecordBooking, type AdjustmentLedger } from './payments.ts';
 import { createStripeClient, type StripeClient } from './stripe-client.ts';
 
@@ -13,8 +12,6 @@ type BillingOptions = {
   readonly config: Pick<Config, 'stripe' | 'tuning'>;
   readonly ledger: AdjustmentLedger;
   readonly recordBooking: RecordBooking;
-  /** null: no mail server is configured. */
-  readonly sendWarning: SendWarning | null;
   readonly log: Logger;
   readonly clock: Clock;
 };
@@ -42,13 +39,8 @@ export class Billing {
   }
 
   /** Checks every minute from now on. One thread of the process does. */
-  startChecking(): void {
+  start(): void {
     this.#stopChecking = this.#options.clock.every(checkEveryMs, () => void this.check());
-  }
-
-  /** True when owners can be warned of a low balance. */
-  get canWarn(): boolean {
-    return this.#options.sendWarning !== null;
   }
 
   /** Runs one check at a time. Failures are logged, and the next check tries again. */
@@ -57,19 +49,13 @@ export class Billing {
   }
 
   async #checkOnce(): Promise<void> {
-    const { database, sendWarning, log, clock } = this.#options;
-    const onError = (err: unknown) =>
-      log.error(
-        { err },
-        'payments or low balances could not be checked; the next check tries again',
-      );
+    const { log, clock } = this.#options;
     const nowMs = clock.nowMs();
     try {
       await this.payments.bookPending(nowMs - bookingGraceMs);
-      if (sendWarning) await warnOfLowBalances(database, { send: sendWarning, onError, nowMs });
       this.checkedAtMs = nowMs;
-    } catch (error) {
-      onError(error);
+    } catch (err) {
+      log.error({ err }, 'payments could not be booked; the next check tries again');
     }
   }
 

@@ -2,7 +2,13 @@
 import type { Config } from '../../config/schema.ts';
 import type { Logger } from '../../lib/log.ts';
 
-export type Mail = { readonly to: string; readonly subject: string; readonly text: string };
+export type Mail = {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** `<…@…>`; default: a new one. */
+  readonly messageId?: string;
+};
 
 export type Mailer = {
   /** Throws when the mail server is unreachable or refuses the e-mail. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { invitationMail, lowBalanceMail, passkeyMail } from './messages.ts';
+import { invitationMail, passkeyMail } from './messages.ts';
 
 const link = 'https://gate.example/page?token=abc';
 
@@ -15,8 +15,6 @@ const mails: Readonly<
     invitationMail({ accountName: 'Acme', invitedBy, role: 'owner', link }),
   'a new passkey': (name) => passkeyMail({ kind: 'added', name }),
   'a removed passkey': (name) => passkeyMail({ kind: 'removed', name }),
-  'a low balance': (accountName) =>
-    lowBalanceMail({ accountName, balance: '$1', threshold: '$5', link }),
 };
 
 /** The texts that a generous mail program makes links of. */

@@ -1,6 +1,6 @@
 // The texts of e-mails. Plain text, so that the reader sees where a link leads.
 import type { Role } from '../../db/schema.ts';
-import { cleanName } from '../../lib/clean-name.ts';
+import { unlinked } from '../../lib/unlinked.ts';
 
 type Text = { readonly subject: string; readonly text: string };
 
@@ -107,44 +107,6 @@ export function passkeyMail(
 }
 
 const notYou = 'If this was not you, tell the operator of this service at once.';
-
-export function lowBalanceMail(what: {
-  readonly accountName: string;
-  readonly balance: string;
-  readonly threshold: string;
-  readonly link: string;
-}): Text {
-  const accountName = unlinked(what.accountName);
-  return {
-    subject: `The balance of ${accountName} is low`,
-    text: lines(
-      `The balance of ${accountName} is ${what.balance}, below the ${what.threshold} at which you asked for a warning.`,
-      'When it is used up, requests are refused.',
-      '',
-      `See the balance and top up: ${what.link}`,
-    ),
-  };
-}
-
-/**
- * Returns a name that somebody chose so that no mail program makes a link of it: it would be one to
- * anywhere in an e-mail of the operator. Programs link `evil.example/login`, `mailto:`, `user@host`
- * and `\\host`. Each has one of these signs right before its next letter, so a space follows them.
- *
- * `Ann https://evil.example/x` becomes `Ann https: //evil. example/x`.
- */
-function unlinked(name: string): string {
-  const signs = Array.from(cleanName(name));
-  const shown = signs.length <= signsMax ? signs : [...signs.slice(0, signsMax), '...'];
-  return cleanName(shown.map((sign) => (isLinkSign(sign) ? `${sign} ` : sign)).join(''));
-}
-
-/** Browsers read wide and small forms of these signs, and the ideographic full stop, as the signs. */
-function isLinkSign(sign: string): boolean {
-  return /[.\u3002:@\\]/.test(sign.normalize('NFKC'));
-}
-
-const signsMax = 60;
 
 function lines(...texts: string[]): string {
   return `${texts.join('\n')}\n`;

@@ -1,7 +1,7 @@
 // An account's balance: its statement, credits, debits, top-ups and low-balance warning.
 import type { Change } from '../../domain/audit/audit-log.ts';
 import { type CardFee, cardFeeMicros, partsPerMillion } from '../../domain/billing/card-fee.ts';
-import { readThreshold } from '../../domain/billing/low-balance.ts';
+import { readThresholds } from '../../domain/alerts/thresholds.ts';
 import { type Checkout, isAway } from '../../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../domain/billing/top-ups.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
@@ -11,7 +11,7 @@ import { readBalance } from '../../domain/ledger/reports/queries.ts';
 import { daysLeft, readPace } from '../../domain/ledger/reports/runway.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../../lib/money.ts';
 import { baseUrlOf } from '../../server/server-url.ts';
-import { forgiveLosses, requireAccount, setLowBalanceThreshold } from '../changes/accounts.ts';
+import { forgiveLosses, requireAccount, setLowBalanceThresholds } from '../changes/accounts.ts';
 import { type Adjustment, adjustBalance, type Booked } from '../changes/balances.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Caller, Handlers } from '../handlers.ts';
@@ -21,7 +21,7 @@ import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/billing': async ({ context, params, query }) => {
-    const { database, gateway, billing } = context;
+    const { database, gateway, alerts } = context;
     const ledgerId = ledgerIdOf(params.account, query.mode);
     const balance = (await readBalance(database.read, ledgerId))!;
     const pace = await readPace(database.read, ledgerId, gateway.clock.nowMs());
@@ -37,8 +37,8 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
         days: pace.days,
       },
       low_balance: {
-        threshold_micros: await readThreshold(database.read, params.account),
-        can_mail: billing.canWarn,
+        thresholds_micros: [...(await readThresholds(database.read, params.account))],
+        can_mail: alerts.channels.canMail,
       },
     };
   },
@@ -117,11 +117,11 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   },
 
   'PATCH /accounts/:account/low-balance': async ({ context, params, body, changes }) => {
-    const threshold = body.threshold_micros === null ? null : micros(body.threshold_micros);
-    const isChanged = await setLowBalanceThreshold(changes, params.account, threshold);
-    // Warns at once when the balance is below the threshold already.
-    if (isChanged) void context.billing.check();
-    return { threshold_micros: threshold };
+    const thresholds = body.thresholds_micros.map((threshold) => micros(threshold));
+    const isChanged = await setLowBalanceThresholds(changes, params.account, thresholds);
+    // Warns at once when the balance is below one already.
+    if (isChanged) void context.alerts.check();
+    return { thresholds_micros: thresholds };
   },
 };
 

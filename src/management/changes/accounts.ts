@@ -12,7 +12,8 @@ import {
 } from '../../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
-import { readThreshold, setThreshold } from '../../domain/billing/low-balance.ts';
+import { mailOwners } from '../../domain/alerts/endpoints.ts';
+import { readThresholds, writeThresholds } from '../../domain/alerts/thresholds.ts';
 import { removeErasedOf } from '../../domain/bodies/upkeep.ts';
 import { removePurgedOf } from '../../domain/cache/purged-accounts.ts';
 import { dropBodies } from '../../domain/idempotency/purge.ts';
@@ -119,19 +120,21 @@ export function forgiveLosses(
 }
 
 /**
- * Sets the live balance below which the owners are warned; null: no warning. Returns false when it
- * was set already. The account must exist.
+ * Sets the live balances below which owners are told. With the first one, they are told by e-mail.
+ * Returns false when they were set already. The account must exist.
  */
-export function setLowBalanceThreshold(
+export function setLowBalanceThresholds(
   changes: AuditedChanges,
   accountId: string,
-  threshold: Micros | null,
+  thresholds: readonly Micros[],
 ): Promise<boolean> {
-  return changes.commit(async (database) => {
-    const before = { threshold_micros: await readThreshold(database.write, accountId) };
-    if (before.threshold_micros === threshold) return { result: false, change: null };
-    await setThreshold(database, accountId, threshold);
-    const after = { threshold_micros: threshold };
+  return changes.commit(async ({ write }) => {
+    const before = { thresholds_micros: await readThresholds(write, accountId) };
+    const after = { thresholds_micros: thresholds.toSorted((one, other) => one - other) };
+    if (!changedFields(before, after)) return { result: false, change: null };
+    await writeThresholds(write, accountId, thresholds);
+    if (before.thresholds_micros.length === 0)
+      await mailOwners(write, accountId, changes.clock.nowMs());
     return { result: true, change: changeOf('low-balance', accountId, { before, after }) };
   });
 }

@@ -34,10 +34,10 @@ const BillingOverview = closed({
     'At the average spend of the last seven complete UTC days, from the first charge in them on. null: nothing was spent.',
   ),
   low_balance: closed({
-    threshold_micros: orNull(
-      Type.Integer(),
-      'Owners are told by e-mail when the live balance goes below it; null: they are not.',
-    ),
+    thresholds_micros: Type.Array(Type.Integer(), {
+      description:
+        'Owners are told when the live balance goes below one of them; the lowest first.',
+    }),
     can_mail: Type.Boolean({ description: 'True when this gateway can send e-mail.' }),
   }),
 });
@@ -180,9 +180,17 @@ export const billingEndpoints = {
   }),
   'PATCH /accounts/:account/low-balance': endpoint({
     access: 'owner',
-    summary: 'Set the warning of a low balance',
-    note: 'null: no warning.',
-    body: Type.Object({ threshold_micros: Type.Union([Amount, Type.Null()]) }),
-    output: closed({ threshold_micros: orNull(Type.Integer()) }),
+    summary: 'Set the warnings of a low balance',
+    note: 'The event `balance.low` goes to the endpoints of the account. With the first amount, its owners also get it by e-mail.',
+    body: Type.Object({
+      thresholds_micros: Type.Array(Amount, {
+        maxItems: 5,
+        uniqueItems: true,
+        description: 'At most five amounts; none: no warning.',
+      }),
+    }),
+    output: closed({
+      thresholds_micros: Type.Array(Type.Integer(), { description: 'As they were sent.' }),
+    }),
   }),
 };

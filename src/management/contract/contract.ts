@@ -1,6 +1,7 @@
 // Every call that manages accounts, and what each door has of it.
 import { accountsEndpoints } from './accounts.ts';
 import { adminKeysEndpoints } from './admin-keys.ts';
+import { alertsEndpoints } from './alerts.ts';
 import { analyticsEndpoints } from './analytics.ts';
 import { auditEndpoints } from './audit-log.ts';
 import { authEndpoints } from './auth.ts';
@@ -33,6 +34,7 @@ export const contract = {
   ...modelsEndpoints,
   ...telemetryEndpoints,
   ...adminKeysEndpoints,
+  ...alertsEndpoints,
   ...analyticsEndpoints,
   ...auditEndpoints,
   ...authEndpoints,

@@ -19,6 +19,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   session: 'Sessions',
   secret: 'Secrets',
   'admin-key': 'Admin keys',
+  alert: 'Alerts',
   backup: 'Backups',
 };
 /** The filter takes prefixes of actions. */

@@ -1,8 +1,8 @@
 // Sends spans to an account's receiver. The address is checked before each connection, which goes to
 // a checked address; redirects are not followed. Problems are shown to the account, so they say
 // nothing about the operator's network.
-import { Client } from '../../../lib/undici.ts';
-import { checkedConnector, type OpenConnector } from '../../../lib/checked-connector.ts';
+import { withCheckedClient } from '../../../lib/checked-client.ts';
+import type { OpenConnector } from '../../../lib/checked-connector.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { PublicHosts } from '../../../lib/public-hosts.ts';
 import { type Posted, postOnce } from '../post.ts';
@@ -20,24 +20,12 @@ type SenderOptions = {
   readonly clock: Clock;
 };
 
-export function accountSender({
-  hosts,
-  openConnector = checkedConnector,
-  clock,
-}: SenderOptions): AccountSender {
+export function accountSender({ hosts, openConnector, clock }: SenderOptions): AccountSender {
   return ({ endpoint, headers }, body) => {
     const url = tracesUrlOf(endpoint);
     return postOnce({ url, headers, body, clock }, async (post, signal) => {
-      const found = await hosts.find(url, signal);
-      if (found.kind !== 'found')
-        return { kind: 'later', problem: 'it has no public address', waitMs: null };
-      const connect = openConnector(found.addresses);
-      const client = new Client(url.origin, { connect, pipelining: 0 });
-      try {
-        return await post(client);
-      } finally {
-        void client.destroy().catch(() => {});
-      }
+      const posted = await withCheckedClient(url, { hosts, openConnector, signal }, post);
+      return posted ?? { kind: 'later', problem: 'it has no public address', waitMs: null };
     });
   };
 }

@@ -1,0 +1,129 @@
+// The alerts of one HTTP thread: writes what happened into the outbox. In one thread of the process it
+// also looks for what the books show, and delivers.
+import type { Config } from '../../config/schema.ts';
+import type { Database } from '../../db/database.ts';
+import { Channels, type SendEventMail } from '../../domain/alerts/channels.ts';
+import { Deliverer } from '../../domain/alerts/deliverer.ts';
+import { ownersAddress } from '../../domain/alerts/endpoints.ts';
+import { removeOldEvents, writeEvent } from '../../domain/alerts/outbox.ts';
+import { tellLowBalances } from '../../domain/alerts/thresholds.ts';
+import { recordBooking } from '../../domain/audit/audit-log.ts';
+import type { RecordBooking } from '../../domain/billing/payments.ts';
+import type { Mailer } from '../../domain/users/mail.ts';
+import { listMembers } from '../../domain/users/members.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import { hourMs } from '../../lib/utc-time.ts';
+
+type AlertsInput = {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly config: Config;
+  readonly gateway: Gateway;
+  readonly users: { readonly mailer: Mailer | null };
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+  readonly clock: Clock;
+};
+
+const minuteMs = 60_000;
+const paymentEvents = {
+  payment: 'payment.received',
+  refund: 'payment.refunded',
+  dispute: 'payment.disputed',
+} as const;
+
+export class Alerts {
+  readonly channels: Channels;
+  readonly #input: AlertsInput;
+  readonly #deliverer: Deliverer;
+  readonly #running = new Map<Look, Promise<void>>();
+  #timers: readonly CancelTimer[] = [];
+
+  constructor(input: AlertsInput) {
+    const { database, config, users, publicUrl, clock } = input;
+    this.#input = input;
+    this.channels = new Channels({
+      allowedHosts: config.alerts.allowed_hosts,
+      sendMail: users.mailer && mailFrom(database, users.mailer),
+      publicUrl,
+      clock,
+    });
+    this.#deliverer = new Deliverer({ ...input, channels: this.channels });
+  }
+
+  start(): void {
+    this.#deliverer.start();
+    const { clock } = this.#input;
+    this.#timers = [
+      clock.every(minuteMs, () => void this.#run(this.#lookAtBooks)),
+      clock.every(hourMs, () => void this.#run(this.#removeOld)),
+    ];
+  }
+
+  /** Writes the audit row and the event of a payment, in the transaction that decides on it. */
+  readonly recordBooking: RecordBooking = async (transaction, booking) => {
+    const { accountId, paymentId, part, deltaMicros } = booking;
+    const data = { account_id: accountId, payment_id: paymentId, amount_micros: deltaMicros };
+    const event = { type: paymentEvents[part], data, accountId, onceKey: null };
+    await recordBooking(transaction, booking);
+    await writeEvent(transaction, event, this.#input.clock.nowMs());
+  };
+
+  /** Looks now instead of within a minute. */
+  async check(): Promise<void> {
+    await this.#run(this.#lookAtBooks);
+    this.#deliverer.wake();
+  }
+
+  /** Delivers now instead of within a second. */
+  wake(): void {
+    this.#deliverer.wake();
+  }
+
+  async close(): Promise<void> {
+    for (const cancel of this.#timers) cancel();
+    await Promise.all(this.#running.values());
+    await this.#deliverer.close();
+  }
+
+  /** Runs one look of a kind at a time. Failures are logged, and the next look tries again. */
+  #run(look: Look): Promise<void> {
+    const running = this.#running.get(look);
+    if (running) return running;
+    const { log, clock } = this.#input;
+    const started = look(clock.nowMs())
+      .catch((err: unknown) => log.error({ err }, 'alerts cannot be looked for; retrying'))
+      .finally(() => this.#running.delete(look));
+    this.#running.set(look, started);
+    return started;
+  }
+
+  readonly #lookAtBooks: Look = (nowMs) => tellLowBalances(this.#input.database, nowMs);
+
+  readonly #removeOld: Look = (nowMs) => removeOldEvents(this.#input.database, nowMs);
+}
+
+type Look = (nowMs: number) => Promise<void>;
+
+/** Members who have left get nothing more, and one who has no mailbox keeps it from no other. */
+function mailFrom(database: Database, mailer: Mailer): SendEventMail {
+  return async ({ account_id: accountId, address }, { messageId, ...mail }) => {
+    const members = accountId === null ? [] : await listMembers(database, accountId);
+    const to =
+      accountId === null
+        ? [address]
+        : members
+            .filter(({ role, email }) =>
+              address === ownersAddress ? role === 'owner' : email === address,
+            )
+            .map(({ email }) => email);
+    const sent = await Promise.allSettled(
+      to.map((email) => mailer.send({ to: email, ...mail, messageId: `<${messageId}@tollgate>` })),
+    );
+    const failed = sent.find(({ status }) => status === 'rejected');
+    if (failed || to.length === 0) throw new Error('an e-mail was not sent', { cause: failed });
+  };
+}

@@ -1,0 +1,129 @@
+// The outbox and its endpoints on both stores: who gets which event, once, whatever runs beside.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import {
+  type EndpointOrder,
+  newEndpoint,
+  readTarget,
+  withNewSecret,
+} from '../../src/domain/alerts/endpoints.ts';
+import { type NewEvent, removeOldEvents, writeEvent } from '../../src/domain/alerts/outbox.ts';
+import type { Database } from '../../src/db/database.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
+import { addAccount } from '../support/ledger/test-ledger.ts';
+import { rowsOf } from '../support/rows.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const secrets = [createSecret('a secret of the tests')] as const;
+const dayMs = 86_400_000;
+const payment = (account: string, onceKey: string | null = null): NewEvent => ({
+  type: 'payment.received',
+  data: { account_id: account, payment_id: 'pi_1', amount_micros: 1 },
+  accountId: account,
+  onceKey,
+});
+
+async function open(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  for (const account of ['one', 'two']) await addAccount(database, account, []);
+  const add = async (owner: string | null, order: Partial<EndpointOrder> = {}) => {
+    const base = { kind: 'webhook', address: 'https://example.com/h', types: null } as const;
+    const { row } = await newEndpoint(secrets, { owner, isPrivate: false, ...base, ...order }, 1);
+    await database.write.insertInto('alert_endpoints').values(row).execute();
+    return row.id;
+  };
+  return { database, add };
+}
+
+/** Returns the endpoints of each event, by its type. */
+async function delivered(database: Database): Promise<Record<string, string[]>> {
+  const events = await rowsOf(database, 'events');
+  const deliveries = await rowsOf(database, 'event_deliveries');
+  return Object.fromEntries(
+    events.map(({ id, type }) => [
+      type,
+      deliveries
+        .filter((row) => row.event_id === id)
+        .map((row) => row.endpoint_id)
+        .toSorted(),
+    ]),
+  );
+}
+
+onEachStore((store) => {
+  test('an event goes to the endpoints that may hear of it and want it', async (t) => {
+    const { database, add } = await open(t, store);
+    const [mine, other, operator] = [await add('one'), await add('two'), await add(null)];
+    const payments = await add('one', { types: ['payment.received', 'model.ends'] });
+    const off = await add('one');
+    await database.write
+      .updateTable('alert_endpoints')
+      .set({ disabled_at_ms: 1 })
+      .where('id', '=', off)
+      .execute();
+    const about = { accountId: null, onceKey: null };
+    await writeEvent(database.write, payment('one'), 1);
+    await writeEvent(
+      database.write,
+      { type: 'backup.overdue', data: { last_backup_at: null, days: 8 }, ...about },
+      2,
+    );
+    const ends = { model: 'm', ends_at: '2027-01-01T00:00:00.000Z', successor: null };
+    await writeEvent(database.write, { type: 'model.ends', data: ends, ...about }, 3);
+    assert.deepEqual(await delivered(database), {
+      'payment.received': [mine, operator, payments].toSorted(),
+      'backup.overdue': [operator],
+      'model.ends': [mine, other, operator, payments].toSorted(),
+    });
+  });
+
+  test('an event with a key is written once, also by gateways at the same time', async (t) => {
+    const { database, add } = await open(t, store);
+    await add('one');
+    const wrote = await Promise.all(
+      [1, 2, 3, 4, 5].map((nowMs) => writeEvent(database.write, payment('one', 'a key'), nowMs)),
+    );
+    assert.equal(wrote.filter((isWritten) => isWritten).length, 1);
+    assert.equal((await rowsOf(database, 'event_deliveries')).length, 1);
+    assert.equal(await writeEvent(database.write, payment('one'), 9), true);
+  });
+
+  test('an event that is rolled back is delivered to nobody', async (t) => {
+    const { database, add } = await open(t, store);
+    await add('one');
+    const undone = database.write.transaction().execute(async (transaction) => {
+      await writeEvent(transaction, payment('one'), 1);
+      throw new Error('undone');
+    });
+    await assert.rejects(undone);
+    for (const table of ['events', 'event_deliveries'] as const)
+      assert.deepEqual(await rowsOf(database, table), []);
+  });
+
+  test('events of more than 60 days are removed with their deliveries, others stay', async (t) => {
+    const { database, add } = await open(t, store);
+    await add('one');
+    for (let at = 0; at < 1_200; at++) await writeEvent(database.write, payment('one'), 1 + at);
+    await writeEvent(database.write, payment('one'), 100 * dayMs);
+    await removeOldEvents(database, 101 * dayMs);
+    assert.equal((await rowsOf(database, 'events')).length, 1);
+    assert.equal((await rowsOf(database, 'event_deliveries')).length, 1);
+  });
+});
+
+test('a replaced secret signs for 24 hours more', async () => {
+  const order = { owner: null, kind: 'webhook', address: 'https://example.com/h' } as const;
+  const { row, secret } = await newEndpoint(
+    secrets,
+    { ...order, types: null, isPrivate: false },
+    0,
+  );
+  const { columns, secret: next } = await withNewSecret(secrets, row, dayMs);
+  const replaced = { ...row, ...columns };
+  const signing = async (nowMs: number) =>
+    (await readTarget(secrets, replaced, nowMs)).signingSecrets;
+  assert.deepEqual(await signing(2 * dayMs - 1), [next, secret]);
+  assert.deepEqual(await signing(2 * dayMs), [next]);
+  const other = [createSecret('another secret')] as const;
+  await assert.rejects(readTarget(other, replaced, 0));
+});
