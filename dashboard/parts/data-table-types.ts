@@ -13,7 +13,7 @@ export type Column<Row, Sort extends string = string> = {
   readonly value?: (row: Row) => SortValue;
   /**
    * `money`: `value` is in microdollars, and all rows show the same number of decimals. `time`: the
-   * heading names the page's time zone. `day`: the rows are UTC days.
+   * heading names the page's time zone, for times of day, not for those ago. `day`: the rows are UTC days.
    */
   readonly kind?: 'money' | 'time' | 'day';
   /** `right` for numbers. */

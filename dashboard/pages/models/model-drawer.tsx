@@ -81,7 +81,7 @@ function Details({ model, measured }: DetailsProps) {
         </Title>
         <CodeTabs samples={codeLines(model, baseUrl)} />
         <Text size="sm" c="dimmed" mt="xs">
-          Set the environment variable API_KEY to your key.
+          Set the environment variable TOLLGATE_KEY to your key.
         </Text>
       </section>
       {canTry && (isChat || model.input_images.min === 0) && (

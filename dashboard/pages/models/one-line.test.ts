@@ -22,7 +22,7 @@ test('the line runs in a shell and sends the model’s smallest request', () => 
   for (const [model, path, body] of cases) {
     const line = curlLine(model, baseUrl);
     assert.doesNotMatch(line, /\n/);
-    const script = `API_KEY=secret\ncurl() { printf '%s\\0' "$@"; }\n${line}`;
+    const script = `TOLLGATE_KEY=secret\ncurl() { printf '%s\\0' "$@"; }\n${line}`;
     const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
     assert.equal(words[0], `${baseUrl}${path}`);
     assert.ok(words.includes('Authorization: Bearer secret'));

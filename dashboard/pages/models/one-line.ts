@@ -3,10 +3,10 @@ import type { ChatModel, ImageModelEntry } from '../../../src/management/contrac
 
 type Model = ChatModel | ImageModelEntry;
 
-/** The line for a shell, with the key in the environment variable API_KEY. */
+/** The line for a shell, with the key in the environment variable TOLLGATE_KEY. */
 export function curlLine(model: Model, baseUrl: string): string {
   const [path, body] = requestTo(model);
-  return `curl ${baseUrl}${path} -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
+  return `curl ${baseUrl}${path} -H "Authorization: Bearer $TOLLGATE_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
 }
 
 /** The lines for a shell and, for language models, for OpenAI's SDKs. */
@@ -19,12 +19,12 @@ export function codeLines(model: Model, baseUrl: string) {
     {
       language: 'Python',
       label: 'With Python',
-      code: `OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"]).responses.create(model=${id}, input="Hello!").output_text`,
+      code: `OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"]).responses.create(model=${id}, input="Hello!").output_text`,
     },
     {
       language: 'TypeScript',
       label: 'With TypeScript',
-      code: `(await new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY }).responses.create({ model: ${id}, input: 'Hello!' })).output_text`,
+      code: `(await new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.TOLLGATE_KEY }).responses.create({ model: ${id}, input: 'Hello!' })).output_text`,
     },
   ];
 }

@@ -82,7 +82,6 @@ const columns: readonly Column<Key>[] = [
   },
   {
     title: 'Last used',
-    kind: 'time',
     value: (key) => key.last_used_at,
     render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
   },

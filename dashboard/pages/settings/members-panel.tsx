@@ -84,7 +84,6 @@ function Members() {
     },
     {
       title: 'Joined',
-      kind: 'time',
       value: ({ joined_at: at }) => at,
       render: ({ joined_at: at }) => <TimeAgo at={at} />,
     },

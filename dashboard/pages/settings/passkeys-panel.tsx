@@ -96,13 +96,11 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
     },
     {
       title: 'Created',
-      kind: 'time',
       value: ({ created_at: at }) => at,
       render: ({ created_at: at }) => <TimeAgo at={at} />,
     },
     {
       title: 'Last used',
-      kind: 'time',
       value: ({ last_used_at: at }) => at,
       render: ({ last_used_at: at }) => (at === null ? 'Never' : <TimeAgo at={at} />),
     },

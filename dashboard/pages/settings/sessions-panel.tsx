@@ -77,7 +77,6 @@ const columns: readonly Column<Session>[] = [
   },
   {
     title: 'Signed in',
-    kind: 'time',
     value: ({ created_at: at }) => at,
     render: ({ created_at: at }) => <TimeAgo at={at} />,
   },

@@ -24,6 +24,8 @@ const scopes: Readonly<Record<Scope, string>> = {
   'prices:read': 'Read prices',
   'prices:write': 'Change the multipliers of accounts',
   'audit:read': 'Read the audit log',
+  'settings:read': 'Read the saved settings, without credentials',
+  'settings:write': 'Change providers, models and prices, and send their traffic anywhere',
 };
 
 type Props = { readonly opened: boolean; readonly onClose: () => void };

@@ -99,13 +99,11 @@ const columns: readonly Column<AdminKey>[] = [
   },
   {
     title: 'Expires',
-    kind: 'time',
     value: (key) => key.expires_at,
     render: (key) => <TimeAgo at={key.expires_at} never="Never" />,
   },
   {
     title: 'Created',
-    kind: 'time',
     value: (key) => key.created_at,
     render: (key) => <TimeAgo at={key.created_at} />,
   },

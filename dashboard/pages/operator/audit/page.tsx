@@ -21,6 +21,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   'admin-key': 'Admin keys',
   alert: 'Alerts',
   backup: 'Backups',
+  settings: 'Settings',
 };
 /** The filter takes prefixes of actions. */
 const kinds = Object.entries(labels).map(([kind, label]) => ({ value: `${kind}.`, label }));

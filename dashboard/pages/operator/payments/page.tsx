@@ -1,5 +1,5 @@
 // Payments that could not be credited automatically.
-import { Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCreditCard } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -50,9 +50,14 @@ export function Page() {
               icon={IconCreditCard}
               title={isConfigured ? 'No unmatched payments' : 'Stripe is not configured'}
               text={
-                isConfigured
-                  ? 'Payments that match no top-up appear here.'
-                  : 'Add a stripe section to the configuration so that owners can top up by card. See docs/billing.md.'
+                isConfigured ? (
+                  'Payments that match no top-up appear here.'
+                ) : (
+                  <>
+                    Add a <Code>stripe</Code> section to the configuration so that owners can top up
+                    by card: <Anchor href="/docs/billing">how to</Anchor>.
+                  </>
+                )
               }
             />
           }
@@ -87,7 +92,6 @@ const columns: readonly Column<Payment>[] = [
   },
   {
     title: 'Paid',
-    kind: 'time',
     value: (payment) => payment.paid_at,
     render: (payment) => <TimeAgo at={payment.paid_at} />,
   },

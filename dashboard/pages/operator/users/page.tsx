@@ -104,7 +104,6 @@ const columns: readonly Column<User>[] = [
   },
   {
     title: 'Created',
-    kind: 'time',
     value: (user) => user.created_at,
     render: (user) => <TimeAgo at={user.created_at} />,
   },

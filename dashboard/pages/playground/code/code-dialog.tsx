@@ -24,7 +24,7 @@ export function CodeDialog({ opened, onClose, path, body, files }: Props) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Text c="dimmed" size="sm" mb="sm">
-        Set the environment variable API_KEY to your key.
+        Set the environment variable TOLLGATE_KEY to your key.
         {files.length > 0 && ' The code reads the files from the folder in which it runs.'}
       </Text>
       {opened && <CodeTabs samples={codeSamples({ baseUrl, path, body, files })} />}

@@ -89,7 +89,7 @@ for (const [path, body] of requests) {
       for (const { name, data } of files)
         writeFileSync(join(folder, name), Buffer.from(data, 'base64'));
       const print = hasFiles ? '; cat' : '';
-      const script = `API_KEY=secret\ncurl() { printf '%s\\0' "$@"${print}; }\n${codeIn('curl')}`;
+      const script = `TOLLGATE_KEY=secret\ncurl() { printf '%s\\0' "$@"${print}; }\n${codeIn('curl')}`;
       const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', cwd: folder }).split(
         '\0',
       );

@@ -28,7 +28,7 @@ function curl({ baseUrl, path, body, files }: SampleRequest): string {
   const unbuffered = body['stream'] === true ? ' -N' : '';
   const head = [
     `curl${unbuffered} ${baseUrl}${path} \\`,
-    `  -H "Authorization: Bearer $API_KEY" \\`,
+    `  -H "Authorization: Bearer $TOLLGATE_KEY" \\`,
     `  -H "Content-Type: application/json" \\`,
   ];
   const text = JSON.stringify(body, null, 2);
@@ -139,8 +139,8 @@ function python({ baseUrl, path, body, files }: SampleRequest): string {
     sdk === 'openai' ? 'from openai import OpenAI' : 'from anthropic import Anthropic',
     '',
     sdk === 'openai'
-      ? `client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])`
-      : `client = Anthropic(base_url="${baseUrl}", api_key=os.environ["API_KEY"])`,
+      ? `client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"])`
+      : `client = Anthropic(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])`,
     ...(readsFiles
       ? [
           '',
@@ -174,8 +174,8 @@ function typescript({ baseUrl, path, body, files }: SampleRequest): string {
       : "import Anthropic from '@anthropic-ai/sdk';",
     '',
     sdk === 'openai'
-      ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY });`
-      : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.API_KEY });`,
+      ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.TOLLGATE_KEY });`
+      : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.TOLLGATE_KEY });`,
     ...(readsFiles ? ["const readFile = (name: string) => readFileSync(name, 'base64');"] : []),
     `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body, files)}${cast});`,
     ...(isStream
