@@ -80,6 +80,8 @@ export type AccountsTable = {
   price_multiplier_ppm: Generated<number>;
   /** 1 when answers are stored, for replays and the cache. */
   retain_responses: Generated<Flag>;
+  /** 1: users without a second factor may not use the account in the dashboard. */
+  requires_second_factor: Generated<Flag>;
   /** Raised by a purge: answers cached under a lower generation are no longer served. */
   cache_generation: Generated<number>;
   /** Shared by all keys of one mode; null means the configured default. */

@@ -78,6 +78,11 @@ function membershipOf(session: Session, request: FastifyRequest, least: Role): M
   const { account: accountId } = request.params as { readonly account?: string };
   const membership = session.memberships.find((candidate) => candidate.accountId === accountId);
   if (!membership) throw new ApiError('not_found', 'There is no such account, or it is not yours.');
+  if (membership.requiresSecondFactor && !session.hasSecondFactor)
+    throw new ApiError(
+      'not_permitted',
+      'This account requires a second factor of its members. Add an authenticator app in your profile, then come back.',
+    );
   if (isAtLeast(membership.role, least)) return membership;
   throw new ApiError('not_permitted', `Only ${allowed[least]} of the account may do this.`);
 }

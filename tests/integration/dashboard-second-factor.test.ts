@@ -276,3 +276,33 @@ test('a session cookie in the request does not replace the user who must give th
   const reply = await both.post('/auth/second-factor', { code: thief.app.nextCode() });
   assert.deepEqual([reply.status, reply.headers['set-cookie']], [401, undefined]);
 });
+
+test('an account that requires a second factor is closed to members without one, until they add it', async () => {
+  const { user: owner } = await enrolled();
+  const { account } = owner;
+  const member = await signIn(gateway, { account, passwordHash, role: 'admin' });
+  const settings = `/accounts/${account}/settings`;
+  await ok(owner.patch(settings, { requires_second_factor: true }));
+  const keys = `/accounts/${account}/keys?mode=test`;
+  const closed = [
+    member.get(keys),
+    member.post(`/accounts/${account}/keys`, { mode: 'test', name: 'no' }),
+    member.get(settings),
+  ];
+  for (const reply of await Promise.all(closed)) {
+    assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
+    assert.match(reply.error.message, /requires a second factor/);
+  }
+  await ok(owner.get(keys));
+  await enrol(member, password);
+  await ok(member.get(keys));
+  await ok(owner.patch(settings, { requires_second_factor: false }));
+});
+
+test('an owner without a second factor does not close the account to himself', async () => {
+  const owner = await signIn(gateway, { passwordHash });
+  const reply = await owner.patch(`/accounts/${owner.account}/settings`, {
+    requires_second_factor: true,
+  });
+  assert.deepEqual([reply.status, reply.error.param], [400, 'requires_second_factor']);
+});

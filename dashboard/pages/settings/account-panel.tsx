@@ -1,4 +1,4 @@
-// The account's name and its storage of answers. Only owners can change them.
+// The account's name, its storage of answers, and whether members need a second factor. Only owners can change them.
 import { Code, Group, SimpleGrid, Input, Switch, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
@@ -17,6 +17,9 @@ type Props = { readonly settings: Settings };
 
 const retentionText =
   'Answers are stored encrypted. A retry with the same Idempotency-Key gets the same answer, and repeated requests can be answered from the cache.';
+
+const factorText =
+  'The account is closed, in the dashboard, to members who sign in by password without an authenticator app. Keys go on working.';
 
 export function AccountPanel() {
   const settings = useApi('GET /accounts/:account/settings', {});
@@ -39,6 +42,13 @@ export function AccountPanel() {
             ) : (
               <Fact label="Store answers" description={retentionText}>
                 {data.retain_responses ? 'Yes' : 'No'}
+              </Fact>
+            )}
+            {isOwner ? (
+              <RequiredFactor settings={data} />
+            ) : (
+              <Fact label="Require a second factor" description={factorText}>
+                {data.requires_second_factor ? 'Yes' : 'No'}
               </Fact>
             )}
             <Fact label="Account ID">
@@ -120,6 +130,20 @@ function Retention({ settings }: Props) {
       checked={settings.retain_responses}
       disabled={update.isPending}
       onChange={(event) => ask(event.currentTarget.checked)}
+    />
+  );
+}
+
+function RequiredFactor({ settings }: Props) {
+  const update = useUpdate('Saved.');
+  const set = (isOn: boolean) => update.mutateAsync({ body: { requires_second_factor: isOn } });
+  return (
+    <Switch
+      label="Require a second factor"
+      description={factorText}
+      checked={settings.requires_second_factor}
+      disabled={update.isPending}
+      onChange={(event) => void set(event.currentTarget.checked).catch(showError)}
     />
   );
 }

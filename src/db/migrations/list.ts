@@ -8,6 +8,7 @@ import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
 import { cacheTruth } from './0037-cache-truth.ts';
 import { savedSettings } from './0038-saved-settings.ts';
 import { alerts } from './0039-alerts.ts';
+import { requiredFactors } from './0040-required-factors.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -25,6 +26,7 @@ const sqlite = {
   '0037-cache-truth': cacheTruth('sqlite'),
   '0038-saved-settings': savedSettings('sqlite'),
   '0039-alerts': alerts('sqlite'),
+  '0040-required-factors': requiredFactors('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -33,6 +35,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0037-cache-truth': cacheTruth('postgres'),
   '0038-saved-settings': savedSettings('postgres'),
   '0039-alerts': alerts('postgres'),
+  '0040-required-factors': requiredFactors('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -63,6 +63,8 @@ export type AccountChange = {
    * served; the caller must erase them.
    */
   readonly retainResponses?: boolean;
+  /** Lets only users with a second factor use the account in the dashboard. */
+  readonly requiresSecondFactor?: boolean;
   readonly limits?: AccountLimits;
 };
 
@@ -71,6 +73,7 @@ export type AccountTerms = {
   readonly name: string;
   readonly frozen: boolean;
   readonly retain_responses: boolean;
+  readonly requires_second_factor: boolean;
   readonly price_multiplier_ppm: number;
   /** By model id. */
   readonly model_multipliers_ppm: Readonly<Record<string, number>>;
@@ -96,12 +99,16 @@ export async function changeTerms(
     if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;
     const before = await readTerms(transaction, id);
     const { name, priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
+    const { requiresSecondFactor } = change;
     const columns = {
       ...(name !== undefined && { name }),
       ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
       ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
       ...(retainResponses !== undefined && {
         retain_responses: retainResponses ? (1 as const) : (0 as const),
+      }),
+      ...(requiresSecondFactor !== undefined && {
+        requires_second_factor: requiresSecondFactor ? (1 as const) : (0 as const),
       }),
       ...(retainResponses === false && { cache_generation: nextGeneration }),
       ...limitColumnsOf(limits),
@@ -129,6 +136,7 @@ export async function readTerms(db: Kysely<Tables>, id: string): Promise<Account
     name: row.name,
     frozen: row.frozen === 1,
     retain_responses: row.retain_responses === 1,
+    requires_second_factor: row.requires_second_factor === 1,
     price_multiplier_ppm: row.price_multiplier_ppm,
     model_multipliers_ppm: Object.fromEntries(
       prices.map((price) => [price.model_id, price.multiplier_ppm]),
@@ -217,6 +225,7 @@ type AccountRecord = {
   readonly name: string;
   readonly isFrozen: boolean;
   readonly retainResponses: boolean;
+  readonly requiresSecondFactor: boolean;
   readonly createdAtMs: number;
 };
 
@@ -228,7 +237,7 @@ export async function findAccounts(
   if (ids.length === 0) return [];
   const rows = await database.read
     .selectFrom('accounts')
-    .select(['id', 'name', 'frozen', 'retain_responses', 'created_at_ms'])
+    .select(['id', 'name', 'frozen', 'retain_responses', 'requires_second_factor', 'created_at_ms'])
     .where('id', 'in', ids)
     .execute();
   return rows.map((row) => ({
@@ -236,6 +245,7 @@ export async function findAccounts(
     name: row.name,
     isFrozen: row.frozen === 1,
     retainResponses: row.retain_responses === 1,
+    requiresSecondFactor: row.requires_second_factor === 1,
     createdAtMs: row.created_at_ms,
   }));
 }

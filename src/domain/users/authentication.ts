@@ -126,15 +126,33 @@ export class Authentication {
     const rows = await this.#input.database.read
       .selectFrom('users')
       .leftJoin('account_members', 'account_members.user_id', 'users.id')
-      .select(['users.is_operator', 'account_members.account_id', 'account_members.role'])
+      .leftJoin('accounts', 'accounts.id', 'account_members.account_id')
+      .select([
+        'users.is_operator',
+        'users.two_factor_enabled',
+        'account_members.account_id',
+        'account_members.role',
+        'accounts.requires_second_factor',
+      ])
+      .select(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('user_credentials')
+            .select('user_credentials.id')
+            .whereRef('user_credentials.user_id', '=', 'users.id')
+            .where('user_credentials.password', 'is not', null),
+        ).as('has_password'),
+      )
       .where('users.id', '=', user.id)
       .orderBy('account_members.created_at_ms')
       .orderBy('account_members.account_id')
       .execute();
-    const memberships = rows.flatMap(({ account_id: accountId, role }) =>
-      accountId && role ? [{ accountId, role }] : [],
-    );
-    const isOperator = rows[0]?.is_operator === 1;
+    const memberships = rows.flatMap(({ account_id: accountId, role, ...row }) => {
+      const requiresSecondFactor = row.requires_second_factor === 1;
+      return accountId && role ? [{ accountId, role, requiresSecondFactor }] : [];
+    });
+    const [own] = rows;
+    const isOperator = own?.is_operator === 1;
+    const hasSecondFactor = Boolean(own?.two_factor_enabled) || !own?.has_password;
     return {
       result: {
         id: session.id,
@@ -142,6 +160,7 @@ export class Authentication {
         email: user.email,
         name: user.name,
         isOperator,
+        hasSecondFactor,
         memberships,
       },
       cookies,

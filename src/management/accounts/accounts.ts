@@ -85,14 +85,27 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   'GET /accounts/:account/settings': async ({ context, params }) => {
     const [account] = await findAccounts(context.database, [params.account]);
     if (!account) throw noSuchAccount();
-    const { id, name, retainResponses, createdAtMs } = account;
+    const { id, name, retainResponses, requiresSecondFactor, createdAtMs } = account;
     const created_at = new Date(createdAtMs).toISOString();
-    return { id, name, retain_responses: retainResponses, created_at };
+    return {
+      id,
+      name,
+      retain_responses: retainResponses,
+      requires_second_factor: requiresSecondFactor,
+      created_at,
+    };
   },
 
-  'PATCH /accounts/:account/settings': async ({ params, body, changes }) => {
+  'PATCH /accounts/:account/settings': async ({ params, body, session, changes }) => {
     const name = body.name === undefined ? undefined : checkName(body.name);
-    await updateAccount(changes, params.account, { name, retainResponses: body.retain_responses });
+    const { retain_responses: retainResponses, requires_second_factor: requiresSecondFactor } =
+      body;
+    if (requiresSecondFactor && !session.hasSecondFactor)
+      throw invalidRequest(
+        'requires_second_factor',
+        'Add an authenticator app in your own profile first: else the account would be closed to you too.',
+      );
+    await updateAccount(changes, params.account, { name, retainResponses, requiresSecondFactor });
     return { ok: true };
   },
 };

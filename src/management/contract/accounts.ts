@@ -27,6 +27,9 @@ export const AccountDetail = closed({
   model_prices: Type.Array(closed({ model: Type.String(), multiplier_ppm: Type.Integer() }), {
     description: "Multipliers of single models, which replace the account's.",
   }),
+  requires_second_factor: Type.Boolean({
+    description: 'Users without a second factor may not use the account in the dashboard.',
+  }),
   retain_responses: Type.Boolean({
     description: 'True when answers are stored for replays and the cache.',
   }),
@@ -51,6 +54,7 @@ const AccountSettings = closed({
   id: Type.String(),
   name: Type.String(),
   retain_responses: AccountDetail.properties.retain_responses,
+  requires_second_factor: AccountDetail.properties.requires_second_factor,
   created_at: Type.String(),
 });
 
@@ -199,6 +203,7 @@ export const accountsEndpoints = {
     body: Type.Object({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       retain_responses: Type.Optional(Type.Boolean()),
+      requires_second_factor: Type.Optional(AccountDetail.properties.requires_second_factor),
     }),
     output: Done,
   }),
