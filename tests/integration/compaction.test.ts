@@ -237,6 +237,27 @@ test('POST /v1/responses/compact keeps the user’s messages, on every model', a
   }
 });
 
+test('a compaction of a response that is not kept is refused: it would lose the conversation', async () => {
+  play('messages', summary);
+  const body = { model: 'on-claude', previous_response_id: 'resp_1' };
+  for (const [path, input] of [
+    ['', [...history, trigger]],
+    ['/compact', history],
+  ] as const) {
+    const reply = await gateway.post(`/v1/responses${path}`, { key, body: { ...body, input } });
+    assert.deepEqual([reply.status, reply.error.param], [400, 'previous_response_id'], reply.text);
+  }
+});
+
+test('a warm-up of a compaction has no output, and there is none at /compact', async () => {
+  play('messages', summary);
+  const body = { model: 'on-claude', generate: false, previous_response_id: null };
+  const warm = responseIn(await post({ ...body, input: [...history, trigger] }));
+  assert.deepEqual([warm.status, warm.output, warm.usage.cost], ['completed', [], 0]);
+  const made = responseIn(await post({ ...body, input: history }, {}, '/compact'));
+  assert.equal(made.output.at(-1)!.type, 'compaction');
+});
+
 test('a compaction is replayed under its Idempotency-Key, at each address its own', async () => {
   play('messages', summary);
   const headers = { 'idempotency-key': 'compact-once' };

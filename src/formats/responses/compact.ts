@@ -20,8 +20,8 @@ export const compactResponses: ClientFormat = {
   },
 };
 
-function withTrigger(body: JsonObject): JsonObject {
-  const { input } = body;
+function withTrigger(given: JsonObject): JsonObject {
+  const { generate: _, input, ...body } = given;
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   const isComplete = !Array.isArray(items) || isTrigger(items.at(-1));
   const trigger = { type: 'compaction_trigger' };

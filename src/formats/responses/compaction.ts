@@ -17,9 +17,9 @@ export const summaryRequest =
 
 const summaryHeading = 'The conversation so far was replaced by this summary. Go on from it:\n\n';
 
-/** Returns true for the body of a request that ends with the trigger. */
-export function asksForCompaction({ input }: JsonObject): boolean {
-  return Array.isArray(input) && isTrigger(input.at(-1));
+/** Returns true for the body of a request that ends with the trigger, and is no warm-up. */
+export function asksForCompaction({ input, generate }: JsonObject): boolean {
+  return Array.isArray(input) && isTrigger(input.at(-1)) && generate !== false;
 }
 
 export function isTrigger(item: unknown): boolean {

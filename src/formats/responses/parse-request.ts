@@ -29,6 +29,13 @@ export function parseRequest(
     throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
   requireInput(checked);
   const request = body as ResponsesRequest & JsonObject;
+  const isCompaction = asksForCompaction(request);
+  // Elsewhere a warning is enough, because the client keeps its conversation.
+  if (isCompaction && (request.previous_response_id ?? null) !== null)
+    throw invalidRequest(
+      'previous_response_id',
+      'previous_response_id names a response that is not kept, so it cannot be compacted. Send the whole conversation in `input`.',
+    );
   return {
     body: request,
     model: request.model,
@@ -37,7 +44,7 @@ export function parseRequest(
     choices: 1,
     thinkingBudgetTokens: 0,
     ...(request.generate === false && { isWarmUp: true }),
-    ...(asksForCompaction(request) && { addedText: summaryRequest }),
+    ...(isCompaction && { addedText: summaryRequest }),
     ...readAskedTier(request.service_tier),
   };
 }
