@@ -64,17 +64,15 @@ function begin(context: ServerContext): Handler {
   };
 }
 
-function poll({ addressRates, deviceLogins }: ServerContext): Handler {
-  return async (request, reply) => {
-    if (!(await takePoll(addressRates, request))) return tooOften(reply);
-    const form = formOf(request);
+function poll(context: ServerContext): Handler {
+  return limited(context, async (form, reply) => {
     const [grantType, code] = [form.get('grant_type'), form.get('device_code')];
     if (grantType === 'refresh_token')
       return refuse(reply, 401, 'invalid_grant', 'There are no refresh tokens. Sign in again.');
     if (grantType !== grant)
       return refuse(reply, 400, 'unsupported_grant_type', `\`grant_type\` must be ${grant}.`);
     if (!code) return refuse(reply, 400, 'invalid_request', '`device_code` is missing.');
-    const login = await deviceLogins.poll(code);
+    const login = await context.deviceLogins.poll(code);
     switch (login.kind) {
       case 'open':
         return refuse(reply, 400, 'authorization_pending', 'Nobody has confirmed it yet.');
@@ -90,31 +88,29 @@ function poll({ addressRates, deviceLogins }: ServerContext): Handler {
           email: login.email,
         });
     }
-  };
+  });
 }
 
 /** RFC 7009. A key that is unknown, or no program's, is not told from one that was revoked. */
-function revoke({ addressRates, deviceLogins }: ServerContext): Handler {
-  return async (request, reply) => {
-    if (!(await takePoll(addressRates, request))) return tooOften(reply);
-    const key = formOf(request).get('token');
+function revoke(context: ServerContext): Handler {
+  return limited(context, async (form, reply) => {
+    const key = form.get('token');
     if (!key) return refuse(reply, 400, 'invalid_request', '`token` is missing.');
-    await deviceLogins.revoke(key, request.ip);
+    await context.deviceLogins.revoke(key, reply.request.ip);
     return unstored(reply).send({});
+  });
+}
+
+type FormHandler = (form: URLSearchParams, reply: FastifyReply) => Promise<unknown>;
+
+/** Reads the form, unless the client's address sends too many. */
+function limited({ addressRates }: ServerContext, answer: FormHandler): Handler {
+  return async ({ ip, body }, reply) => {
+    const budget = { id: clientGroupOf(ip), perMinute: pollsPerMinute };
+    const { isGranted } = await addressRates.take('device polls', budget, 1);
+    if (!isGranted) return refuse(reply, 429, 'slow_down', 'Ask less often.');
+    return answer(new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : ''), reply);
   };
-}
-
-async function takePoll(rates: ServerContext['addressRates'], { ip }: FastifyRequest) {
-  const budget = { id: clientGroupOf(ip), perMinute: pollsPerMinute };
-  return (await rates.take('device polls', budget, 1)).isGranted;
-}
-
-function tooOften(reply: FastifyReply): FastifyReply {
-  return refuse(reply, 429, 'slow_down', 'Ask less often.');
-}
-
-function formOf({ body }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : '');
 }
 
 function baseOf({ gateway }: ServerContext, request: FastifyRequest): string {
