@@ -1,5 +1,6 @@
 // The report on providers' prompt caches, for accounts and for the operator, in the form in which the
 // APIs and the command line show it. Reads charges, so its work is bounded by their number.
+import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { isoTimeOf } from '../../../lib/iso-time.ts';
@@ -46,9 +47,22 @@ export type CacheReport = {
 /** The most days of a report for an account. */
 export const cacheDaysMax = 31;
 const rowsMax = 100;
-const pageRows = 1_000;
+/** Charges are read and explained in steps: SQLite is read in this thread, which has other work. */
+const stepRows = 500;
 
-export async function reportCaches(db: Kysely<Tables>, query: CacheQuery): Promise<CacheReport> {
+/** The last report of each account. A report holds all of its charges, so they run one by one. */
+const running = new Map<string, Promise<unknown>>();
+
+export function reportCaches(db: Kysely<Tables>, query: CacheQuery): Promise<CacheReport> {
+  const account = query.ledgerIds.join();
+  const report = (running.get(account) ?? Promise.resolve()).then(() => readReport(db, query));
+  const ended = report.catch(() => {});
+  running.set(account, ended);
+  void ended.then(() => running.get(account) === ended && running.delete(account));
+  return report;
+}
+
+async function readReport(db: Kysely<Tables>, query: CacheQuery): Promise<CacheReport> {
   const { ledgerIds, fromMs, by, chargesMax = 20_000 } = query;
   const groups = new Map<string, { readonly sums: CacheSums; readonly last: Charge }>();
   const total = noSums();
@@ -58,7 +72,9 @@ export async function reportCaches(db: Kysely<Tables>, query: CacheQuery): Promi
     const { charges, isCut } = await readNewest(db, query, ledgerId, left);
     left -= charges.length;
     if (isCut) cutAtMs = Math.max(cutAtMs ?? 0, charges[0]?.createdAtMs ?? query.toMs);
+    let steps = 0;
     for (const turn of explainTurns(await withPrices(db, query, charges))) {
+      if (++steps % stepRows === 0) await setImmediate();
       const { charge } = turn;
       if (charge.createdAtMs < fromMs || !isAsked(charge, query)) continue;
       const id = groupOf(charge, by);
@@ -95,7 +111,8 @@ async function readNewest(
   let cursor: UsageCursor | null = null;
   const range = { ledgerId, fromMs: fromMs - hourMs, toMs };
   while (found.length < most) {
-    const limit = Math.min(pageRows, most - found.length);
+    await setImmediate();
+    const limit = Math.min(stepRows, most - found.length);
     const page = await listCharges(db, { ...range, limit, cursor });
     found.push(...page.charges);
     cursor = page.next;

@@ -163,7 +163,7 @@ const cases: Readonly<
 
 for (const [name, [turns, reason, tokens, micros]] of Object.entries(cases))
   test(name, () => {
-    const last = explainTurns(turns).at(-1)!;
+    const last = [...explainTurns(turns)].at(-1)!;
     const { missed } = last;
     assert.deepEqual(
       [missed?.reason ?? null, missed?.tokens ?? 0, missed?.cost_micros ?? 0],
@@ -172,7 +172,7 @@ for (const [name, [turns, reason, tokens, micros]] of Object.entries(cases))
   });
 
 test('a charge without a conversation is left out', () => {
-  assert.deepEqual(explainTurns([turnOf(0, [5, 0, 0], { conversation: null })]), []);
+  assert.deepEqual([...explainTurns([turnOf(0, [5, 0, 0], { conversation: null })])], []);
 });
 
 test('marks save what was read, less what their writes cost', () => {
@@ -197,7 +197,7 @@ test('affinity saves what routes chosen by chance would have written again', () 
     [0, 4_400, 400],
   ] as const;
   const saved = (given: Given) =>
-    explainTurns(turns.map((tokens, minute) => turnOf(minute, tokens, given))).map(
+    [...explainTurns(turns.map((tokens, minute) => turnOf(minute, tokens, given)))].map(
       (turn) => turn.saved_by_affinity_micros,
     );
   // Of two routes, one has the whole prompt, the other what it had before: 0, then 2,000 on average.
@@ -239,7 +239,7 @@ test('read, missed and new tokens are the input, and no cost is negative', () =>
         ...turnOf(minute, [0, 0, 0], one as Given),
         prices: terms,
       }));
-      const explained = explainTurns(turns);
+      const explained = [...explainTurns(turns)];
       assert.equal(explained.length, turns.length);
       for (const turn of explained) {
         const { usage } = turn.charge;

@@ -58,16 +58,16 @@ const headsMax = 16;
 const hourMs = 3_600_000;
 
 /** `turns`: in order of time. Those without a conversation are left out. */
-export function explainTurns(turns: readonly CacheTurn[]): ExplainedTurn[] {
+export function* explainTurns(turns: readonly CacheTurn[]): Generator<ExplainedTurn, void> {
   const conversations = new Map<string, { turns: number; readonly heads: Head[] }>();
-  return turns.flatMap((turn) => {
+  for (const turn of turns) {
     const { conversation: name } = turn.charge;
-    if (!name) return [];
+    if (!name) continue;
     const conversation = conversations.get(name) ?? { turns: 0, heads: [] };
     conversations.set(name, conversation);
     conversation.turns += 1;
-    return [explain(turn, conversation.turns, conversation.heads)];
-  });
+    yield explain(turn, conversation.turns, conversation.heads);
+  }
 }
 
 function explain(turn: CacheTurn, number: number, heads: Head[]): ExplainedTurn {
