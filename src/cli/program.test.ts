@@ -28,6 +28,7 @@ test('the contract names the command of a call, and only these commands have no 
     'secret rotate',
     'secret retire',
     'models update',
+    'move',
     'import litellm',
     'import new-api',
   ];

@@ -80,6 +80,7 @@ const reportCommands = () => import('./report.ts');
 const secretCommands = () => import('./secret.ts');
 const settingsCommands = () => import('./settings.ts');
 const importCommands = () => import('./import.ts');
+const move = () => import('./move.ts');
 const openapi = () => import('./openapi.ts');
 const doctor = () => import('./doctor.ts');
 
@@ -135,6 +136,9 @@ function addMainCommands(program: Command): void {
       .argument('[file]')
       .option('--done', 'only record a backup made with another tool, such as pg_dump', false),
   ).action(async (file, options) => (await upkeepCommands()).backupCommand(file, options));
+  json(program.command('move').description('copy the books to the other kind of database'))
+    .requiredOption('--to <url>', 'a new database: postgres://… or sqlite:FILE')
+    .action(async (options) => (await move()).moveCommand(options));
   json(
     program
       .command('openapi')

@@ -44,8 +44,11 @@ export async function migrateToLatest(
   }
 }
 
+/** Begins the name that stands among the migrations of a database while another is copied into it. */
+export const movePrefix = '9999-move-of-';
+
 /** Returns the names in the order in which they ran; none for a new database. */
-async function recordedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+export async function recordedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
   const rows = await (
@@ -77,6 +80,10 @@ function refuseUnknown(unknown: readonly string[], migrations: Migrations): void
   const newest = Object.keys(migrations).at(-1) ?? '';
   const tooNew = unknown.find((name) => name <= newest || oldestNeeded(name) > newest.slice(0, 4));
   if (tooNew === undefined) return;
+  if (tooNew.startsWith(movePrefix))
+    throw new DatabaseUnusable(
+      'Another database is being moved into this one. Run "tollgate move" again to finish it (docs/moving.md).',
+    );
   throw new DatabaseUnusable(
     `The database is newer than this version of Tollgate: it has the migration ${tooNew}, and this version knows those up to ${newest}. Start the version that made it, or a newer one, or restore a backup from before the upgrade (docs/upgrading.md).`,
   );
