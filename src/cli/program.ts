@@ -77,6 +77,7 @@ const modelsCommands = () => import('./models.ts');
 const modelsUpdate = () => import('./models-update.ts');
 const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
+const requestsCommands = () => import('./requests.ts');
 const secretCommands = () => import('./secret.ts');
 const settingsCommands = () => import('./settings.ts');
 const importCommands = () => import('./import.ts');
@@ -100,6 +101,7 @@ export function buildProgram(): Command {
 
   addMainCommands(program);
   addReportCommand(program);
+  addRequestsCommands(program);
   addAccountsCommands(program);
   addKeysCommands(program);
   addBudgetsCommands(program);
@@ -171,6 +173,16 @@ function addReportCommand(program: Command): void {
     )
     .option('--prompt-cache', 'what was read from providers’ caches, what was not, and why')
     .action(async (options) => (await reportCommands()).reportCommand(options));
+}
+
+function addRequestsCommands(program: Command): void {
+  const requests = program.command('requests').description('requests of all accounts');
+  json(
+    requests
+      .command('show')
+      .description('what became of a request, what it cost, and why it failed')
+      .argument('<request id>'),
+  ).action(async (id, options) => (await requestsCommands()).showRequestCommand(id, options));
 }
 
 function addAccountsCommands(program: Command): void {

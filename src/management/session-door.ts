@@ -8,6 +8,7 @@ import { checkContentType } from '../server/middleware/body.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import { compressJson } from './compress.ts';
 import { checkConfirmation } from './sign-in/confirmation.ts';
+import { requireAccount } from './changes/accounts.ts';
 import type { DoorContext } from './context.ts';
 import { bodySchemaOf } from './contract/common.ts';
 import { dashboardCalls } from './contract/contract.ts';
@@ -40,7 +41,7 @@ export function openSessionDoor(app: FastifyInstance, context: DoorContext): Doo
 
 async function enter(
   context: DoorContext,
-  { confirmed: isConfirmed }: SessionEndpoint,
+  { confirmed: isConfirmed, noted }: SessionEndpoint,
   { request, reply, body }: Asked,
 ): Promise<Caller> {
   const { session, account } = request.caller!;
@@ -52,6 +53,12 @@ async function enter(
   });
   if (isConfirmed)
     await checkConfirmation(context, { session: session!, body: body as object, request, reply });
+  // Before the answer: what is not recorded is not shown. Members read what is theirs.
+  const { account: of, request: id } = request.params as { account?: string; request?: string };
+  if (!account && of !== undefined && request.method === 'GET') {
+    await requireAccount(context.database, of);
+    if (noted) await changes.noteReading(of, noted === 'each' ? id! : null);
+  }
   return { session, account, changes, once: new Once({ context, changes, named: null, body }) };
 }
 

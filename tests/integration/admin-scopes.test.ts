@@ -22,6 +22,7 @@ before(async () => {
     invitation: 'inv_unknown',
     endpoint: 'end_unknown',
     delivery: 'evt_unknown.end_unknown',
+    request: 'req_x',
   };
 });
 after(() => gateway.stop());

@@ -223,6 +223,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     return { ...(await byOperator()), body: { version: restored + 1, restored } };
   },
   'POST /operator/settings/reload': byOperator,
+  'POST /operator/accounts/:account/keys': sending(byOperator, { mode: 'live', name: 'By us' }),
   'POST /auth/sign-in': null,
   'POST /auth/second-factor': null,
   'POST /auth/sign-out': null,
@@ -368,7 +369,6 @@ const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> =
     const { account } = await withLoss();
     return { by: admin, account };
   },
-  'POST /accounts/:account/keys': sending(byAdminKey, { mode: 'live', name: 'one' }),
   'PATCH /keys/:key': sending(byAdminKey, { name: 'other' }),
   'PATCH /keys/:key/owner': async () => {
     const { key, user } = await customer();
@@ -451,6 +451,7 @@ async function withLoss() {
  * `secret-commands.test.ts` has those of the secret, which change a file.
  */
 const withoutEntry = [
+  'requests show',
   'serve',
   'migrate',
   'doctor',

@@ -131,6 +131,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     [
       'POST /accounts/:account/device-logins',
       'POST /accounts/:account/keys',
+      'POST /operator/accounts/:account/keys',
       'PATCH /accounts/:account/keys/:key',
       'POST /accounts/:account/keys/:key/rotate',
       'POST /accounts/:account/keys/:key/enable',

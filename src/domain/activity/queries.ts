@@ -202,6 +202,21 @@ export async function findLogged(
   return new Map(rows.map((row) => [row.request_id, toLogged(row)]));
 }
 
+/** Returns the account of a request, charged or not; null: it is not known, or was removed. */
+export async function findAccountOf(db: Kysely<Tables>, requestId: string): Promise<string | null> {
+  const logged = db
+    .selectFrom('request_log')
+    .select('account_id')
+    .where('request_id', '=', requestId);
+  const booked = db
+    .selectFrom('entries')
+    .innerJoin('ledgers', 'ledgers.id', 'entries.ledger_id')
+    .select('ledgers.account_id')
+    .where('entries.id', '=', requestId);
+  const found = (await logged.executeTakeFirst()) ?? (await booked.executeTakeFirst());
+  return found?.account_id ?? null;
+}
+
 function toLogged(row: RequestRow): LoggedRequest {
   return {
     requestId: row.request_id,

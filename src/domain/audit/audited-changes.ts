@@ -1,10 +1,12 @@
 // Makes the changes of one actor. Each is one transaction with its row in the audit log: without
 // the row there is no change.
+import { hash } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { AuditLogTable } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 import { auditRowOf, recordChange, type Actor, type Change } from './audit-log.ts';
 
 /** The result of a change and its audit row; `change` is null when nothing changed. */
@@ -78,6 +80,23 @@ export class AuditedChanges {
   ): Promise<void> {
     const { accountId = null, actorOf, clock } = this.#input;
     await recordChange(database, { actor: actorOf(by), change, accountId }, clock.nowMs());
+  }
+
+  /**
+   * Records that the actor read the bodies of one of the account's requests; `requestId` null: that
+   * it read any of its requests, once in a UTC day.
+   */
+  async noteReading(accountId: string, requestId: string | null): Promise<void> {
+    const action = requestId === null ? 'account.read-requests' : 'account.read-bodies';
+    const subject = requestId ?? accountId;
+    const row = this.rowOf({ action, subject, accountId, before: null, after: null });
+    const today = [row.actor_id, accountId, dayOf(row.created_at_ms)].join(' ');
+    const daily = { id: `aud_${hash('sha256', today, 'hex').slice(0, 26)}` };
+    await this.unrecorded.write
+      .insertInto('audit_log')
+      .values({ ...row, ...(requestId === null && daily) })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
   }
 
   /** Returns the audit row for the ledger, which writes it in the transaction of its entry. */

@@ -237,6 +237,53 @@ export async function listProblems(
   return rows.map(toListing);
 }
 
+type Place = { readonly createdAtMs: number; readonly id: string };
+
+/** Returns a page of the payments that are known to be paid, newest first. */
+export async function listPayments(
+  database: Pick<Database, 'read'>,
+  { limit, cursor }: { readonly limit: number; readonly cursor: Place | null },
+) {
+  const rows = await database.read
+    .selectFrom('payments')
+    .leftJoin('accounts', 'accounts.id', 'payments.account_id')
+    .selectAll('payments')
+    .select((eb) => [
+      'accounts.name as account_name',
+      eb
+        .selectFrom('payment_bookings')
+        .select(({ fn }) => fn.sum<number | string | null>('delta_micros').as('returned'))
+        .whereRef('payment_id', '=', 'payments.id')
+        .where('part', '<>', 'payment')
+        .as('returned'),
+    ])
+    .where('paid_at_ms', 'is not', null)
+    .$if(cursor !== null, (query) =>
+      query.where((eb) =>
+        eb(
+          eb.refTuple('payments.paid_at_ms', 'payments.id'),
+          '<',
+          eb.tuple(cursor!.createdAtMs, cursor!.id),
+        ),
+      ),
+    )
+    .orderBy('paid_at_ms', 'desc')
+    .orderBy('payments.id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    rows: shown.map((row) => ({
+      ...toListing(row),
+      account_name: row.account_name,
+      fee_micros: row.fee_micros,
+      returned_micros: Math.abs(Number(row.returned)),
+    })),
+    next: rows.length > limit && last ? { createdAtMs: last.paid_at_ms!, id: last.id } : null,
+  };
+}
+
 type PaymentRow = Selectable<PaymentsTable>;
 type Reader = Database['read'];
 

@@ -27,6 +27,24 @@ export async function listMembers({ read }: Pick<Database, 'read'>, accountId: s
     .map((row) => ({ ...row, hasSecondFactor: Boolean(row.two_factor_enabled) }));
 }
 
+/** Returns, by account, who became an owner first. */
+export async function readFirstOwners(
+  read: Kysely<Tables>,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, { readonly name: string; readonly email: string }>> {
+  if (accountIds.length === 0) return new Map();
+  const rows = await read
+    .selectFrom('account_members')
+    .innerJoin('users', 'users.id', 'account_members.user_id')
+    .select(['account_id', 'users.name', 'users.email'])
+    .where('account_id', 'in', accountIds)
+    .where('role', '=', 'owner')
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('users.id', 'desc')
+    .execute();
+  return new Map(rows.map(({ account_id: id, ...owner }) => [id, owner]));
+}
+
 /** Adds a member. An existing member keeps their role. */
 export async function addMember(
   transaction: Kysely<Tables>,

@@ -10,6 +10,10 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModel } from '../../domain/catalog/resolve-key-model.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { readLossStandings } from '../../domain/ledger/reports/loss-budget.ts';
+import { readLastDays } from '../../domain/ledger/reports/service-sums.ts';
+import { reportAccounts } from '../../domain/ledger/reports/report.ts';
+import { readFirstOwners } from '../../domain/users/members.ts';
+import { dayMs, dayStartMs } from '../../lib/utc-time.ts';
 import { cleanName } from '../../lib/clean-name.ts';
 import { createAccount, noSuchAccount, purgeAccount, updateAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
@@ -23,7 +27,7 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   'GET /operator/accounts': async ({ context, query, page }) => {
     const { search: text, frozen: isFrozen } = query;
     const found = await searchAccounts(context.database, { text, isFrozen, ...page });
-    return found && { rows: found.accounts.map(toRow), next: found.next };
+    return found && { rows: await withSums(context, found.accounts), next: found.next };
   },
 
   'POST /operator/accounts': async ({ body, changes, once }) => {
@@ -110,6 +114,8 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   },
 };
 
+const listedDays = 30;
+
 type ChangeFields = BodyOf<(typeof accountsEndpoints)['PATCH /admin/v1/accounts/:account']>;
 
 /** Throws ApiError 400. */
@@ -181,6 +187,31 @@ async function readDetail(
     provoked_loss_micros: standing?.causedMicros ?? 0,
     loss_budget_exceeded: standing?.isExceeded ?? false,
   };
+}
+
+async function withSums(
+  { database: { read }, gateway }: ManagementContext,
+  accounts: readonly FoundAccount[],
+) {
+  const ids = accounts.map(({ id }) => id);
+  const today = dayStartMs(gateway.clock.nowMs());
+  const range = { fromMs: today - (listedDays - 1) * dayMs, toMs: today + dayMs };
+  const sums = await reportAccounts(read, { mode: 'live', ...range }, ids);
+  const owners = await readFirstOwners(read, ids);
+  const lastDays = await readLastDays(read, ids);
+  return accounts.map((account) => {
+    const sum = sums.get(account.id);
+    return {
+      ...toRow(account),
+      owner: owners.get(account.id) ?? null,
+      last_charged_on: lastDays.get(account.id) ?? null,
+      last_30_days: {
+        revenue_micros: sum?.revenueMicros ?? 0,
+        cost_micros: sum?.costMicros ?? 0,
+        margin_micros: sum?.marginMicros ?? 0,
+      },
+    };
+  });
 }
 
 function toRow(account: FoundAccount): AccountRow {

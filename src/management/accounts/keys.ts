@@ -94,7 +94,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return { key: await toKey(context, made.listing), secret: made.key };
   },
 
-  'POST /admin/v1/accounts/:account/keys': ({ context: { gateway, secrets }, ...call }) => {
+  'POST /operator/accounts/:account/keys': ({ context: { gateway, secrets }, ...call }) => {
     const { mode, owner_id: ownerId, ...fields } = call.body;
     const controls = readControls({ gateway }, fields);
     const order = { accountId: call.params.account, mode, ownerId, ...controls };

@@ -1,10 +1,11 @@
 // Payments that were not credited automatically, and the operators' decisions on them.
 import { findAccount } from '../../domain/accounts/search-accounts.ts';
-import { listProblems } from '../../domain/billing/payments.ts';
+import { listPayments, listProblems } from '../../domain/billing/payments.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { decidePayment } from '../changes/balances.ts';
 import type { paymentsEndpoints } from '../contract/payments.ts';
 import type { Handlers } from '../handlers.ts';
+import { pageByTime } from '../paging.ts';
 
 const paymentsMax = 100;
 
@@ -13,6 +14,9 @@ export const paymentsHandlers: Handlers<typeof paymentsEndpoints> = {
     is_configured: context.billing.stripe !== null,
     data: await listProblems(context.database, paymentsMax),
   }),
+
+  'GET /operator/payments/all': ({ context, page }) =>
+    pageByTime(page, (place) => listPayments(context.database, place)),
 
   'POST /operator/payments/:payment/assign': async ({ context, params, body, changes }) => {
     const account = await findAccount(context.database, body.account);

@@ -22,6 +22,23 @@ export const AccountRow = closed({
 });
 export type AccountRow = Output<typeof AccountRow>;
 
+const ListedAccount = closed({
+  ...AccountRow.properties,
+  owner: orNull(
+    closed({ name: Type.String(), email: Type.String() }),
+    'Who became an owner first; null: it has none.',
+  ),
+  last_charged_on: orNull(Type.String(), 'The UTC day of its last live charge; null: none.'),
+  last_30_days: Type.Object(
+    {
+      revenue_micros: Type.Integer({ description: 'What it was charged, live.' }),
+      cost_micros: Type.Integer({ description: 'What the charged requests cost the operator.' }),
+      margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
+    },
+    { additionalProperties: false, description: 'Today and the 29 UTC days before.' },
+  ),
+});
+
 export const AccountDetail = closed({
   ...AccountRow.properties,
   model_prices: Type.Array(closed({ model: Type.String(), multiplier_ppm: Type.Integer() }), {
@@ -87,7 +104,7 @@ export const accountsEndpoints = {
     summary: 'List accounts',
     note: 'Newest first. `search`: a part of the name, or an id.',
     query: Type.Object({ search: Search, frozen: Type.Optional(Type.Boolean()) }),
-    page: AccountRow,
+    page: ListedAccount,
   }),
   'POST /operator/accounts': endpoint({
     access: 'operator',

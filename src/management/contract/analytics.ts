@@ -75,6 +75,8 @@ const Range = { mode: Mode, from: Day, to: Day };
 export const analyticsEndpoints = {
   'GET /accounts/:account/analytics': endpoint({
     access: 'viewer',
+    operator: true,
+    scope: 'reports:read',
     summary: 'Get figures of some days',
     note: 'At most 366 days, both included. Only costs, charged requests and their tokens are exact: other figures are some seconds late, and a killed gateway loses those seconds.',
     query: Type.Object({ ...Range, by: Type.Enum([...analyticsGroups]) }),
@@ -82,6 +84,8 @@ export const analyticsEndpoints = {
   }),
   'GET /accounts/:account/analytics/hours': endpoint({
     access: 'viewer',
+    operator: true,
+    scope: 'reports:read',
     summary: 'Get requests and costs by hour of the week',
     note: 'At most 366 days. Some seconds late.',
     query: Type.Object(Range),

@@ -77,7 +77,14 @@ export const authEndpoints = {
   'POST /auth/first-run': endpoint({
     access: 'public',
     summary: 'Create the first user',
-    body: Type.Object({ token: Token, name: Name, email: Email, password: Password }),
+    note: '`account_name`: for the first account, which is named Default until then.',
+    body: Type.Object({
+      token: Token,
+      name: Name,
+      email: Email,
+      password: Password,
+      account_name: Type.Optional(Name),
+    }),
     output: Done,
   }),
   'POST /auth/password-reset': endpoint({

@@ -16,6 +16,7 @@ type Shown = {
 export type SessionEndpoint = Shown & {
   readonly access: Access;
   readonly confirmed?: boolean;
+  readonly noted?: Endpoint['noted'];
   readonly output: TSchema;
   /** The type of a file; then the output is its text. */
   readonly file?: string;

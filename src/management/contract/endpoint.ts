@@ -34,6 +34,11 @@ export type Endpoint = {
   readonly access?: Access;
   /** Operators have it too, for every account, below `/operator`. */
   readonly operator?: true;
+  /**
+   * An operator who reads it leaves a row in the account's audit log: each time, or once in a UTC
+   * day for all of these.
+   */
+  readonly noted?: 'each' | 'daily';
   /** The scope that an admin key needs. Left out: the admin API does not have it. */
   readonly scope?: AdminScope;
   /**

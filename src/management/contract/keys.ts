@@ -157,6 +157,7 @@ const KeyOwner = Type.Object(
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'List keys',
     note: 'Newest first, or in another order: the first hundred then. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
     query: Type.Object({
@@ -169,6 +170,7 @@ export const keysEndpoints = {
   }),
   'GET /accounts/:account/keys/:key': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'Get a key',
     output: Key,
   }),
@@ -181,6 +183,7 @@ export const keysEndpoints = {
   }),
   'GET /accounts/:account/key-defaults': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'Get the default limits of keys',
     note: 'And what keys that keep bodies are limited to.',
     output: KeyDefaults,
@@ -247,7 +250,8 @@ export const keysEndpoints = {
     }),
     page: OperatorKey,
   }),
-  'POST /admin/v1/accounts/:account/keys': endpoint({
+  'POST /operator/accounts/:account/keys': endpoint({
+    access: 'operator',
     scope: 'keys:write',
     commands: ['keys create'],
     summary: 'Create an API key',

@@ -190,6 +190,7 @@ export const PricedModel = Type.Union([
 export const modelsEndpoints = {
   'GET /accounts/:account/models': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'List the models and the account’s prices',
     note: "In the catalogue's order.",
     output: ModelCatalogue,

@@ -23,6 +23,19 @@ export const paymentsEndpoints = {
     note: 'Returns the last hundred payments, waiting ones first.',
     output: closed({ is_configured: Type.Boolean(), data: Type.Array(OperatorPayment) }),
   }),
+  'GET /operator/payments/all': endpoint({
+    access: 'operator',
+    summary: 'List all payments',
+    note: 'Newest first.',
+    page: closed({
+      ...OperatorPayment.properties,
+      account_name: orNull(Type.String(), 'null: it belongs to no account.'),
+      fee_micros: Type.Integer({ description: 'The part that was not credited.' }),
+      returned_micros: Type.Integer({
+        description: 'Taken back for refunds and disputes, of what was credited.',
+      }),
+    }),
+  }),
   'POST /operator/payments/:payment/assign': endpoint({
     access: 'operator',
     summary: 'Credit an account with a payment',

@@ -17,6 +17,8 @@ const reportSums = {
   margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
 };
 
+const Account = closed({ id: Type.String(), name: Type.String() });
+
 const ReportRow = closed({
   id: Type.String({
     description:
@@ -48,7 +50,21 @@ const FailingRoute = closed({
   until: orNull(Type.String()),
 });
 
+const SetUp = {
+  provider: Type.Boolean({ description: 'One is switched on.' }),
+  live_key: Type.Boolean({ description: 'One that is not revoked.' }),
+  balance: Type.Boolean({ description: 'An account has a live balance, or had a charge.' }),
+  live_request: Type.Boolean({ description: 'One was charged.' }),
+  invited: Type.Boolean({ description: 'There is another user, or an open invitation.' }),
+  mail: Type.Boolean({ description: 'A mail server is set.' }),
+  backup: Type.Boolean({ description: 'One was recorded.' }),
+};
+
 const Attention = closed({
+  set_up: Type.Object(SetUp, {
+    additionalProperties: false,
+    description: 'The steps of the first hour that are done.',
+  }),
   next_steps: Type.Array(NextStep, { description: 'The most pressing first.' }),
   last_backup_at: orNull(Type.String(), 'null: none was recorded.'),
   routes: Type.Array(FailingRoute, {
@@ -60,7 +76,7 @@ const Attention = closed({
   ),
   low_balances: Type.Array(
     closed({
-      account: closed({ id: Type.String(), name: Type.String() }),
+      account: Account,
       available_micros: Type.Integer(),
       daily_micros: Type.Integer({
         description: 'The average spend of a day, over the last seven complete UTC days.',
@@ -111,6 +127,38 @@ export const reportsEndpoints = {
       by: Type.Enum(['account', 'model', 'key', 'day']),
     }),
     output: Report,
+  }),
+  'GET /operator/movers': endpoint({
+    access: 'operator',
+    summary: 'List the accounts whose revenue changed most',
+    note: 'Against as many days before. Both days are UTC and inclusive, at most 366 days.',
+    query: Type.Object({ mode: Mode, from: Day, to: Day }),
+    output: closed({
+      data: Type.Array(
+        closed({
+          account: Account,
+          revenue_micros: Type.Integer({ description: 'The revenue of these days.' }),
+          before_micros: Type.Integer({ description: 'The revenue of the days before.' }),
+        }),
+        { description: 'The largest change first, at most ten.' },
+      ),
+    }),
+  }),
+  'GET /operator/money': endpoint({
+    access: 'operator',
+    summary: 'Get prepaid balances, and what came in',
+    note: 'Of live balances. Both days are UTC and inclusive, at most 366 days.',
+    query: Type.Object({ from: Day, to: Day }),
+    output: closed({
+      prepaid_micros: Type.Integer({
+        description: 'All balances above zero now: what the service owes its accounts.',
+      }),
+      owed_micros: Type.Integer({ description: 'All balances below zero now, as what is owed.' }),
+      paid_micros: Type.Integer({ description: 'Credited for card payments.' }),
+      returned_micros: Type.Integer({ description: 'Taken back for refunds and disputes.' }),
+      credited_micros: Type.Integer({ description: 'Credited by operators, and at sign-up.' }),
+      debited_micros: Type.Integer({ description: 'Debited by operators.' }),
+    }),
   }),
   'GET /operator/attention': endpoint({
     access: 'operator',

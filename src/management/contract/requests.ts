@@ -150,6 +150,9 @@ export type RequestTotals = Output<typeof RequestTotals>;
 export const requestEndpoints = {
   'GET /accounts/:account/requests': endpoint({
     access: 'viewer',
+    operator: true,
+    noted: 'daily',
+    scope: 'reports:read',
     summary: 'List requests',
     note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
     query: Type.Object({
@@ -160,6 +163,8 @@ export const requestEndpoints = {
   }),
   'GET /accounts/:account/requests/totals': endpoint({
     access: 'viewer',
+    operator: true,
+    scope: 'reports:read',
     summary: 'Sum the requests that match a filter',
     note: 'At most 366 days; without days, the last 30.',
     query: Type.Object(RequestFilters),
@@ -167,12 +172,18 @@ export const requestEndpoints = {
   }),
   'GET /accounts/:account/requests/:request': endpoint({
     access: 'viewer',
+    operator: true,
+    noted: 'daily',
+    scope: 'reports:read',
+    commands: ['requests show'],
     summary: 'Get a request',
     note: 'Finds a request of either mode.',
     output: RequestDetail,
   }),
   'GET /accounts/:account/requests/:request/bodies': endpoint({
     access: 'admin',
+    operator: true,
+    noted: 'each',
     summary: 'Get the kept bodies of a request',
     note: 'Of a key that keeps them (`body_days`).',
     output: RequestBodies,

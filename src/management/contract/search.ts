@@ -8,6 +8,14 @@ import { requestOutcomes } from './requests.ts';
 
 const SearchText = Type.String({ minLength: 2, maxLength: 100 });
 
+const FoundRequest = {
+  id: Type.String(),
+  mode: Mode,
+  created_at: Type.String(),
+  outcome: Type.Enum([...requestOutcomes]),
+};
+const Account = closed({ id: Type.String(), name: Type.String() });
+
 export const searchEndpoints = {
   'GET /accounts/:account/search': endpoint({
     access: 'viewer',
@@ -15,14 +23,7 @@ export const searchEndpoints = {
     note: 'Requests by their whole id, keys by a part of the name or hint, models by parts of the name. A few of each.',
     query: Type.Object({ q: SearchText }),
     output: closed({
-      requests: Type.Array(
-        closed({
-          id: Type.String(),
-          mode: Mode,
-          created_at: Type.String(),
-          outcome: Type.Enum([...requestOutcomes]),
-        }),
-      ),
+      requests: Type.Array(closed(FoundRequest)),
       keys: Type.Array(
         closed({
           id: Type.String(),
@@ -37,11 +38,12 @@ export const searchEndpoints = {
   }),
   'GET /operator/search': endpoint({
     access: 'operator',
-    summary: 'Find accounts and users',
-    note: 'By a part of the name or e-mail address, or by id. A few of each.',
+    summary: 'Find accounts, users and requests of all accounts',
+    note: 'By a part of the name or e-mail address, or by id; requests by their whole id. A few of each.',
     query: Type.Object({ q: SearchText }),
     output: closed({
-      accounts: Type.Array(closed({ id: Type.String(), name: Type.String() })),
+      requests: Type.Array(closed({ ...FoundRequest, account: Account })),
+      accounts: Type.Array(Account),
       users: Type.Array(closed({ id: Type.String(), name: Type.String(), email: Type.String() })),
     }),
   }),

@@ -174,12 +174,15 @@ export type CacheDay = Output<typeof CacheDay>;
 export const usageEndpoints = {
   'GET /accounts/:account/usage.csv': endpoint({
     access: 'viewer',
+    operator: true,
+    noted: 'daily',
     summary: 'Export the charges that match the filters',
     query: UsageQuery,
     file: 'text/csv',
   }),
   'GET /accounts/:account/cache-days': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'List the days with repeated answers',
     note: 'Newest first; days without any are left out. At most 366 days.',
     query: Type.Object({ mode: Mode, from: Day, to: Day }),
@@ -187,6 +190,7 @@ export const usageEndpoints = {
   }),
   'GET /accounts/:account/prompt-cache': endpoint({
     access: 'viewer',
+    operator: true,
     summary: 'Report what was read from providers’ prompt caches',
     note: 'What could have been read, why it was not, and what that cost. At most 31 days, both included. Answers to test keys come from no cache.',
     query: Type.Object({

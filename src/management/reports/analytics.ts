@@ -47,11 +47,11 @@ const rowsMax = 200;
 const hoursOfWeek = 168;
 
 export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
-  'GET /accounts/:account/analytics': async ({ context, account, query }) => {
+  'GET /accounts/:account/analytics': async ({ context, params, query }) => {
     const { mode, from, to, by } = query;
     checkDays(from, to);
     const { read } = context.database;
-    const { accountId } = account;
+    const accountId = params.account;
     const days = rangeBefore(from, to);
     const now = { accountId, mode, fromDay: from, toDay: to };
     const before = { accountId, mode, fromDay: days.from, toDay: days.to };
@@ -102,10 +102,10 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     };
   },
 
-  'GET /accounts/:account/analytics/hours': async ({ context, account, query }) => {
+  'GET /accounts/:account/analytics/hours': async ({ context, params, query }) => {
     const { mode, from, to } = query;
     checkDays(from, to);
-    const range = { accountId: account.accountId, mode, fromDay: from, toDay: to };
+    const range = { accountId: params.account, mode, fromDay: from, toDay: to };
     const requests = Array.from({ length: hoursOfWeek }, () => 0);
     const costs = [...requests];
     for (const sum of await sumHours(context.database.read, range)) {

@@ -15,7 +15,11 @@ import {
   totalOf,
 } from '../../domain/ledger/reports/report.ts';
 import { daysLeft, listLowBalances } from '../../domain/ledger/reports/runway.ts';
+import { listMovers, sumBalances, sumCashIn } from '../../domain/ledger/reports/service-sums.ts';
+import { paymentEntryPrefix } from '../../domain/billing/payments.ts';
 import { readLastBackup } from '../changes/backups.ts';
+import { rangeBefore } from './analytics-sums.ts';
+import { readSetUp } from './set-up.ts';
 import { nextSteps } from '../changes/set-up-findings.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
@@ -28,6 +32,7 @@ import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
 const rowsMax = 100;
+const moversMax = 10;
 const lowBalancesMax = 20;
 const lowBalanceDays = 7;
 
@@ -54,6 +59,34 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     };
   },
 
+  'GET /operator/movers': async ({ context, query: { mode, from, to } }) => {
+    checkDays(from, to);
+    const days = { beforeDay: rangeBefore(from, to).from, fromDay: from, toDay: to };
+    const movers = await listMovers(context.database.read, { mode, ...days, limit: moversMax });
+    return {
+      data: movers.map(({ accountId: id, name, revenueMicros, beforeMicros }) => ({
+        account: { id, name },
+        revenue_micros: revenueMicros,
+        before_micros: beforeMicros,
+      })),
+    };
+  },
+
+  'GET /operator/money': async ({ context: { database }, query: { from, to } }) => {
+    checkDays(from, to);
+    const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
+    const balances = await sumBalances(database.read);
+    const cash = await sumCashIn(database.read, { ...range, cardPrefix: paymentEntryPrefix });
+    return {
+      prepaid_micros: balances.prepaidMicros,
+      owed_micros: balances.owedMicros,
+      paid_micros: cash.paidMicros,
+      returned_micros: cash.returnedMicros,
+      credited_micros: cash.creditedMicros,
+      debited_micros: cash.debitedMicros,
+    };
+  },
+
   'GET /operator/attention': async ({ context }) => {
     const { database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
@@ -66,6 +99,12 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     const low = { nowMs, withinDays: lowBalanceDays, limit: lowBalancesMax };
     const balances = await listLowBalances(database.read, low);
     return {
+      set_up: {
+        provider: Object.values(config.providers).some(({ enabled }) => enabled),
+        ...(await readSetUp(database.read, nowMs)),
+        mail: config.smtp !== null,
+        backup: lastBackupMs !== null,
+      },
       next_steps: steps.map(({ area, what, remedy }) => ({ area, what, remedy })),
       last_backup_at: isoTimeOf(lastBackupMs),
       routes: failingRoutes(context),

@@ -1,8 +1,9 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
-import { findFirstAccount } from '../../domain/accounts/manage-accounts.ts';
+import { changeTerms, findFirstAccount } from '../../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { cleanName } from '../../lib/clean-name.ts';
 import { withOneSlash } from '../../lib/one-slash.ts';
 import { userChange } from '../changes/users.ts';
 import type { authEndpoints } from '../contract/auth.ts';
@@ -160,17 +161,22 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const { context, body, changes } = call;
     const email = checkEmail(body.email);
     const name = checkName(body.name);
+    const accountName = body.account_name === undefined ? null : cleanName(body.account_name);
+    if (accountName === '') throw invalidRequest('account_name', 'Give the account a name.');
     await openLink(call, 'first-run');
     const passwordHash = await checkNewPassword(body.password, { email });
     const accountId = await findFirstAccount(context.database);
     if (accountId === null)
       throw new Error('an installation without an account cannot have a first user');
-    const userId = await changes.commit(async ({ write }) => {
+    const userId = await changes.commit(async (database) => {
+      const { write } = database;
       const user = { name, email, passwordHash };
       const first = { token: body.token, user, accountId };
       const id = await createFirstUser(write, first, changes.clock.nowMs());
       if (id === null) throw deadLink();
-      const after = { name, email, is_operator: true, role: 'owner' };
+      if (accountName !== null) await changeTerms(database, accountId, { name: accountName });
+      const named = accountName !== null && { account_name: accountName };
+      const after = { name, email, is_operator: true, role: 'owner', ...named };
       const change = userChange('user.first-run', id, { accountId, after });
       return { result: id, change, by: { userId: id, email } };
     });

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import type { LedgerId } from '../commands.ts';
+import { type LedgerId, ledgerIdOf } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
@@ -68,6 +68,21 @@ export async function reportTop(
   return [...charged.keys(), ...lossOnly]
     .slice(0, limit)
     .map((group) => rowOf(group, charged.get(group), own.get(group) ?? failed.get(group)));
+}
+
+/** Returns the rows of these accounts, without those that were not charged and lost nothing. */
+export async function reportAccounts(
+  db: Kysely<Tables>,
+  range: Omit<ReportQuery, 'by'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ReportRow>> {
+  if (ids.length === 0) return new Map();
+  const query = { ...range, by: 'account' } as const;
+  const ledgerIds = ids.map((id) => ledgerIdOf(id, range.mode));
+  const charged = await sumCharges(db, query, undefined, ledgerIds);
+  const failed = await sumFailures(db, query, { ids });
+  const found = ids.filter((id) => charged.has(id) || failed.has(id));
+  return new Map(found.map((id) => [id, rowOf(id, charged.get(id), failed.get(id))]));
 }
 
 /** Returns the ledgers of a mode that were charged in these days. */
@@ -138,6 +153,7 @@ async function sumCharges(
   db: Kysely<Tables>,
   query: ReportQuery,
   limit?: number,
+  ledgerIds?: readonly LedgerId[],
 ): Promise<ReadonlyMap<string, ChargeSums>> {
   const rows = await db
     .selectFrom('charge_days as row')
@@ -154,6 +170,7 @@ async function sumCharges(
     .where('ledgers.mode', '=', query.mode)
     .where('row.day', '>=', dayOf(query.fromMs))
     .where('row.day', '<', dayOf(Math.min(query.toMs, lastMs)))
+    .$if(ledgerIds !== undefined, (sums) => sums.where('row.ledger_id', 'in', ledgerIds!))
     .groupBy('group')
     .$if(limit !== undefined, (sums) =>
       sums.orderBy('revenue', 'desc').orderBy('group').limit(limit!),
