@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Mode } from '../../src/management/contract/common.ts';
+import { useAccountInSight } from './account-in-sight.ts';
 import { chooseAccount, storedName } from './choose-account.ts';
 import { sessionQuery, useSession, type SessionInfo } from './session.ts';
 
@@ -17,13 +18,16 @@ export function useAccount(): Account {
 }
 
 export function useChosenAccount(): Account | null {
-  return chooseAccount(useSession().accounts, useSearchText('account'));
+  const chosen = chooseAccount(useSession().accounts, useSearchText('account'));
+  return useAccountInSight()?.account ?? chosen;
 }
 
 /** Returns the id for API calls; null when there is none. Works before sign-in too. */
 export function useAccountId(): string | null {
   const { data } = useQuery({ ...sessionQuery, enabled: false });
   const requestedId = useSearchText('account');
+  const inSight = useAccountInSight();
+  if (inSight) return inSight.account.id;
   return data ? (chooseAccount(data.accounts, requestedId)?.id ?? null) : null;
 }
 
@@ -38,7 +42,8 @@ export function useSwitchAccount(): (id: string) => void {
 
 /** Returns the mode of the keys, requests and money on the page. */
 export function useMode(): Mode {
-  return useSearchText('mode') === 'test' ? 'test' : 'live';
+  const chosen = useSearchText('mode') === 'test' ? 'test' : 'live';
+  return useAccountInSight()?.mode ?? chosen;
 }
 
 /** Shows the same page in the other mode. Filters stay. */

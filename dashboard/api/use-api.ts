@@ -9,6 +9,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useAccountId } from './account.ts';
+import { useAccountInSight } from './account-in-sight.ts';
 import type { ApiError } from './api-error.ts';
 import { confirmedCall } from './confirmed-call.ts';
 import {
@@ -43,9 +44,10 @@ export function useApi<Key extends ReadKey>(
   { enabled = true, refetchMs, keepPrevious = false }: ReadOptions = {},
 ): UseQueryResult<Output<Key>, ApiError> {
   const filled = useFilled(key, input);
+  const name = useDoor(key);
   return useQuery<Output<Key>, ApiError>({
-    queryKey: [key, filled],
-    queryFn: ({ signal }) => api(key, filled as Input<Key>, signal),
+    queryKey: [name, filled],
+    queryFn: ({ signal }) => api(name, filled as Input<Key>, signal),
     enabled,
     refetchInterval: refetchMs ?? false,
     placeholderData: keepPrevious ? keepPreviousData : undefined,
@@ -76,12 +78,13 @@ export function useApiPages<Key extends ReadKey>(
   type Row = RowOf<Output<Key>>;
   type PageOf = { readonly data: readonly Row[]; readonly next_cursor: string | null };
   const filled = useFilled(key, input);
+  const name = useDoor(key);
   const pages = useInfiniteQuery<PageOf, ApiError, readonly Row[], unknown[], string | null>({
-    queryKey: [key, filled, 'pages'],
+    queryKey: [name, filled, 'pages'],
     queryFn: async ({ pageParam, signal }) => {
       const query = { ...filled.query, ...(pageParam === null ? {} : { cursor: pageParam }) };
       return (await api(
-        key,
+        name,
         { ...filled, query } as unknown as Input<Key>,
         signal,
       )) as unknown as PageOf;
@@ -136,6 +139,12 @@ type AnyHookInput = {
   readonly params?: Partial<Params>;
   readonly query?: Readonly<Record<string, unknown>>;
 };
+
+/** Returns the name of the call that reads the same of a customer's account, for operators. */
+function useDoor<Key extends ReadKey>(key: Key): Key {
+  const isInSight = useAccountInSight() !== null && key.startsWith('GET /accounts/:account/');
+  return isInSight ? (key.replace(' ', ' /operator') as Key) : key;
+}
 
 function useFilled(key: string, input: object) {
   return fillAccount(key, input, useAccountId());

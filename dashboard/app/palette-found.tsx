@@ -110,8 +110,30 @@ function useOwnGroups(
 
 function useOperatorGroups(found: Output<'GET /operator/search'> | undefined): readonly Group[] {
   const navigate = useNavigate();
-  const { accounts = [], users = [] } = found ?? {};
+  const { requests = [], accounts = [], users = [] } = found ?? {};
+  const own = useChosenAccount()?.id;
   return [
+    {
+      group: 'Requests of other accounts',
+      entries: requests
+        .filter(({ account }) => account.id !== own)
+        .map(({ id, mode, outcome, created_at: at, account }) => ({
+          id,
+          label: id,
+          description: `${account.name}, ${outcome}, ${dateTimeText(new Date(at))}`,
+          icon: IconActivity,
+          run: () =>
+            void navigate({
+              to: '/operator/accounts/$accountId',
+              params: { accountId: account.id },
+              search: {
+                tab: 'requests',
+                ledger: mode === 'test' ? mode : undefined,
+                request: id,
+              },
+            }),
+        })),
+    },
     {
       group: 'Accounts',
       entries: accounts.map(({ id, name }) => ({

@@ -1,6 +1,6 @@
 // Links a figure to the requests behind it.
 import type { ReactNode } from 'react';
-import { AppLink } from './link.tsx';
+import { AccountLink } from './account-link.tsx';
 import classes from './requests-link.module.css';
 import type { Search } from './url-state.ts';
 
@@ -14,15 +14,15 @@ type Props = {
 /** `<RequestsLink filters={{ key: 'key_1', from, to }}>12</RequestsLink>` */
 export function RequestsLink({ filters, label, children }: Props) {
   return (
-    <AppLink
-      to="/requests"
-      search={(before) => ({ account: before.account, mode: before.mode, ...filters })}
+    <AccountLink
+      page="requests"
+      filters={filters}
       aria-label={label}
       c="inherit"
       inherit
       className={classes.figure}
     >
       {children}
-    </AppLink>
+    </AccountLink>
   );
 }

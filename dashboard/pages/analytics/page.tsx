@@ -9,6 +9,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useRange } from '../../parts/range-picker.tsx';
+import type { DayRange } from '../../parts/utc-days.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
@@ -17,8 +18,22 @@ import { PromptCaches } from './prompt-caches.tsx';
 import { WeekHeat } from './week-heat.tsx';
 
 export function Page() {
-  const mode = useMode();
   const { range, picker } = useRange();
+  return (
+    <>
+      <PageHeader
+        title="Analytics"
+        description="Compared with as many days before. Days are in UTC."
+        actions={picker}
+      />
+      <Analytics range={range} />
+    </>
+  );
+}
+
+/** Also on the operator's page of an account. */
+export function Analytics({ range }: { readonly range: DayRange }) {
+  const mode = useMode();
   const [by, setState] = useUrlState(readGroup);
   const query = useApi(
     'GET /accounts/:account/analytics',
@@ -27,48 +42,41 @@ export function Page() {
   );
   const { data: analytics, error } = query;
   return (
-    <>
-      <PageHeader
-        title="Analytics"
-        description="Compared with as many days before. Days are in UTC."
-        actions={picker}
-      />
-      <Stack gap="md">
-        {error && <ErrorNotice error={error} onRetry={() => void query.refetch()} />}
-        <Figures analytics={analytics} range={range} />
-        <Panel
-          title="Cost by day"
-          actions={
-            <SegmentedControl
-              size="xs"
-              aria-label="Group by"
-              value={by}
-              onChange={(value) => setState({ by: value === 'model' ? undefined : value })}
-              data={Object.entries(groupNames).map(([value, { label }]) => ({ value, label }))}
-            />
-          }
-        >
-          <QueryView query={query} skeleton={<Skeleton h={260} />}>
-            {(costs) => <CostFigure costs={costs} overlap={by === 'tag'} />}
-          </QueryView>
-        </Panel>
-        <Panel title={titleOf(by)} description={groupNames[by].note} flush>
-          <GroupTable by={by} rows={analytics?.rows} range={range} />
-        </Panel>
-        <PromptCaches mode={mode} range={range} />
-        <Panel
-          title="Hours of the week"
-          description="Requests by UTC hour. Darker has more; a click shows them."
-        >
-          <WeekHeat mode={mode} range={range} />
-        </Panel>
-        <Panel title="Errors" description="Refused and failed requests. None was charged.">
-          <QueryView query={query}>
-            {({ errors }) => <ErrorCounts errors={errors} range={range} />}
-          </QueryView>
-        </Panel>
-      </Stack>
-    </>
+    <Stack gap="md">
+      {error && <ErrorNotice error={error} onRetry={() => void query.refetch()} />}
+      <Figures analytics={analytics} range={range} />
+      <Panel
+        title="Cost by day"
+        actions={
+          <SegmentedControl
+            size="xs"
+            aria-label="Group by"
+            value={by}
+            onChange={(value) => setState({ by: value === 'model' ? undefined : value })}
+            data={Object.entries(groupNames).map(([value, { label }]) => ({ value, label }))}
+          />
+        }
+      >
+        <QueryView query={query} skeleton={<Skeleton h={260} />}>
+          {(costs) => <CostFigure costs={costs} overlap={by === 'tag'} />}
+        </QueryView>
+      </Panel>
+      <Panel title={titleOf(by)} description={groupNames[by].note} flush>
+        <GroupTable by={by} rows={analytics?.rows} range={range} />
+      </Panel>
+      <PromptCaches mode={mode} range={range} />
+      <Panel
+        title="Hours of the week"
+        description="Requests by UTC hour. Darker has more; a click shows them."
+      >
+        <WeekHeat mode={mode} range={range} />
+      </Panel>
+      <Panel title="Errors" description="Refused and failed requests. None was charged.">
+        <QueryView query={query}>
+          {({ errors }) => <ErrorCounts errors={errors} range={range} />}
+        </QueryView>
+      </Panel>
+    </Stack>
   );
 }
 

@@ -7,7 +7,7 @@ import { useIsAtLeast } from '../../api/account.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { AppLink } from '../../parts/link.tsx';
+import { AccountLink } from '../../parts/account-link.tsx';
 import { showSuccess } from '../../parts/notify.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime, TimeAgo } from '../../parts/time-ago.tsx';
@@ -125,14 +125,9 @@ function Status({ row }: { readonly row: Key }) {
           ID {row.id}
         </Text>
         <CopyButton text={row.id} label="Copy ID" />
-        <AppLink
-          to="/requests"
-          search={(before) => ({ ...before, key: row.id })}
-          size="sm"
-          ml="auto"
-        >
+        <AccountLink page="requests" filters={{ key: row.id }} size="sm" ml="auto">
           View requests
-        </AppLink>
+        </AccountLink>
       </Group>
     </Stack>
   );

@@ -15,7 +15,12 @@ import { KeyState } from '../../parts/key-state.tsx';
 
 type Key = Output<'GET /operator/keys'>['data'][number];
 
-export function OperatorKeys({ filters }: { readonly filters: Query<'GET /operator/keys'> }) {
+type Props = {
+  readonly filters: Query<'GET /operator/keys'>;
+  readonly onOpen?: (key: Key) => void;
+};
+
+export function OperatorKeys({ filters, onOpen }: Props) {
   const pages = useApiPages('GET /operator/keys', { query: filters });
   const isOneAccount = filters.account !== undefined;
   return (
@@ -25,6 +30,7 @@ export function OperatorKeys({ filters }: { readonly filters: Query<'GET /operat
         pages={pages}
         columns={isOneAccount ? columns.filter(({ title }) => title !== 'Account') : columns}
         rowKey={(key) => key.id}
+        onOpen={onOpen}
         empty={
           <EmptyState icon={IconKey} title={isOneAccount ? 'No keys yet' : 'No matching keys'} />
         }

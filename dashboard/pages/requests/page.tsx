@@ -5,6 +5,7 @@ import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { RequestRecord } from '../../../src/management/contract/requests.ts';
 import { useAccount, useIsAtLeast, useMode, type Mode } from '../../api/account.ts';
+import { useAccountInSight } from '../../api/account-in-sight.ts';
 import { apiPath, queryText } from '../../api/client.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -61,9 +62,11 @@ const tabs = [
   { value: 'cache', label: 'Cache savings' },
 ] as const;
 
-function Requests() {
+/** Also on the operator's page of an account. */
+export function Requests() {
   const mode = useMode();
   const { id: account } = useAccount();
+  const door = useAccountInSight() ? '/operator' : '';
   const [{ filters, sort, open }, setView] = useUrlState((search) => ({
     filters: readFilters(search),
     sort: readSort(search),
@@ -105,7 +108,7 @@ function Requests() {
             <ColumnMenu columns={columns} chosen={chosen} onChange={setChosen} />
             <Button
               component="a"
-              href={`${apiPath}/accounts/${encodeURIComponent(account)}/usage.csv${queryText(exportQuery)}`}
+              href={`${apiPath}${door}/accounts/${encodeURIComponent(account)}/usage.csv${queryText(exportQuery)}`}
               download
               size="xs"
               variant="default"

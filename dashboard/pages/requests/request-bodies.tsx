@@ -3,7 +3,7 @@ import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import type { KeptBody, RequestBodies } from '../../../src/management/contract/requests.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
-import { AppLink } from '../../parts/link.tsx';
+import { AccountLink } from '../../parts/account-link.tsx';
 import { byteText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
@@ -28,13 +28,9 @@ export function RequestBody({ requestId, keyId, part }: Props) {
           <Stack gap="sm" align="flex-start">
             <Text size="sm">{reasons[reason ?? 'not-kept']}</Text>
             {reason === 'key-off' && (
-              <AppLink
-                to="/keys"
-                search={(before) => ({ account: before.account, mode: before.mode, key: keyId })}
-                size="sm"
-              >
+              <AccountLink page="keys" filters={{ key: keyId }} size="sm">
                 Settings of this key
-              </AppLink>
+              </AccountLink>
             )}
             {reason === 'not-kept' && (
               <Button

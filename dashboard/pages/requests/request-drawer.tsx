@@ -15,12 +15,14 @@ import {
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { RequestDetail } from '../../../src/management/contract/requests.ts';
+import { useAccountInSight } from '../../api/account-in-sight.ts';
 import { useIsAtLeast } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { missText } from '../../parts/cache-miss.ts';
 import { Fact } from '../../parts/fact.tsx';
+import { AccountLink } from '../../parts/account-link.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
@@ -60,10 +62,11 @@ function Details({ requestId }: { readonly requestId: string }) {
   );
 }
 
-/** Owners and admins also see the bodies, if the key keeps them. */
+/** Owners, admins and operators also see the bodies, if the key keeps them. */
 function Inspector({ detail }: { readonly detail: RequestDetail }) {
-  const canReadBodies = useIsAtLeast('admin');
-  if (!canReadBodies) return <About detail={detail} />;
+  const isAdmin = useIsAtLeast('admin');
+  const isInSight = useAccountInSight() !== null;
+  if (!isAdmin && !isInSight) return <About detail={detail} />;
   const place = { requestId: detail.request_id, keyId: detail.key.id };
   return (
     <Tabs defaultValue="details" keepMounted={false}>
@@ -75,6 +78,11 @@ function Inspector({ detail }: { readonly detail: RequestDetail }) {
       <Tabs.Panel value="details">
         <About detail={detail} />
       </Tabs.Panel>
+      {isInSight && (
+        <Text size="sm" c="dimmed" mb="sm">
+          Opening a body is recorded in the account’s audit log.
+        </Text>
+      )}
       <Tabs.Panel value="request">
         <RequestBody {...place} part="request" />
       </Tabs.Panel>
@@ -166,13 +174,9 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         <Fact name="Tags">
           <Group gap={6}>
             {detail.tags.map((tag) => (
-              <AppLink
-                key={tag}
-                to="/requests"
-                search={(before) => ({ account: before.account, mode: before.mode, tag })}
-              >
+              <AccountLink key={tag} page="requests" filters={{ tag }}>
                 {tag}
-              </AppLink>
+              </AccountLink>
             ))}
           </Group>
         </Fact>
@@ -199,15 +203,20 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
 
 function ModelFact({ detail: { model, history } }: { readonly detail: RequestDetail }) {
   const asked = history?.asked_model ?? null;
+  const isInSight = useAccountInSight() !== null;
   if (!model) return asked === null ? '–' : <Code>{asked}</Code>;
   return (
     <>
-      <AppLink
-        to="/models"
-        search={(before) => ({ account: before.account, mode: before.mode, open: model.id })}
-      >
-        {model.name}
-      </AppLink>
+      {isInSight ? (
+        model.name
+      ) : (
+        <AppLink
+          to="/models"
+          search={(before) => ({ account: before.account, mode: before.mode, open: model.id })}
+        >
+          {model.name}
+        </AppLink>
+      )}
       {asked !== null && asked !== model.id && (
         <Text size="sm" c="dimmed">
           Asked for as <Code>{asked}</Code>

@@ -18,9 +18,10 @@ import {
   IconSnowflake,
   IconSun,
 } from '@tabler/icons-react';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useUrlState } from '../../../parts/url-state.ts';
 import type { Mode } from '../../../api/account.ts';
+import { InSight } from '../../../api/account-in-sight.ts';
 import { apiPath, type Output } from '../../../api/client.ts';
 import { useSession } from '../../../api/session.ts';
 import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
@@ -36,6 +37,10 @@ import { Stat } from '../../../parts/stat.tsx';
 import { StatementTable } from '../../../parts/statement-table.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { AuditTable } from '../../../parts/audit-table.tsx';
+import { useRange } from '../../../parts/range-picker.tsx';
+import { Analytics } from '../../analytics/page.tsx';
+import { KeyDrawer } from '../../keys/key-drawer.tsx';
+import { Requests } from '../../requests/page.tsx';
 import { OperatorKeys } from '../operator-keys.tsx';
 import { AdjustDialog } from './adjust-dialog.tsx';
 import { Members } from './members.tsx';
@@ -45,10 +50,12 @@ import { TermsForm } from './terms-form.tsx';
 
 type Account = Output<'GET /operator/accounts/:account'>;
 
-const tabs = ['statement', 'terms', 'members', 'keys', 'audit'] as const;
+const tabs = ['statement', 'requests', 'analytics', 'keys', 'terms', 'members', 'audit'] as const;
 type Tab = (typeof tabs)[number];
 const labels: Readonly<Record<Tab, string>> = {
   statement: 'Statement',
+  requests: 'Requests',
+  analytics: 'Analytics',
   terms: 'Prices and limits',
   members: 'Members',
   keys: 'Keys',
@@ -64,13 +71,17 @@ export function Page() {
 }
 
 function AccountPage({ account }: { readonly account: Account }) {
-  const [{ tab, mode, adjusting }, setState] = useUrlState(({ tab: name, ledger, adjust }) => ({
-    tab: tabs.find((known) => known === name) ?? ('statement' as const),
-    mode: ledger === 'test' ? ('test' as const) : ('live' as const),
-    adjusting:
-      adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
-  }));
+  const [{ tab, mode, adjusting, openKey }, setState] = useUrlState(
+    ({ tab: name, ledger, adjust, key }) => ({
+      openKey: key ?? null,
+      tab: tabs.find((known) => known === name) ?? ('statement' as const),
+      mode: ledger === 'test' ? ('test' as const) : ('live' as const),
+      adjusting:
+        adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
+    }),
+  );
   const balance = account[mode];
+  const navigate = useNavigate();
   const { stripe: hasStripe } = useSession().features;
   return (
     <>
@@ -158,7 +169,17 @@ function AccountPage({ account }: { readonly account: Account }) {
         <Tabs
           value={tab}
           onChange={(name) =>
-            setState({ tab: name === 'statement' ? undefined : (name ?? undefined) })
+            // Without the filters of the tab before.
+            void navigate({
+              to: '.',
+              search: ({ account: own, mode: ownMode, ledger }) => ({
+                account: own,
+                mode: ownMode,
+                ledger,
+                tab: name === 'statement' ? undefined : (name ?? undefined),
+              }),
+              resetScroll: false,
+            })
           }
           keepMounted={false}
         >
@@ -172,6 +193,21 @@ function AccountPage({ account }: { readonly account: Account }) {
           <Tabs.Panel value="statement">
             <Statement accountId={account.id} mode={mode} />
           </Tabs.Panel>
+          <InSight value={{ account: { ...account, role: 'viewer' }, mode }}>
+            <Tabs.Panel value="requests">
+              <Requests />
+            </Tabs.Panel>
+            <Tabs.Panel value="analytics">
+              <AnalyticsInSight />
+            </Tabs.Panel>
+            <Tabs.Panel value="keys">
+              <OperatorKeys
+                filters={{ account: account.id, mode }}
+                onOpen={({ id }) => setState({ key: id }, { push: true })}
+              />
+              <KeyDrawer keyId={openKey} onClose={() => setState({ key: undefined })} />
+            </Tabs.Panel>
+          </InSight>
           <Tabs.Panel value="terms">
             <Stack>
               <TermsForm account={account} />
@@ -181,9 +217,6 @@ function AccountPage({ account }: { readonly account: Account }) {
           </Tabs.Panel>
           <Tabs.Panel value="members">
             <Members account={account} />
-          </Tabs.Panel>
-          <Tabs.Panel value="keys">
-            <OperatorKeys filters={{ account: account.id }} />
           </Tabs.Panel>
           <Tabs.Panel value="audit">
             <Changes accountId={account.id} />
@@ -197,6 +230,16 @@ function AccountPage({ account }: { readonly account: Account }) {
         onClose={() => setState({ adjust: undefined })}
       />
     </>
+  );
+}
+
+function AnalyticsInSight() {
+  const { range, picker } = useRange();
+  return (
+    <Stack gap="md">
+      <Group justify="flex-end">{picker}</Group>
+      <Analytics range={range} />
+    </Stack>
   );
 }
 
