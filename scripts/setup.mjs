@@ -107,10 +107,11 @@ function build() {
 
 /**
  * The dashboard and the documentation import only types from `src`, so they need not be rebuilt with
- * it.
+ * it. The dashboard makes forms from the schema of the configuration.
  */
 function buildNames() {
-  const dashboard = `dashboard-${sourcesHash(['dashboard', 'scripts'])}`;
+  const schema = readFileSync(join(root, 'docs', 'config.schema.json'), 'utf8');
+  const dashboard = `dashboard-${sourcesHash(['dashboard', 'scripts'], schema)}`;
   const docs = `docs-${sourcesHash(['docs', 'docs-site', 'scripts'])}`;
   return { dashboard, docs, server: sourcesHash(['src', 'catalog', 'scripts'], dashboard + docs) };
 }

@@ -73,7 +73,7 @@ function Ways({ ways, send, onClose }: WaysProps) {
     <Stack>
       {ways.password && (
         <ConfirmationForm
-          text="This change gives somebody access, so it needs your password."
+          text="This change needs your password."
           action="Confirm"
           hasSecondFactor={ways.code}
           onClose={onClose}
@@ -84,7 +84,7 @@ function Ways({ ways, send, onClose }: WaysProps) {
       {!ways.password && (
         <Text>
           {hasOther
-            ? 'This change gives somebody access, so show again who you are.'
+            ? 'For this change, show again who you are.'
             : 'You have no password here. Choose one: sign out and use “Forgot your password?”, or ask the operator for a link.'}
         </Text>
       )}

@@ -2,7 +2,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useState, type FormEvent } from 'react';
 import type { ApiError } from '../api/api-error.ts';
 import { useDraft } from './drafts.ts';
-import { showFieldError } from './form-errors.ts';
+import { showFieldError, type FieldNames } from './form-errors.ts';
 
 /**
  * Submits a Mantine form. An error appears at the field that the gateway names, else in `error`, for
@@ -19,15 +19,16 @@ export function useFormSubmit<Values extends Record<string, unknown>, Sent>(
     'onSubmit' | 'setErrors' | 'getValues' | 'setValues' | 'isDirty'
   >,
   send: (values: Sent) => Promise<unknown>,
-  fields: Readonly<Record<string, string>>,
+  fields: FieldNames,
+  /** Tells the draft from those of other forms of the page with the same fields. */
+  draft = Object.keys(form.getValues()).toSorted().join(' '),
 ) {
   const [error, setError] = useState<ApiError | null>(null);
   const [isSubmitting, setSubmitting] = useState(false);
-  const names = Object.keys(form.getValues()).toSorted();
   useDraft<Partial<Values>>(
-    names.join(' '),
+    draft,
     () => (form.isDirty() ? withoutSecrets(form.getValues()) : undefined),
-    (draft) => form.setValues(draft),
+    (typed) => form.setValues(typed),
   );
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     const element = event.currentTarget;
@@ -63,6 +64,6 @@ function focusError(form: HTMLFormElement): void {
 
 function withoutSecrets<Values extends object>(values: Values): Partial<Values> {
   const fields = Object.entries(values);
-  const harmless = fields.filter(([name]) => !/password|secret|code|token/i.test(name));
+  const harmless = fields.filter(([name]) => !/password|secret|code|token|api_key/i.test(name));
   return Object.fromEntries(harmless) as Partial<Values>;
 }

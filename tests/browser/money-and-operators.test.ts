@@ -2,4 +2,5 @@
 import './billing.ts';
 import './operator-home.ts';
 import './operator-service.ts';
+import './saved-settings.ts';
 import './journeys.ts';

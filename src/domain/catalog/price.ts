@@ -79,7 +79,7 @@ export function priceFor(
 }
 
 /** Returns the newest price in effect; null when the price is unknown or in the future. */
-export function priceAt(model: Model, nowMs: number): PriceVersion | null {
+export function priceAt(model: Pick<Model, 'prices'>, nowMs: number): PriceVersion | null {
   return model.prices.find((version) => version.effectiveFromMs <= nowMs) ?? null;
 }
 

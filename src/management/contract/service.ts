@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { closed, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
+import { TokenPrices } from './models.ts';
 
 export const ProviderRoute = closed({
   model: Type.String(),
@@ -59,6 +60,22 @@ export const CatalogueModel = closed({
   type: Type.Enum(['chat', 'image']),
   problems: Type.Array(CatalogueProblem),
   routes: Type.Array(CatalogueRoute, { description: 'In the order that they are tried.' }),
+  aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),
+  price: orNull(
+    TokenPrices,
+    'What accounts pay now at list prices; null: none, or an image model.',
+  ),
+  cost: orNull(
+    TokenPrices,
+    "The provider's price of the built-in lists; null: unknown, or an image model.",
+  ),
+  context_tokens: orNull(Type.Integer(), 'Input and output together; null: an image model.'),
+  max_output_tokens: orNull(Type.Integer(), 'null: an image model.'),
+  is_own_price: Type.Boolean({ description: 'True when the operator set it: no markup is added.' }),
+  entry: Type.Unknown({
+    description:
+      'Its fields as in the configuration file: the built-in ones, and over them those of the operator.',
+  }),
 });
 export type CatalogueModel = Output<typeof CatalogueModel>;
 

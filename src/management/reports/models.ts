@@ -183,7 +183,7 @@ function describePriceSet({ base, tiers }: PriceSet): Contract.PriceSet {
 }
 
 /** Picodollars per token equal microdollars per million tokens. */
-function describeTokenPrices({
+export function describeTokenPrices({
   input,
   output,
   cacheRead,

@@ -2,6 +2,10 @@
 import { readProviders, type ProviderOverview } from '../../domain/activity/queries.ts';
 import type { ImageModel, ImageRoute } from '../../terms/image-model.ts';
 import { checkCatalog } from '../../domain/catalog/check-catalog.ts';
+import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
+import { readBuiltInImageCatalog } from '../../domain/catalog/load-image-catalog.ts';
+import { listPricePpm, priceAt, priceFor } from '../../domain/catalog/price.ts';
+import { readPrices } from '../../domain/catalog/read-prices.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import type { Config } from '../../config/schema.ts';
 import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
@@ -18,6 +22,7 @@ import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
+import { describeTokenPrices } from './models.ts';
 
 export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
@@ -48,21 +53,38 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
   'GET /operator/catalogue': async ({ context: { gateway } }) => {
     const { config } = gateway;
     const { catalog } = gateway.hosts;
-    const found = checkCatalog(catalog, {
-      markup: config.pricing.markup,
-      nowMs: gateway.clock.nowMs(),
-    });
+    const nowMs = gateway.clock.nowMs();
+    const found = checkCatalog(catalog, { markup: config.pricing.markup, nowMs });
     const problems = Map.groupBy(found, ({ id }) => id);
-    const describe = (model: Model | ImageModel, type: CatalogueModel['type']) => ({
+    const aliases = Map.groupBy(
+      [...catalog.aliases, ...catalog.images.aliases],
+      ([, { id }]) => id,
+    );
+    const common = (model: Model | ImageModel) => ({
       id: model.id,
       name: model.displayName,
-      type,
       problems: (problems.get(model.id) ?? []).map(({ problem }) => problem),
       routes: model.routes.map((route) => toCatalogueRoute(route, config)),
+      aliases: (aliases.get(model.id) ?? []).map(([alias]) => alias),
     });
-    const data = [
-      ...catalog.list().map((model) => describe(model, 'chat')),
-      ...catalog.images.list().map((model) => describe(model, 'image')),
+    const data: CatalogueModel[] = [
+      ...catalog.list().map((model) => ({
+        ...common(model),
+        type: 'chat' as const,
+        ...chatPrices(model, { markup: config.pricing.markup, nowMs }),
+        context_tokens: model.contextTokens,
+        max_output_tokens: model.maxOutputTokens,
+        ...entryOf(builtInChat.get(model.id), config.models[model.id]),
+      })),
+      ...catalog.images.list().map((model) => ({
+        ...common(model),
+        type: 'image' as const,
+        price: null,
+        cost: null,
+        context_tokens: null,
+        max_output_tokens: null,
+        ...entryOf(builtInImages.get(model.id), config.image_models[model.id]),
+      })),
     ];
     return { data, warnings: catalog.warnings };
   },
@@ -83,6 +105,29 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
     ),
   }),
 };
+
+const byId = <Entry extends { readonly id: string }>(models: readonly Entry[]) =>
+  new Map(models.map((model) => [model.id, model]));
+const builtInChat = byId(readBuiltInCatalog().models);
+const builtInImages = byId(readBuiltInImageCatalog().models);
+
+function chatPrices(model: Model, at: { readonly markup: number; readonly nowMs: number }) {
+  const price = priceFor(model, { ...at, multiplierPpm: listPricePpm });
+  const prices = readPrices(builtInChat.get(model.id) ?? {}, false);
+  const cost = priceAt({ prices }, at.nowMs);
+  return {
+    price: price && describeTokenPrices(price.list.base),
+    cost: cost && describeTokenPrices(cost.base),
+  };
+}
+
+/** A model's fields as in the configuration file, without the remarks of the built-in lists. */
+function entryOf(builtIn: object = {}, own: { prices?: unknown; supports?: object } = {}) {
+  const fields = { ...builtIn, ...own } as Record<string, unknown>;
+  if (own.supports) fields['supports'] = { ...(builtIn as typeof own).supports, ...own.supports };
+  for (const remark of ['id', 'note', 'checked', 'created_is']) delete fields[remark];
+  return { entry: fields, is_own_price: own.prices !== undefined };
+}
 
 function dayOf(day: ProviderOverview | undefined): ProviderDay | null {
   if (!day) return null;

@@ -5,7 +5,21 @@ import { mostUrgentFirst, modelMatches, remedyOf } from './catalogue-filters.ts'
 
 function model(id: string, rest: Partial<CatalogueModel> = {}): CatalogueModel {
   const routes = [{ provider: 'one', models: [`${id}-upstream`], is_on: true }];
-  return { id, name: id.toUpperCase(), type: 'chat', problems: [], routes, ...rest };
+  return {
+    id,
+    name: id.toUpperCase(),
+    type: 'chat',
+    problems: [],
+    routes,
+    aliases: [],
+    price: null,
+    cost: null,
+    context_tokens: null,
+    max_output_tokens: null,
+    is_own_price: false,
+    entry: {},
+    ...rest,
+  };
 }
 
 const filters = { text: '', view: 'all', provider: '' } as const;

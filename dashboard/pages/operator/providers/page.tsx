@@ -1,6 +1,6 @@
 // Providers and routes, with their health.
-import { Badge, Group, Stack, Text } from '@mantine/core';
-import { IconPlugConnected } from '@tabler/icons-react';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import type { Output } from '../../../api/client.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
@@ -9,6 +9,10 @@ import { countText, durationText, shareText } from '../../../parts/number-text.t
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { DateTime } from '../../../parts/time-ago.tsx';
+import { useUrlState } from '../../../parts/url-state.ts';
+import { useSave, useSaved, type Saved } from '../saved/use-saved.ts';
+import { AddProvider } from './add-provider.tsx';
+import { ProviderDrawer } from './provider-drawer.tsx';
 
 type Provider = Output<'GET /operator/providers'>['data'][number];
 type Route = Provider['routes'][number] & { readonly provider: string };
@@ -16,16 +20,30 @@ type Route = Provider['routes'][number] & { readonly provider: string };
 const refetchMs = 10_000;
 
 export function Page() {
+  const [{ adding, open }, setState] = useUrlState(({ add, provider = null }) => ({
+    adding: add !== undefined,
+    open: provider,
+  }));
   const providers = useApi('GET /operator/providers', {}, { refetchMs });
+  const saved = useSaved();
   const rows = providers.data?.data;
   const routes = rows?.flatMap(({ name, routes: used }) =>
     used.map((route) => ({ ...route, provider: name })),
+  );
+  const add = (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => setState({ add: '1' }, { push: true })}
+    >
+      Add provider
+    </Button>
   );
   return (
     <>
       <PageHeader
         title="Providers"
         description="Figures cover the last 24 hours. Health is what the gateway that serves this page has seen."
+        actions={add}
       />
       <Stack>
         <Panel flush>
@@ -36,11 +54,13 @@ export function Page() {
             onRetry={() => void providers.refetch()}
             columns={providerColumns}
             rowKey={(provider) => provider.name}
+            onOpen={({ name }) => setState({ provider: name })}
             empty={
               <EmptyState
                 icon={IconPlugConnected}
-                title="No provider is configured"
-                text="Set an API key such as OPENAI_API_KEY, or add a provider under providers in the configuration."
+                title="No provider yet"
+                text="Add one with its key. A variable such as OPENAI_API_KEY, or the configuration file, adds one too."
+                action={add}
               />
             }
           />
@@ -61,7 +81,47 @@ export function Page() {
           </Panel>
         )}
       </Stack>
+      {rows && saved.data && (
+        <>
+          <AddProvider
+            opened={adding}
+            known={saved.data.known_providers}
+            taken={rows.map(({ name }) => name)}
+            onClose={() => setState({ add: undefined })}
+            onChoose={(name) => setState({ add: undefined, provider: name })}
+          />
+          <Drawers
+            name={open}
+            saved={saved.data}
+            providers={rows}
+            onClose={() => setState({ provider: undefined })}
+          />
+        </>
+      )}
     </>
+  );
+}
+
+type DrawersProps = {
+  readonly name: string | null;
+  readonly saved: Saved;
+  readonly providers: readonly Provider[];
+  readonly onClose: () => void;
+};
+
+function Drawers(props: DrawersProps) {
+  const save = useSave(props.saved);
+  const isOpen = props.name !== null;
+  const settings = useApi('GET /operator/settings', {}, { enabled: isOpen });
+  const catalogue = useApi('GET /operator/catalogue', {}, { enabled: isOpen });
+  if (!settings.data || !catalogue.data) return null;
+  return (
+    <ProviderDrawer
+      {...props}
+      save={save}
+      settings={settings.data.settings}
+      catalogue={catalogue.data}
+    />
   );
 }
 

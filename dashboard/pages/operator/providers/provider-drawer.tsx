@@ -1,0 +1,114 @@
+// One provider, on or not: its address, credential and settings, a test, and the models that it lists.
+import { Badge, Drawer, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ApiError } from '../../../api/api-error.ts';
+import type { Output } from '../../../api/client.ts';
+import { EntryActions } from '../saved/entry-actions.tsx';
+import { EntryForm } from '../saved/entry-form.tsx';
+import { SellDrawer } from '../saved/model-drawer.tsx';
+import { inForceBelow, lockOf, savedAt, type Save, type Saved } from '../saved/use-saved.ts';
+import { ProviderTest, type ListedModel } from './provider-test.tsx';
+
+type Provider = Output<'GET /operator/providers'>['data'][number];
+
+export type PanelProps = {
+  readonly saved: Saved;
+  readonly save: Save;
+  readonly providers: readonly Provider[];
+  readonly settings: Output<'GET /operator/settings'>['settings'];
+  readonly catalogue: Output<'GET /operator/catalogue'>;
+};
+
+type Props = PanelProps & { readonly name: string | null; readonly onClose: () => void };
+
+export function ProviderDrawer({ name, onClose, ...parts }: Props) {
+  return (
+    <Drawer
+      opened={name !== null}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={name ?? 'Provider'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {name !== null && <ProviderPanel key={name} {...parts} name={name} onClose={onClose} />}
+    </Drawer>
+  );
+}
+
+function ProviderPanel({
+  name,
+  saved,
+  save,
+  onClose,
+  ...parts
+}: Props & { readonly name: string }) {
+  const [sold, setSold] = useState<ListedModel | null>(null);
+  const provider = parts.providers.find((one) => one.name === name);
+  const known = saved.known_providers.find((one) => one.name === name);
+  const path = ['providers', name];
+  const hint = saved.credentials.find((one) => one.path[1] === name)?.hint;
+  const keyLock = lockOf(saved, [...path, 'api_key']);
+  const keyPath = `providers[${JSON.stringify(name)}].api_key`;
+  const isKeyNeeded = known?.needs_key === true && hint === undefined && keyLock === null;
+  const saveComplete: Save = async (changes, note) => {
+    if (isKeyNeeded && !changes.some(({ path: [, , field] }) => field === 'api_key'))
+      throw new ApiError({
+        status: 400,
+        code: 'invalid_request',
+        message: `Enter the key that ${name} gave you.`,
+        param: keyPath,
+      });
+    await save(changes, note);
+  };
+  const isNew = savedAt(saved, path) === undefined && hint === undefined && provider === undefined;
+  // Without a key there would be nothing to save.
+  const switchOn = known && !known.needs_key && isNew;
+  return (
+    <Stack gap="lg">
+      <Group gap="xs">
+        {provider?.is_on ? <Badge color="green">On</Badge> : <Badge color="gray">Off</Badge>}
+        <Text size="sm" c="dimmed">
+          {known?.kind ?? provider?.kind}
+          {known && known.models > 0 && `, serves ${known.models} models of the catalogue`}
+        </Text>
+      </Group>
+      <EntryForm
+        section="providers"
+        name={name}
+        saved={saved}
+        save={saveComplete}
+        inForce={{
+          kind: known?.kind,
+          base_url: known?.base_url ?? undefined,
+          ...inForceBelow(parts.settings, path),
+          ...(hint === undefined ? {} : { api_key: `Saved: ${hint}` }),
+        }}
+        first={known ? ['api_key', 'base_url'] : ['kind', 'base_url', 'api_key']}
+        omitted={known ? ['kind', 'enabled'] : ['enabled']}
+        alsoChanged={switchOn ? [{ path: [...path, 'enabled'], value: true }] : []}
+        submit={isNew ? 'Save and switch on' : 'Save changes'}
+        note={`${isNew ? 'added' : 'changed'} the provider ${name}`}
+      >
+        {(form) => (
+          <ProviderTest {...form} provider={name} onSell={provider?.is_on ? setSold : null} />
+        )}
+      </EntryForm>
+      <EntryActions
+        section="providers"
+        name={name}
+        isOn={provider?.is_on === true}
+        saved={saved}
+        save={save}
+        onClose={onClose}
+      />
+      <SellDrawer
+        {...parts}
+        sold={sold && { provider: name, ...sold }}
+        saved={saved}
+        save={save}
+        onClose={() => setSold(null)}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,89 @@
+// What a changed price would have done to the last week's requests.
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Output } from '../../../api/client.ts';
+import { useChange } from '../../../api/use-api.ts';
+import { Money } from '../../../parts/money.tsx';
+import { countedText, countText } from '../../../parts/number-text.ts';
+import type { FormParts } from './entry-form.tsx';
+
+type Preview = Output<'POST /operator/settings/preview'>;
+
+export function PricePreview({ changes, showError }: Pick<FormParts, 'changes' | 'showError'>) {
+  const ask = useChange('POST /operator/settings/preview');
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const run = async () => {
+    showError(null);
+    try {
+      setPreview(await ask.mutateAsync({ body: { changes: changes() } }));
+    } catch (thrown) {
+      setPreview(null);
+      showError(thrown);
+    }
+  };
+  return (
+    <Stack gap="sm">
+      <Group>
+        <Button
+          variant="default"
+          leftSection={<IconHistory size={16} aria-hidden />}
+          loading={ask.isPending}
+          onClick={() => void run()}
+        >
+          Preview on last week
+        </Button>
+      </Group>
+      <div role="status">{preview && <Result preview={preview} />}</div>
+    </Stack>
+  );
+}
+
+function Result({ preview: { requests, left_out: leftOut, data } }: { readonly preview: Preview }) {
+  const leftOutText =
+    leftOut === 0 ? '' : ` ${countText(leftOut)} of them have no price with this change.`;
+  if (data.length === 0)
+    return (
+      <Text size="sm">
+        Of {countedText(requests, 'request')} of the last week, none would have cost anything else.
+        {leftOutText}
+      </Text>
+    );
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        {countedText(requests, 'request')} of the last week, at these prices.{leftOutText}
+      </Text>
+      <Table.ScrollContainer minWidth={420}>
+        <Table aria-label="Preview">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Model</Table.Th>
+              <Table.Th ta="right">Requests</Table.Th>
+              <Table.Th ta="right">Charged</Table.Th>
+              <Table.Th ta="right">Would be</Table.Th>
+              <Table.Th ta="right">Margin would be</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {data.map((row) => (
+              <Table.Tr key={row.model}>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{row.model}</Table.Td>
+                <Table.Td ta="right">{countText(row.requests)}</Table.Td>
+                <Table.Td ta="right">
+                  <Money micros={row.charged_micros} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Money micros={row.would_charge_micros} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Money micros={row.would_charge_micros - row.would_cost_micros} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Stack>
+  );
+}
