@@ -3,9 +3,19 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { addressOf, homePage, referencePage, sections } from './contents.ts';
+import {
+  addressOf,
+  homePage,
+  isMade,
+  madePages,
+  sections,
+  type Audience,
+  type Section,
+} from './contents.ts';
+import { iconFile } from './icon.ts';
 import { layOut, type Assets, type Page } from './layout.ts';
 import { renderMarkdown, titleOf, type Rendered } from './markdown.ts';
+import { listOfPages, plainPage, summaryOf } from './plain-pages.ts';
 
 const sources = join(import.meta.dirname, '..', 'docs');
 
@@ -13,60 +23,86 @@ const sources = join(import.meta.dirname, '..', 'docs');
 export type FoundPassage = {
   readonly address: string;
   readonly page: string;
+  readonly audience: Audience;
   readonly heading: string;
   readonly text: string;
 };
 
+/** A document of `docs/`. */
+type Document = Rendered & { readonly audience: Audience; readonly plain: string };
+
 /**
- * Writes a page for each entry of `sections`, and `assets/`, whose names change with their content.
- * Throws when a document is missing, or a link in one leads nowhere.
+ * Writes a page for each entry of `sections`, each also as Markdown, the files of the gateway's
+ * root, and `assets/`, whose names change with their content. Throws when a document is missing, or
+ * a link in one leads nowhere.
  */
 export async function buildSite(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'assets'), { recursive: true });
   const documents = readDocuments();
   checkLinks(documents);
-  const titles = new Map([...documents].map(([name, { title }]) => [name, title]));
-  titles.set(referencePage.name, referencePage.title);
   const assets = await writeAssets(folder, passagesOf(documents));
-  const navigation = sections.map(({ title, pages }) => ({
-    title,
-    pages: pages.map((name) => ({ name, title: titles.get(name)! })),
+  const titleOfPage = (name: string) =>
+    isMade(name) ? madePages[name] : documents.get(name)!.title;
+  const navigation = sections.map(({ pages, ...section }) => ({
+    ...section,
+    pages: pages.map((name) => ({ name, title: titleOfPage(name) })),
   }));
-  const write = (file: string, page: Page) => {
-    const path = join(folder, `${file}.html`);
+  const write = (file: string, content: string | Buffer) => {
+    const path = join(folder, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, layOut(page, { assets, navigation }));
+    writeFileSync(path, content);
   };
-  for (const [name, document] of documents)
-    write(name === homePage ? 'index' : name, { name, ...document });
-  write(referencePage.name, {
-    ...referencePage,
-    html: referenceFrame,
-    headings: [],
-    scripts: [assets.reference],
+  const writePage = (page: Page) => layOut(page, { assets, navigation });
+  const plainPages = new Map<string, string>();
+  for (const { audience, pages } of sections) {
+    for (const name of pages) {
+      const { plain, ...page } = isMade(name) ? makePage(name, assets) : documents.get(name)!;
+      plainPages.set(name, plain);
+      write(`${name === homePage ? 'index' : name}.html`, writePage({ ...page, name, audience }));
+      write(`${name}.md`, plain);
+    }
+  }
+  const missing = { name: null, audience: 'customers', title: 'Page not found' } as const;
+  write('404.html', writePage({ ...missing, html: missingPage, headings: [] }));
+  const entryOf = (name: string) => ({
+    title: titleOfPage(name),
+    summary: summaryOf(plainPages.get(name)!),
   });
-  write('404', { name: null, title: 'Page not found', html: missingPage, headings: [] });
+  write('llms.txt', listOfPages(sections, entryOf));
+  write('robots.txt', robots);
+  write('favicon.ico', await iconFile(readFileSync(iconSource)));
 }
 
-function readDocuments(): Map<string, Rendered> {
-  const documents = sections.flatMap(({ pages, fillsCode }) =>
-    pages
-      .filter((name) => name !== referencePage.name)
+const iconSource = join(import.meta.dirname, '..', 'dashboard', 'app', 'icon.svg');
+
+/** The dashboard has nothing for search engines. */
+const robots = `User-agent: *
+Allow: /docs
+Allow: /llms.txt
+Allow: /openapi.json
+Disallow: /
+`;
+
+function readDocuments(): Map<string, Document> {
+  const written = (section: Section) =>
+    section.pages
+      .filter((name) => !isMade(name))
       .map((name) => {
         const text = readFileSync(join(sources, `${name}.md`), 'utf8');
-        return { name, fillsCode, text };
-      }),
-  );
+        return { name, audience: section.audience, text };
+      });
+  const documents = sections.flatMap(written);
   const targets = new Map(
     documents.map(({ name, text }) => [name, { address: addressOf(name), title: titleOf(text) }]),
   );
   const linkTo = (name: string) => targets.get(name) ?? null;
   return new Map(
-    documents.map(({ text, ...document }) => [
-      document.name,
-      renderMarkdown(text, { ...document, linkTo }),
-    ]),
+    documents.map(({ name, audience, text }) => {
+      const fillsCode = audience === 'customers';
+      const plain = plainPage(text, { name, fillsCode, isServed: (target) => targets.has(target) });
+      return [name, { ...renderMarkdown(text, { name, fillsCode, linkTo }), audience, plain }];
+    }),
   );
 }
 
@@ -80,13 +116,14 @@ function checkLinks(documents: ReadonlyMap<string, Rendered>): void {
   }
 }
 
-function passagesOf(documents: ReadonlyMap<string, Rendered>): FoundPassage[] {
-  return [...documents].flatMap(([name, { title, passages }]) =>
+function passagesOf(documents: ReadonlyMap<string, Document>): FoundPassage[] {
+  return [...documents].flatMap(([name, { title, audience, passages }]) =>
     passages
       .filter(({ text }) => text !== '')
       .map(({ id, heading, text }) => ({
         address: addressOf(name) + (id && `#${id}`),
         page: title,
+        audience,
         heading,
         text,
       })),
@@ -123,17 +160,38 @@ async function writeAssets(folder: string, passages: readonly FoundPassage[]): P
     script: script('main'),
     reference: script('reference'),
     search: asset('search.json', JSON.stringify(passages)),
-    icon: asset(
-      'icon.svg',
-      readFileSync(join(import.meta.dirname, '..', 'dashboard', 'app', 'icon.svg')),
-    ),
+    icon: asset('icon.svg', readFileSync(iconSource)),
   };
 }
 
-const referenceFrame = `<h1 id="api-reference">API reference</h1>
-<p>Every call of this gateway, written from its own <a href="/openapi.json">OpenAPI document</a>. Send your key as <code>Authorization: Bearer YOUR_KEY</code> or <code>x-api-key</code>. With a key, you can try each call here.</p>
-<div id="reference" aria-busy="true"><noscript><p>This page needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a>.</p></noscript></div>
+/** Returns a page without a document. */
+function makePage(
+  name: keyof typeof madePages,
+  assets: Assets,
+): Omit<Page, 'name' | 'audience'> & { readonly plain: string } {
+  const title = madePages[name];
+  const frame = { title, headings: [] };
+  if (name === 'models') {
+    const plain = `# ${title}\n\n${aboutModels.join('\n\n')}\n\n{{models}}\n`;
+    const { html } = renderMarkdown(plain, { name, fillsCode: false, linkTo: () => null });
+    return { ...frame, html: html.replace('<p>{{models}}</p>', '{{models}}'), plain };
+  }
+  const intro = name === 'reference' ? aboutReference : aboutAdminReference;
+  const html = `<h1 id="${name}">${title}</h1>
+<p>${intro}</p>
+<div id="reference" data-part="${name}" aria-busy="true"><noscript><p>This page needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a>.</p></noscript></div>
 `;
+  const plain = `# ${title}\n\n{{gateway}}/openapi.json describes every call, as OpenAPI 3.1.\n`;
+  return { ...frame, html, scripts: [assets.reference], plain };
+}
+
+const aboutModels = [
+  'The models that this gateway serves now, at its list prices: US dollars for a million tokens, if nothing else is said. Your account may pay less: `GET /v1/models/info` with your key says what.',
+];
+const aboutReference =
+  'The calls of the API, written from this gateway’s own <a href="/openapi.json">OpenAPI document</a>. Send your key as <code>Authorization: Bearer YOUR_KEY</code> or <code>x-api-key</code>. With a key, you can try each call here.';
+const aboutAdminReference =
+  'The calls for programs of the operator, and those that run a gateway, written from its own <a href="/openapi.json">OpenAPI document</a>. Send an admin key as <code>Authorization: Bearer ADMIN_KEY</code>. <a href="/docs/admin-api">The admin API</a> explains them.';
 
 const missingPage = `<h1 id="page-not-found">Page not found</h1>
 <p>There is no page at this address. Use the search, or begin at <a href="/docs">the start</a>.</p>

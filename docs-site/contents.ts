@@ -1,43 +1,58 @@
 // The pages of the documentation in their order. A page is named by its file in `docs/`, without
 // the ending, and has the same path below `/docs/`. Documents for contributors are not served.
 
+/** Who reads a page. The navigation shows the pages of one audience. */
+export type Audience = 'customers' | 'operators';
+
 export type Section = {
   readonly title: string;
-  /** Code in its pages shows the address and the key of the reader. */
-  readonly fillsCode: boolean;
+  readonly audience: Audience;
   readonly pages: readonly string[];
+};
+
+/** The names of the two parts, in the navigation. */
+export const audiences: Readonly<Record<Audience, string>> = {
+  customers: 'Use the API',
+  operators: 'Operate it',
 };
 
 /** The page at `/docs` itself. */
 export const homePage = 'guides/README';
 
-/** Written by the reader's browser from `/openapi.json`. */
-export const referencePage = { name: 'reference', title: 'API reference' };
+/** Pages without a file in `docs/`, with their titles. */
+export const madePages = {
+  /** Written by the reader's browser from `/openapi.json`. */
+  reference: 'API reference',
+  'admin-reference': 'Admin API reference',
+  /** Its tables are written by the gateway, with the prices in force. */
+  models: 'Models and prices',
+} as const;
 
-export const sections: readonly Section[] = [
+export function isMade(name: string): name is keyof typeof madePages {
+  return Object.hasOwn(madePages, name);
+}
+
+const customerSections: readonly Omit<Section, 'audience'>[] = [
   {
     title: 'Start',
-    fillsCode: true,
-    pages: [homePage, 'guides/quick-start', 'guides/test-mode', 'guides/models'],
+    pages: [homePage, 'guides/quick-start', 'guides/test-mode', 'guides/models', 'models'],
   },
   {
     title: 'Guides',
-    fillsCode: true,
     pages: [
       'guides/streaming',
+      'guides/tools',
+      'guides/images',
+      'guides/search',
       'guides/costs',
       'guides/caps',
       'guides/idempotency',
       'guides/cache',
-      'guides/tools',
-      'guides/images',
-      'guides/search',
       'guides/errors',
     ],
   },
   {
     title: 'SDKs',
-    fillsCode: true,
     pages: [
       'guides/openai-sdk',
       'guides/anthropic-sdk',
@@ -48,7 +63,6 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Agents and apps',
-    fillsCode: true,
     pages: [
       'guides/codex',
       'guides/claude-code',
@@ -68,49 +82,38 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Migrate',
-    fillsCode: true,
     pages: ['guides/from-openrouter', 'guides/from-litellm', 'guides/from-new-api'],
   },
   {
     title: 'Reference',
-    fillsCode: true,
-    pages: [
-      referencePage.name,
-      'errors',
-      'formats',
-      'api',
-      'images',
-      'search',
-      'test-mode',
-      'limits',
-    ],
+    pages: ['reference', 'errors', 'formats', 'api', 'images', 'search', 'test-mode', 'limits'],
+  },
+];
+
+const operatorSections: readonly Omit<Section, 'audience'>[] = [
+  {
+    title: 'Set up',
+    pages: ['deploying', 'configuration', 'settings', 'kubernetes', 'moving', 'upgrading'],
   },
   {
-    title: 'For operators',
-    fillsCode: false,
-    pages: [
-      'configuration',
-      'settings',
-      'command-line',
-      'admin-api',
-      'deploying',
-      'operations',
-      'metrics',
-      'upgrading',
-      'moving',
-      'kubernetes',
-      'telemetry',
-      'routing',
-      'billing',
-      'image-files',
-      'dashboard',
-      'sign-in',
-      'security',
-    ],
+    title: 'Run',
+    pages: ['operations', 'metrics', 'telemetry', 'routing', 'billing', 'image-files'],
   },
+  { title: 'People and access', pages: ['dashboard', 'sign-in', 'security'] },
+  { title: 'Automate', pages: ['admin-api', 'admin-reference', 'command-line'] },
+];
+
+export const sections: readonly Section[] = [
+  ...customerSections.map((section) => ({ ...section, audience: 'customers' as const })),
+  ...operatorSections.map((section) => ({ ...section, audience: 'operators' as const })),
 ];
 
 /** Returns the address of a page, as links have it. */
 export function addressOf(page: string): string {
   return page === homePage ? '/docs' : `/docs/${page}`;
+}
+
+/** Returns the address of a page's text. */
+export function markdownAddressOf(page: string): string {
+  return `/docs/${page}.md`;
 }

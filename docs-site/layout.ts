@@ -1,5 +1,5 @@
 // The frame of every page: header with search, navigation, contents and the page itself.
-import { addressOf } from './contents.ts';
+import { addressOf, audiences, markdownAddressOf, type Audience } from './contents.ts';
 import { escapeHtml } from './escape.ts';
 import type { Heading } from './markdown.ts';
 
@@ -13,6 +13,7 @@ export type Assets = {
 };
 
 type NavigationSection = {
+  readonly audience: Audience;
   readonly title: string;
   readonly pages: readonly { readonly name: string; readonly title: string }[];
 };
@@ -20,6 +21,7 @@ type NavigationSection = {
 export type Page = {
   /** null for a page without an address. */
   readonly name: string | null;
+  readonly audience: Audience;
   readonly title: string;
   readonly html: string;
   readonly headings: readonly Heading[];
@@ -40,9 +42,9 @@ export function layOut(page: Page, { assets, navigation }: Site): string {
 <title>${escapeHtml(page.title)} – Tollgate docs</title>
 <link rel="icon" type="image/svg+xml" href="${assets.icon}">
 <link rel="stylesheet" href="${assets.style}">
-${scripts.map((script) => `<script type="module" src="${script}"></script>`).join('\n')}
+${page.name === null ? '' : `<link rel="alternate" type="text/markdown" href="${markdownAddressOf(page.name)}">\n`}${scripts.map((script) => `<script type="module" src="${script}"></script>`).join('\n')}
 </head>
-<body>
+<body data-audience="${page.audience}">
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
 <button type="button" id="menu" aria-expanded="false" aria-controls="navigation" hidden>Menu</button>
@@ -55,17 +57,36 @@ ${scripts.map((script) => `<script type="module" src="${script}"></script>`).joi
 </header>
 <div class="columns">
 <nav id="navigation" aria-label="Pages">
-${navigation.map((section) => renderSection(section, page.name)).join('\n')}
+${renderAudiences(navigation, page.audience)}
+${navigation
+  .filter(({ audience }) => audience === page.audience)
+  .map((section) => renderSection(section, page.name))
+  .join('\n')}
 </nav>
 <main id="content" tabindex="-1">
 <article>
-${page.html}</article>
+${page.name === null ? '' : renderPageTools(page.name)}${page.html}</article>
 </main>
 ${renderContents(page.headings)}
 </div>
 </body>
 </html>
 `;
+}
+
+/** Links to the first pages of customers and operators. */
+function renderAudiences(navigation: readonly NavigationSection[], current: Audience): string {
+  const items = Object.entries(audiences).map(([audience, title]) => {
+    const { name } = navigation.find((section) => section.audience === audience)!.pages[0]!;
+    const mark = audience === current ? ' aria-current="true"' : '';
+    return `<li><a href="${addressOf(name)}"${mark}>${title}</a></li>`;
+  });
+  return `<ul class="audiences">\n${items.join('\n')}\n</ul>`;
+}
+
+/** A script adds a button that copies the text. */
+function renderPageTools(name: string): string {
+  return `<p class="page-tools"><a href="${markdownAddressOf(name)}">Markdown</a></p>\n`;
 }
 
 function renderSection({ title, pages }: NavigationSection, current: string | null): string {

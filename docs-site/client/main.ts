@@ -1,11 +1,14 @@
 // The script of every documentation page. Pages can be read without it.
-import { addCopyButton } from './copy.ts';
+import { addCopyButton, addPageButton } from './copy.ts';
+import { startFilter } from './filter.ts';
 import { createKeyForm, watchKey } from './key.ts';
 import { startSearch } from './search.ts';
 
 startSearch(document.querySelector<HTMLFormElement>('form.search')!);
 startMenu(document.querySelector<HTMLButtonElement>('#menu')!);
 document.querySelectorAll<HTMLElement>('figure.code:not(.output)').forEach(addCopyButton);
+document.querySelectorAll<HTMLElement>('.page-tools').forEach(addPageButton);
+startFilter([...document.querySelectorAll<HTMLTableElement>('table.models')]);
 showCurrentPage(document.querySelector<HTMLElement>('#navigation')!);
 fillSamples();
 

@@ -23,8 +23,12 @@ async function start(root: HTMLElement): Promise<void> {
     );
   } else {
     const api = (await response.json()) as ApiDocument;
-    root.replaceChildren(createKeyForm(), ...groupsOf(api).map((group) => renderGroup(api, group)));
-    renderContents(api);
+    const groups = groupsOf(api, root.dataset['part'] === 'reference');
+    root.replaceChildren(
+      ...(groups.some(({ calls }) => calls.some(canBeTried)) ? [createKeyForm()] : []),
+      ...groups.map((group) => renderGroup(api, group)),
+    );
+    renderContents(groups);
     scrollToFragment();
   }
   root.removeAttribute('aria-busy');
@@ -36,9 +40,13 @@ type Group = {
   readonly calls: readonly Call[];
 };
 
-function groupsOf(api: ApiDocument): Group[] {
+/** Groups that only operators read. */
+const operatorsTags = new Set(['Admin', 'Operation']);
+
+function groupsOf(api: ApiDocument, isForCustomers: boolean): Group[] {
   const calls = callsOf(api);
-  return (api.tags ?? []).map(({ name, description = '' }) => ({
+  const shown = (api.tags ?? []).filter(({ name }) => operatorsTags.has(name) !== isForCustomers);
+  return shown.map(({ name, description = '' }) => ({
     name,
     description,
     calls: calls.filter(({ tags = [] }) => tags.includes(name)),
@@ -118,19 +126,24 @@ function linkCodes(description: string): Node[] {
 }
 
 /** Fills the column beside the page. */
-function renderContents(api: ApiDocument): void {
-  const groups = groupsOf(api).map(({ name, calls }) => [
+function renderContents(shown: readonly Group[]): void {
+  const groups = shown.map(({ name, calls }) => [
     element('p', {}, name),
     element(
       'ul',
       {},
       ...calls.map(({ operationId, path }) =>
-        element('li', {}, element('a', { href: `#${operationId}` }, path)),
+        element('li', {}, element('a', { href: `#${operationId}` }, ...breakable(path))),
       ),
     ),
   ]);
   const contents = element('nav', { class: 'contents', 'aria-label': 'Calls' }, ...groups.flat());
   document.querySelector('.contents')!.replaceWith(contents);
+}
+
+/** A path may break before a slash. */
+function breakable(path: string): Node[] {
+  return path.split(/(?=\/)/).flatMap((part) => [element('wbr', {}), new Text(part)]);
 }
 
 /** The browser looked for the fragment before there was anything. */

@@ -4,6 +4,8 @@ import type { FoundPassage } from '../build.ts';
 
 const resultsMax = 12;
 const excerptChars = 140;
+/** Pages for other readers come later. */
+const otherAudienceShare = 0.3;
 
 type Index = {
   readonly search: MiniSearch<FoundPassage & { readonly id: number }>;
@@ -52,7 +54,10 @@ export function startSearch(form: HTMLFormElement): void {
   async function find(query: string): Promise<void> {
     const { search, passages } = await load();
     if (query !== input.value.trim()) return; // A newer input is under way.
-    const hits = search.search(query).slice(0, resultsMax);
+    const { audience } = document.body.dataset;
+    const boostDocument = (id: unknown) =>
+      passages[Number(id)]!.audience === audience ? 1 : otherAudienceShare;
+    const hits = search.search(query, { boostDocument }).slice(0, resultsMax);
     show(
       hits.map(({ id, terms }) => ({ passage: passages[Number(id)]!, terms })),
       query,

@@ -196,6 +196,17 @@ function telemetry<const Id extends string>(id: Id, what: string) {
   } as const satisfies Operation;
 }
 
+function rootFile<const Id extends string>(id: Id, summary: string) {
+  return {
+    id,
+    tag: 'Operation',
+    summary,
+    access: 'open',
+    answers: { 200: { description: 'The file.', content: { '*/*': Type.Unsafe<string>({}) } } },
+    errors: [...always, 'not_found'],
+  } as const satisfies Operation;
+}
+
 /** Filters of charges. */
 const chargeFilters: readonly Parameter[] = [
   {
@@ -650,6 +661,9 @@ export const publicOperations = {
     },
     errors: [...always, 'not_found'],
   },
+  'GET /robots.txt': rootFile('getRobots', 'Read what search engines may visit'),
+  'GET /favicon.ico': rootFile('getIcon', 'Get the icon of this gateway'),
+  'GET /llms.txt': rootFile('getDocumentationList', 'List the documentation for language models'),
   'GET /assets/*': {
     id: 'getAsset',
     tag: 'Operation',

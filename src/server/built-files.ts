@@ -14,6 +14,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.webp': 'image/webp',
   '.woff2': 'font/woff2',
+  '.ico': 'image/x-icon',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** In order of preference, with the ending that the build adds to the file's name. */
@@ -66,6 +69,11 @@ export class BuiltFiles {
         ...(encoding && { 'content-encoding': encoding.name }),
       })
       .send(content);
+  }
+
+  /** Returns the text of a file that the folder has. */
+  async text(name: string): Promise<string> {
+    return (await this.#read(name)).toString();
   }
 
   #read(file: string): Promise<Buffer> {

@@ -25,18 +25,23 @@ export function getModels({ gateway }: ServerContext): Handler {
 }
 
 export function getModelInfo({ gateway }: ServerContext): Handler {
-  return async (request) => {
-    const { config } = gateway;
-    const { catalog, searchers } = gateway.hosts;
-    const searchPrices: Charging['searchPrices'] = (factor, mode) =>
-      shownSearchPrices(config, factor, mode);
-    const charging = {
-      providers: config.providers,
-      searchPrices,
-      isSearchLive: searchers.live !== null,
-    };
-    return listModelInfo(catalog, viewerOf(gateway, request), charging);
-  };
+  return async (request) => modelInfo(gateway, viewerOf(gateway, request));
+}
+
+function modelInfo({ config, hosts }: ServerContext['gateway'], viewer: Viewer) {
+  const searchPrices: Charging['searchPrices'] = (factor, mode) =>
+    shownSearchPrices(config, factor, mode);
+  const isSearchLive = hosts.searchers.live !== null;
+  const charging = { providers: config.providers, searchPrices, isSearchLive };
+  return listModelInfo(hosts.catalog, viewer, charging);
+}
+
+/** Returns the models and prices for everybody, and the days on which models end. */
+export function publicPrices({ gateway }: ServerContext) {
+  const viewer = viewerOf(gateway, { apiKey: null });
+  const { data } = listModels(gateway.hosts.catalog, viewer);
+  const ends = new Map(data.map((entry) => [entry.id, entry.retires_at?.slice(0, 10)]));
+  return { ...modelInfo(gateway, viewer), endOf: (id: string) => ends.get(id) };
 }
 
 export function getModel({ gateway }: ServerContext): Handler {
@@ -54,7 +59,10 @@ export function getModel({ gateway }: ServerContext): Handler {
 }
 
 /** Returns for whom the catalogue is shown. Without a key: the live models, at list prices. */
-function viewerOf({ config, clock }: ServerContext['gateway'], { apiKey }: FastifyRequest): Viewer {
+function viewerOf(
+  { config, clock }: ServerContext['gateway'],
+  { apiKey }: Pick<FastifyRequest, 'apiKey'>,
+): Viewer {
   return {
     mode: apiKey?.mode ?? 'live',
     models: apiKey?.models ?? null,

@@ -11,7 +11,7 @@ import type { Handler, ServerContext } from './context.ts';
 import { getInputCount, getTokenCount } from './count-tokens.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
 import { deviceLoginRoutes } from './device-login.ts';
-import { docsPath, getDocs } from './docs-files.ts';
+import { DocsFiles, docsPath, rootFiles } from './docs-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
@@ -29,7 +29,7 @@ type Parts = { readonly dashboard: DashboardFiles; readonly sockets: Sockets };
 
 export function routesOf(context: ServerContext, { dashboard, sockets }: Parts): readonly Route[] {
   const { config } = context.gateway;
-  const docs = getDocs(builtFolder('docs'));
+  const docs = new DocsFiles(builtFolder('docs'), context);
   return [
     ...sales.map(({ url, endpoint, operation: _described, ...options }) =>
       work(
@@ -57,8 +57,9 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
 
     // The signature in the link is the permission, so no key is needed.
     read(`${imageFilesPath}*`, 'none', getImageFile(context)),
-    read(docsPath, 'none', docs),
-    read(`${docsPath}/*`, 'none', docs),
+    read(docsPath, 'none', docs.getPage()),
+    read(`${docsPath}/*`, 'none', docs.getPage()),
+    ...rootFiles.map((name) => read(`/${name}`, 'none', docs.getRootFile(name))),
     // Every other address that a browser opens is a page of the dashboard: `wantsPage` in
     // `server.ts`.
     read(`${assetsPath}*`, 'none', dashboard.getAsset()),

@@ -1,7 +1,8 @@
 // The documentation as the gateway serves it: its pages, their headers, and what errors link to.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { homePage, sections, addressOf } from '../../docs-site/contents.ts';
+import sharp from 'sharp';
+import { addressOf, homePage, markdownAddressOf, sections } from '../../docs-site/contents.ts';
 import { errorKinds } from '../../src/canonical/errors.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -95,4 +96,72 @@ test('a program that asks for / is told where the documentation is', async () =>
   assert.equal(answer.status, 404);
   assert.match(await answer.text(), /documentation at \/docs/);
   assert.equal((await read(addressOf(homePage))).status, 200);
+});
+
+const pageNames = sections.flatMap(({ pages }) => pages);
+
+test('every page is also Markdown, with links that work and this gateway’s address', async () => {
+  const seen = new Set<string>();
+  for (const name of pageNames) {
+    const answer = await read(markdownAddressOf(name));
+    assert.equal(answer.status, 200, name);
+    assert.equal(answer.headers.get('content-type'), 'text/markdown; charset=utf-8');
+    const text = await answer.text();
+    assert.match(text, /^# /, name);
+    assert.ok(!text.includes('{{'), name);
+    for (const [, path] of text.matchAll(/\]\(([^):]+?)(?:#[^)]*)?\)/g)) seen.add(path!);
+  }
+  for (const path of seen) assert.equal((await read(path, 'text/html')).status, 200, path);
+  const quickStart = await (await read('/docs/guides/quick-start.md')).text();
+  assert.ok(quickStart.includes(`curl ${gateway.url}/v1/chat/completions`));
+  // What an operator's machine listens on is no address of this gateway.
+  const deploying = await (await read('/docs/deploying.md')).text();
+  assert.ok(!deploying.includes(gateway.url));
+});
+
+test('/llms.txt lists every page with its address', async () => {
+  const answer = await read('/llms.txt', 'text/html');
+  assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+  const text = await answer.text();
+  for (const name of pageNames)
+    assert.ok(text.includes(`](${gateway.url}${markdownAddressOf(name)}): `), name);
+  assert.doesNotMatch(text, /: $|\{\{/m);
+});
+
+test('a browser that asks for the icon or for /robots.txt gets these, not the dashboard', async () => {
+  const icon = await read('/favicon.ico', 'text/html,image/*');
+  assert.equal(icon.headers.get('content-type'), 'image/x-icon');
+  const bytes = Buffer.from(await icon.arrayBuffer());
+  assert.deepEqual([...bytes.subarray(0, 6)], [0, 0, 1, 0, 1, 0]);
+  const [length, start] = [bytes.readUInt32LE(14), bytes.readUInt32LE(18)];
+  assert.equal(start + length, bytes.length);
+  assert.equal((await sharp(bytes.subarray(start)).metadata()).width, 32);
+  const robots = await read('/robots.txt', 'text/html');
+  assert.equal(robots.headers.get('content-type'), 'text/plain; charset=utf-8');
+  assert.match(await robots.text(), /^User-agent: \*\nAllow: \/docs\n[^]*Disallow: \/\n$/);
+});
+
+type Info = {
+  readonly id: string;
+  readonly input_price_per_1m: number;
+  readonly type?: string;
+};
+
+test('the page of models has the prices of /v1/models/info, for everybody, without JavaScript', async () => {
+  const { data } = (await (await read('/v1/models/info')).json()) as { readonly data: Info[] };
+  assert.ok(data.length > 50);
+  const page = await (await read('/docs/models')).text();
+  const text = await (await read('/docs/models.md')).text();
+  for (const { id, input_price_per_1m: price, type } of data) {
+    const row = new RegExp(`<tr>(?:(?!</tr>).)*<code>${RegExp.escape(id)}</code>.*?</tr>`).exec(
+      page,
+    );
+    const line = text.split('\n').find((one) => one.startsWith(`| ${id} |`));
+    assert.ok(row && line, id);
+    if (type === 'image') continue;
+    const shown = /data-label="Input">\$([\d.,]+)</.exec(row[0])![1]!.replaceAll(',', '');
+    assert.equal(Number(shown), price, id);
+    assert.ok(line.startsWith(`| ${id} | $`), line);
+  }
+  assert.doesNotMatch(page + text, /NaN|undefined|\{\{/);
 });

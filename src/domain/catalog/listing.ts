@@ -55,7 +55,7 @@ export type ModelList = {
   readonly last_id: string | null;
 };
 
-type ModelInfoList = {
+export type ModelInfoList = {
   readonly data: readonly (ModelInfoEntry | ImageInfoEntry)[];
   /** The web-search endpoint; null when it is not sold to the caller. */
   readonly web_search: SearchEntry | null;

@@ -1,5 +1,6 @@
 // The sandbox's web search: invented pages that repeat the query, always the same ones.
 // docs/test-mode.md describes it for developers.
+import { escapeHtml } from '../../lib/escape-html.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, FoundPage, PageSearch, SearchSource } from '../../terms/search-source.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -46,6 +47,7 @@ const firstDayMs = Date.UTC(2026, 0, 1);
 
 /** Each page is a day older and scores a little lower than the last. `index`: from 0. */
 export function makePage(query: string, index: number): FoundPage {
+  // Search providers return HTML.
   const text = escapeHtml(query);
   return {
     title: `Result ${index + 1} for “${text}”`,
@@ -71,9 +73,4 @@ function failed(failure: Partial<UpstreamFailure> & { readonly message: string }
     kind: 'failure',
     failure: { kind: 'status', status: null, retryAfterSeconds: null, ...failure },
   };
-}
-
-/** Search providers return HTML, so the text is escaped. */
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

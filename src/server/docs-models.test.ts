@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { htmlTables, markdownTables } from './docs-models.ts';
+
+const search = { id: 'web<search>', price_per_search: 0.005, price_per_search_max: 0.1234567 };
+const prices = { data: [], web_search: search, endOf: () => undefined };
+
+test('names are text, prices have two to six decimals, and what is not sold has no table', () => {
+  const html = htmlTables(prices);
+  assert.ok(html.includes('<code>web&lt;search&gt;</code>'), html);
+  assert.equal(html.match(/<table/g)?.length, 1);
+  assert.ok(markdownTables(prices).endsWith('| web<search> | $0.005 | $0.123457 |'));
+});

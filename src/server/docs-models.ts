@@ -1,0 +1,102 @@
+// The documentation's tables of models with their prices in force, as HTML and as Markdown.
+import type { ModelInfoList } from '../domain/catalog/listing.ts';
+import { escapeHtml } from '../lib/escape-html.ts';
+
+type Info = ModelInfoList['data'][number];
+type ImageInfo = Extract<Info, { readonly type: 'image' }>;
+type ChatInfo = Exclude<Info, ImageInfo>;
+
+/** `endOf` returns the day on which a model ends, if it is announced. */
+type Prices = ModelInfoList & { readonly endOf: (id: string) => string | undefined };
+type Row = readonly string[];
+
+export function htmlTables(prices: Prices): string {
+  const tables = tablesOf(prices).map(([columns, ...rows]) => {
+    const cell = (text: string, at: number) => `<td data-label="${columns[at]}">${text}</td>`;
+    const cells = ([id, ...others]: Row) =>
+      [`<code>${escapeHtml(id!)}</code>`, ...others.map(escapeHtml)].map(cell);
+    const body = rows.map((row) => `<tr>${cells(row).join('')}</tr>`);
+    const head = columns.map((column) => `<th scope="col">${column}</th>`);
+    return `<table class="middle models"><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
+  });
+  return tables.join('\n');
+}
+
+export function markdownTables(prices: Prices): string {
+  const line = (cells: Row) => `| ${cells.join(' | ')} |`;
+  const tables = tablesOf(prices).map(([columns, ...rows]) =>
+    [columns, columns.map(() => '---'), ...rows].map(line).join('\n'),
+  );
+  return tables.join('\n\n');
+}
+
+/** Each begins with its columns. A row's first cell is an id. */
+function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, ...Row[]])[] {
+  const isImage = (entry: Info): entry is ImageInfo => 'type' in entry;
+  const isChat = (entry: Info): entry is ChatInfo => !isImage(entry);
+  const row = ({ id }: Info, prices: Row, notes: Row): Row => {
+    const end = endOf(id);
+    const all = [...notes, end ? `ends on ${end}` : ''];
+    return [id, ...prices, all.filter((note) => note !== '').join('; ')];
+  };
+  const chat = data.filter(isChat).map((entry) => {
+    const { input_price_per_1m: input, output_price_per_1m: output } = entry;
+    const prices = [input, output, entry.cache_read_price_per_1m].map(usd);
+    return row(entry, [...prices, count(entry.context_window)], notesOn(entry));
+  });
+  const images = data.filter(isImage).map((entry) => {
+    const { output, per_megapixel: isMegapixel } = entry.image_prices;
+    return row(entry, [byTier(output, isMegapixel)], imageNotesOn(entry));
+  });
+  const searches = search
+    ? [[search.id, usd(search.price_per_search), usd(search.price_per_search_max)]]
+    : [];
+  const tables: [Row, ...Row[]][] = [
+    [['Model', 'Input', 'Output', 'Cached input', 'Context', 'Notes'], ...chat],
+    [['Image model', 'An image', 'Notes'], ...images],
+    [['Search', 'A search', 'Most for a search'], ...searches],
+  ];
+  return tables.filter(({ length }) => length > 1);
+}
+
+type Pair = Pick<ChatInfo, 'input_price_per_1m' | 'output_price_per_1m'>;
+
+function notesOn(entry: ChatInfo): Row {
+  const pair = (one: Pair) => `${usd(one.input_price_per_1m)} and ${usd(one.output_price_per_1m)}`;
+  return [
+    entry.supports_vision ? 'reads images' : '',
+    entry.supports_thinking ? 'thinks' : '',
+    ...entry.price_tiers.map((one) => `above ${count(one.above_input_tokens)} tokens ${pair(one)}`),
+    ...entry.price_variants.map((one) =>
+      `${one.service_tier ?? ''} ${one.hours_utc ?? ''} ${pair(one)}`.trim(),
+    ),
+    ...entry.scheduled_prices.map((one) => `from ${one.effective_from.slice(0, 10)} ${pair(one)}`),
+    ...Object.entries(entry.search_prices).map(([tool, price]) => `${tool} ${usd(price)}`),
+  ];
+}
+
+function imageNotesOn({ mode, image_prices: { tokens, ...prices } }: ImageInfo): Row {
+  const input = byTier(prices.input_image, prices.input_per_megapixel);
+  const parts = Object.entries(tokens ?? {}).map(([part, price]) => `${part} ${usd(price)}`);
+  return [
+    mode,
+    input && `an input image ${input}`,
+    tokens ? `by tokens: ${parts.join(', ').replaceAll('_', ' ')}` : '',
+  ];
+}
+
+/** Example: `low $0.01, high $0.04`. */
+function byTier(prices: Readonly<Record<string, number>>, isMegapixel: boolean): string {
+  const unit = isMegapixel ? ' a megapixel' : '';
+  const isOne = new Set(Object.values(prices)).size === 1;
+  const shown = Object.entries(prices).slice(0, isOne ? 1 : undefined);
+  return shown.map(([tier, price]) => (isOne ? '' : `${tier} `) + usd(price) + unit).join(', ');
+}
+
+const dollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 6,
+});
+const usd = (amount: number) => dollars.format(amount);
+const count = (tokens: number) => tokens.toLocaleString('en-US');
