@@ -17,12 +17,12 @@ import type { Route } from './route.ts';
 export function claudeCodeRoutes(context: ServerContext): readonly Route[] {
   const telemetry = { auth: 'run', anyBody: true, bodyBytesMax: telemetryBytesMax } as const;
   return [
-    { method: 'GET', url: '/api/hello', auth: 'none', handler: getHello() },
+    { method: 'GET', url: '/api/hello', auth: 'none', handler: getHello },
     { method: 'GET', url: '/api/oauth/usage', auth: 'usage', handler: getSpend(context) },
-    { method: 'POST', url: '/v1/messages/cache_touch', auth: 'run', handler: refuseCacheTouch() },
-    { method: 'POST', url: '/v1/metrics', handler: dropTelemetry(), ...telemetry },
-    { method: 'POST', url: '/v1/logs', handler: dropTelemetry(), ...telemetry },
-    { method: 'POST', url: '/v1/traces', handler: dropTelemetry(), ...telemetry },
+    { method: 'POST', url: '/v1/messages/cache_touch', auth: 'run', handler: refuseCacheTouch },
+    { method: 'POST', url: '/v1/metrics', handler: dropTelemetry, ...telemetry },
+    { method: 'POST', url: '/v1/logs', handler: dropTelemetry, ...telemetry },
+    { method: 'POST', url: '/v1/traces', handler: dropTelemetry, ...telemetry },
   ];
 }
 
@@ -30,27 +30,22 @@ export function claudeCodeRoutes(context: ServerContext): readonly Route[] {
 const telemetryBytesMax = 4 * 1_024 * 1_024;
 
 /** It asks this when it starts. */
-function getHello(): Handler {
-  return async (_request, reply) => reply.header('cache-control', 'no-store').send({ ok: true });
-}
+const getHello: Handler = async (_request, reply) =>
+  reply.header('cache-control', 'no-store').send({ ok: true });
 
 /** Accepts a batch of telemetry and drops it: an error would be logged at each flush. */
-function dropTelemetry(): Handler {
-  return async (request, reply) => {
-    request.body = undefined;
-    const isJson = /json/i.test(request.headers['content-type'] ?? 'json');
-    return isJson ? reply.send({}) : reply.type('application/x-protobuf').send(Buffer.alloc(0));
-  };
-}
+const dropTelemetry: Handler = async (request, reply) => {
+  request.body = undefined;
+  const isJson = /json/i.test(request.headers['content-type'] ?? 'json');
+  return isJson ? reply.send({}) : reply.type('application/x-protobuf').send(Buffer.alloc(0));
+};
 
 /** Keeps a prompt cache alive at Anthropic. The client goes on after a 501. */
-function refuseCacheTouch(): Handler {
-  return async () => {
-    throw new ApiError('not_supported', 'Prompt caches are kept alive by requests only.', {
-      headers: { 'x-should-retry': 'false' },
-    });
-  };
-}
+const refuseCacheTouch: Handler = async () => {
+  throw new ApiError('not_supported', 'Prompt caches are kept alive by requests only.', {
+    headers: { 'x-should-retry': 'false' },
+  });
+};
 
 /**
  * What is spent under the caps of the key and of its owner, in cents; without a cap what the key has
@@ -101,11 +96,8 @@ function capsOf(
 ): readonly CapState[] {
   const { dayMicros = zeroMicros, monthMicros = zeroMicros } = spent ?? {};
   const day = { window: 'day', spentMicros: dayMicros, resetsAtMs: nextDayMs(nowMs) } as const;
-  const month = {
-    window: 'month',
-    spentMicros: monthMicros,
-    resetsAtMs: nextMonthMs(nowMs),
-  } as const;
+  const resetsAtMs = nextMonthMs(nowMs);
+  const month = { window: 'month', spentMicros: monthMicros, resetsAtMs } as const;
   return [
     ...(daily === null ? [] : [{ ...day, capMicros: daily }]),
     ...(monthly === null ? [] : [{ ...month, capMicros: monthly }]),

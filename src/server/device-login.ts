@@ -20,28 +20,27 @@ export function deviceLoginRoutes(context: ServerContext): readonly Route[] {
   return [
     {
       method: 'GET',
+      // RFC 8414.
       url: '/.well-known/oauth-authorization-server',
       auth: 'none',
-      handler: async (request, reply) => unstored(reply).send(describe(baseOf(context, request))),
+      handler: async (request, reply) => {
+        const base = baseOf(context, request);
+        return unstored(reply).send({
+          issuer: base,
+          device_authorization_endpoint: `${base}/oauth/device_authorization`,
+          token_endpoint: `${base}/oauth/token`,
+          revocation_endpoint: `${base}/oauth/revoke`,
+          grant_types_supported: [grant],
+          response_types_supported: [],
+          token_endpoint_auth_methods_supported: ['none'],
+          revocation_endpoint_auth_methods_supported: ['none'],
+        });
+      },
     },
     { ...form, url: '/oauth/device_authorization', handler: begin(context) },
     { ...form, url: '/oauth/token', handler: poll(context) },
     { ...form, url: '/oauth/revoke', handler: revoke(context) },
   ];
-}
-
-/** RFC 8414. */
-function describe(base: string) {
-  return {
-    issuer: base,
-    device_authorization_endpoint: `${base}/oauth/device_authorization`,
-    token_endpoint: `${base}/oauth/token`,
-    revocation_endpoint: `${base}/oauth/revoke`,
-    grant_types_supported: [grant],
-    response_types_supported: [],
-    token_endpoint_auth_methods_supported: ['none'],
-    revocation_endpoint_auth_methods_supported: ['none'],
-  };
 }
 
 function begin(context: ServerContext): Handler {

@@ -152,7 +152,7 @@ test('a program that signs out revokes its key, and nobody else’s', async () =
   const ends = rows.filter(({ action }) => action === 'key.revoke');
   assert.deepEqual(
     ends.map(({ actor }) => actor),
-    [{ kind: 'service', id: 'sign-out', name: 'Sign-out by the key', address: '192.0.2.9' }],
+    [{ kind: 'service', id: 'sign-out', name: 'Sign-out', address: '192.0.2.9' }],
   );
 });
 

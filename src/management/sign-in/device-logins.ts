@@ -59,12 +59,7 @@ export function openDeviceLogins({ database, secrets, clock }: Input): DeviceLog
       const digests = secrets.map((one) => keyDigest(digestKeyFrom(one), key));
       const found = await findByDigest(database, digests);
       if (!found) return;
-      const actor = {
-        kind: 'service',
-        id: 'sign-out',
-        name: 'Sign-out by the key',
-        address,
-      } as const;
+      const actor = { kind: 'service', id: 'sign-out', name: 'Sign-out', address } as const;
       const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
       await changeKey(changes, found, { action: 'revoke' });
     },

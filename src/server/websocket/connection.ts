@@ -67,8 +67,8 @@ export class Connection {
   readonly #openedAtMs: number;
   #idleSinceMs: number;
   #hasHeard = true;
-  /** When the client last took a frame, or had none to take. */
-  #tookAtMs = 0;
+  /** The bytes that the client has taken, and since when it has taken no more. */
+  #taken = { bytes: 0, sinceMs: 0 };
   /** The place of the frame that arrives. */
   #place: Place | null = null;
   #arrived = 0;
@@ -107,10 +107,13 @@ export class Connection {
     const nowMs = clock.elapsedMs();
     const isOld = nowMs - this.#openedAtMs >= lifetimeMs;
     const isIdle = !this.#isRunning && nowMs - this.#idleSinceMs >= idleMs;
-    const unread = this.#its.socket.bufferedAmount;
+    const { socket, request } = this.#its;
+    const unread = socket.bufferedAmount;
+    const bytes = request.raw.socket.bytesWritten - unread;
+    if (unread === 0 || bytes > this.#taken.bytes) this.#taken = { bytes, sinceMs: nowMs };
     const patienceMs = config.tuning.stallMs * (1 + unread / slowReaderBytes);
-    const isStalled = unread > 0 && nowMs - this.#tookAtMs >= patienceMs;
-    if (!this.#hasHeard || isStalled) return this.#its.socket.terminate();
+    const isStalled = nowMs - this.#taken.sinceMs >= patienceMs;
+    if (!this.#hasHeard || isStalled) return socket.terminate();
     if (this.#place && nowMs - this.#arrivingSinceMs > config.server.arrival_timeout_ms)
       return this.#refuse(frameTooLate, closeCodes.policy);
     if (isOld || isIdle) return this.end({ error: tooOld, isTold: isOld, code: closeCodes.normal });
@@ -231,15 +234,7 @@ export class Connection {
 
   /** Resolves when the client has room for more, or has gone. */
   #send(text: string): Promise<void> {
-    const { socket } = this.#its;
-    const noteTaken = () => (this.#tookAtMs = this.#context.gateway.clock.elapsedMs());
-    if (socket.bufferedAmount === 0) noteTaken();
-    return new Promise((resolve) =>
-      socket.send(text, () => {
-        noteTaken();
-        resolve();
-      }),
-    );
+    return new Promise((resolve) => this.#its.socket.send(text, () => resolve()));
   }
 
   /** Ends the connection for a frame that is not taken in. */
