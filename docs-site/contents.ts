@@ -86,7 +86,17 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
   },
   {
     title: 'Reference',
-    pages: ['reference', 'errors', 'formats', 'api', 'images', 'search', 'test-mode', 'limits'],
+    pages: [
+      'reference',
+      'errors',
+      'formats',
+      'api',
+      'images',
+      'search',
+      'test-mode',
+      'limits',
+      'webhooks',
+    ],
   },
 ];
 

@@ -293,7 +293,7 @@ test('the dashboard imports only the contract types from src/, and the schema of
   assert.deepEqual(breaches, []);
 });
 
-test('the dashboard’s folders import downwards only: app, pages, parts, api; no page imports another', () => {
+test('the dashboard’s folders import downwards only: app, pages, parts, api; no page imports another, but the operator’s page of an account shows that account’s', () => {
   const allowedImports: Readonly<Record<string, readonly string[]>> = {
     api: [],
     parts: ['api'],
@@ -304,6 +304,8 @@ test('the dashboard’s folders import downwards only: app, pages, parts, api; n
   const breaches = dashboardImports.filter(({ file, target }) => {
     const [from, to] = [folderOf(file), target.startsWith('dashboard/') ? folderOf(target) : null];
     if (to === null || from === to || from === 'app') return false;
+    if (file === 'dashboard/pages/operator/account/page.tsx' && to.startsWith('pages/'))
+      return false;
     return !allowedImports[from.split('/')[0]!]!.includes(to);
   });
   assert.deepEqual(breaches, []);

@@ -1,6 +1,7 @@
 // Every page in the side navigation and the command palette (`mod+K`).
 import {
   IconActivity,
+  IconBell,
   IconBook2,
   IconBuildingBank,
   IconCash,
@@ -31,6 +32,7 @@ export type NavigationItem = {
     | '/models'
     | '/playground'
     | '/billing'
+    | '/alerts'
     | '/settings'
     | '/operator'
     | '/operator/accounts'
@@ -40,6 +42,7 @@ export type NavigationItem = {
     | '/operator/payments'
     | '/operator/providers'
     | '/operator/catalogue'
+    | '/operator/alerts'
     | '/operator/settings'
     | '/operator/audit';
   readonly label: string;
@@ -103,6 +106,13 @@ export const accountPages: readonly NavigationItem[] = [
     description: 'Top-ups and charges',
   },
   {
+    to: '/alerts',
+    label: 'Alerts',
+    icon: IconBell,
+    keywords: 'webhook slack e-mail notify low balance cap warning',
+    description: 'Who is told of what, and how',
+  },
+  {
     to: '/settings',
     label: 'Settings',
     icon: IconSettings,
@@ -113,7 +123,10 @@ export const accountPages: readonly NavigationItem[] = [
 
 /** The account's pages for a user with this role. */
 export function accountPagesFor(role: Account['role']): readonly NavigationItem[] {
-  return role === 'viewer' ? accountPages.filter(({ to }) => to !== '/playground') : accountPages;
+  return accountPages.filter(
+    ({ to }) =>
+      (to !== '/playground' || role !== 'viewer') && (to !== '/alerts' || role === 'owner'),
+  );
 }
 
 export const operatorPages: readonly NavigationItem[] = [
@@ -172,6 +185,13 @@ export const operatorPages: readonly NavigationItem[] = [
     icon: IconBook2,
     keywords: 'operator models prices routes',
     description: 'Models, prices and routes',
+  },
+  {
+    to: '/operator/alerts',
+    label: 'Alerts',
+    icon: IconBell,
+    keywords: 'operator webhook slack e-mail notify',
+    description: 'Who is told of trouble, and how',
   },
   {
     to: '/operator/settings',

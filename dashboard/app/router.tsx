@@ -61,6 +61,7 @@ const accountChildren = [
   page(account, '/models', () => import('../pages/models/page.tsx')),
   page(account, '/playground', () => import('../pages/playground/page.tsx')),
   page(account, '/billing', () => import('../pages/billing/page.tsx')),
+  page(account, '/alerts', () => import('../pages/alerts/page.tsx')),
 ] as const;
 
 const settings = page(app, '/settings', () => import('../pages/settings/page.tsx'));
@@ -75,6 +76,7 @@ const operatorChildren = [
   page(operator, '/payments', () => import('../pages/operator/payments/page.tsx')),
   page(operator, '/providers', () => import('../pages/operator/providers/page.tsx')),
   page(operator, '/catalogue', () => import('../pages/operator/catalogue/page.tsx')),
+  page(operator, '/alerts', () => import('../pages/operator/alerts/page.tsx')),
   page(operator, '/settings', () => import('../pages/operator/settings/page.tsx')),
   page(operator, '/audit', () => import('../pages/operator/audit/page.tsx')),
 ] as const;

@@ -10,6 +10,8 @@ type Props = {
   /** Completes "anyone who has it can …". */
   readonly power: string;
   readonly onClose: () => void;
+  /** What has the secret. */
+  readonly what?: 'Key' | 'Webhook';
   /** What was done to the key. */
   readonly verb?: 'created' | 'rotated';
   /** Shown below the key: how to use it. */
@@ -20,12 +22,20 @@ type Props = {
  * Shows the secret of a new key, once. A click outside does not close the dialog. The form that led
  * here is gone when it closes, so the focus goes to the page.
  */
-export function NewKeyDialog({ created, power, onClose, verb = 'created', children }: Props) {
+export function NewKeyDialog({
+  created,
+  power,
+  onClose,
+  verb = 'created',
+  what = 'Key',
+  children,
+}: Props) {
+  const word = what === 'Key' ? 'key' : 'secret';
   return (
     <Modal
       opened={created !== null}
       onClose={onClose}
-      title={`Key “${created?.key.name ?? ''}” ${verb}`}
+      title={`${what} “${created?.key.name ?? ''}” ${verb}`}
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -35,7 +45,7 @@ export function NewKeyDialog({ created, power, onClose, verb = 'created', childr
     >
       {created && (
         <Stack>
-          <CodeBlock code={created.secret} label="The new key" />
+          <CodeBlock code={created.secret} label={`The new ${word}`} />
           <Alert color="orange" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
             <Text inherit>
               Copy it now. It is shown only once. Keep it secret: anyone who has it can {power}.
@@ -43,7 +53,7 @@ export function NewKeyDialog({ created, power, onClose, verb = 'created', childr
           </Alert>
           {children}
           <Group justify="flex-end">
-            <CopyButton text={created.secret} label="Copy key" wide />
+            <CopyButton text={created.secret} label={`Copy ${word}`} wide />
             <Button onClick={onClose}>Done</Button>
           </Group>
         </Stack>

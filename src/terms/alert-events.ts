@@ -137,7 +137,7 @@ export const alertEvents = {
       title: 'A route is out of use',
       say: (of) =>
         `The route ${of.provider} / ${of.model} failed several times in a row. It is called only when no other route works, until ${of.until} at least.`,
-      page: '/operator/service',
+      page: '/operator/providers',
     },
   ),
   'credential.refused': event(['operators'], route, {
@@ -145,7 +145,7 @@ export const alertEvents = {
     title: 'A provider refuses its credential',
     say: (of) =>
       `${of.provider} refused the credential of this gateway for ${of.model}, or asks for payment. Check the key and the balance there.`,
-    page: '/operator/service',
+    page: '/operator/providers',
   }),
   'books.not_writable': event(
     ['operators'],
@@ -155,7 +155,7 @@ export const alertEvents = {
       title: 'The books cannot be written',
       say: (of) =>
         `The ledger cannot be written since ${of.since}: the database is away, or its disk is full. New requests are refused until it can.`,
-      page: '/operator/service',
+      page: '/operator/providers',
     },
   ),
   'backup.overdue': event(

@@ -12,6 +12,9 @@ let gateway: TestGateway;
 let browser: TestBrowser;
 let user: DashboardClient;
 
+/** Nobody listens there. */
+const nobody = '127.0.0.1:9';
+
 /** Address and heading of each page. */
 const pages = [
   ['/', 'Overview'],
@@ -22,6 +25,7 @@ const pages = [
   [scaled('/models?q=claude', '/models'), 'Models'],
   ['/playground', 'Playground'],
   ['/billing', 'Billing'],
+  ['/alerts', 'Alerts'],
   ['/settings', 'Settings'],
   ['/operator', 'Home'],
   ['/operator/accounts', 'Accounts'],
@@ -32,13 +36,14 @@ const pages = [
   ['/operator/payments', 'Payments'],
   ['/operator/providers', 'Providers'],
   [scaled('/operator/catalogue?q=claude', '/operator/catalogue'), 'Catalogue'],
+  ['/operator/alerts', 'Alerts'],
   ['/operator/settings', 'Configuration'],
   ['/operator/audit', 'Audit log'],
 ] as const;
 
 before(async () => {
   [gateway, browser] = await Promise.all([
-    startGateway({ test_mode: { enabled: true } }),
+    startGateway({ test_mode: { enabled: true }, alerts: { allowed_hosts: [nobody] } }),
     openBrowser(),
   ]);
   user = await signIn(gateway, { role: 'owner', operator: true, name: 'Ada Lovelace' });
@@ -50,6 +55,13 @@ after(() => gateway.stop());
 async function fill(): Promise<void> {
   const { account } = user;
   await gateway.makeAdminKey({ scopes: ['accounts:write', 'keys:write', 'credits:write'] });
+  for (const of of [`/accounts/${account}`, '/operator/accounts/operators']) {
+    const path = `${of}/alert-endpoints`;
+    const body = { kind: 'webhook', address: `http://${nobody}/hooks/of-a-long-name/tollgate` };
+    const made = await jsonOf<{ endpoint: { id: string } }>(user.post(path, body));
+    await user.post(path, { ...body, types: ['payment.received', 'spend.anomaly'] });
+    await user.post(`${path}/${made.endpoint.id}/test`);
+  }
   const names = [
     'Production',
     'A key with a name that is about as long as names become in practice',

@@ -1,4 +1,5 @@
 // Tests of billing, the operator's pages and whole journeys, in one process with one Chromium.
+import './alerts.ts';
 import './billing.ts';
 import './operator-home.ts';
 import './operator-service.ts';

@@ -7,7 +7,8 @@ import type { Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/utc-time.ts';
-import { type AlertEvent, alertEvents } from '../../terms/alert-events.ts';
+import { type AlertEvent, alertEvents, type AlertType } from '../../terms/alert-events.ts';
+import type { StoredEvent } from './channels.ts';
 import { byOwner, type Owner } from './endpoints.ts';
 
 export type NewEvent = AlertEvent & {
@@ -18,30 +19,36 @@ export type NewEvent = AlertEvent & {
 };
 
 /** Writes an event for every endpoint that wants it. Returns false when it was written before. */
-export function writeEvent(
-  write: Kysely<Tables>,
-  event: NewEvent,
-  nowMs: number,
-): Promise<boolean> {
+export function writeEvent(write: Kysely<Tables>, event: NewEvent, nowMs: number) {
   return transact({ write }, async (transaction) => {
-    const id = await insertEvent(transaction, event, nowMs);
-    if (id === null) return false;
-    const { accountId, type } = event;
-    await deliverTo(transaction, { id, nowMs }, (endpoint) =>
-      endpoint
-        .where('disabled_at_ms', 'is', null)
-        .where((eb) => eb.or([eb('types', 'is', null), eb('types', 'like', `%"${type}"%`)]))
-        .where((eb) => {
-          const { heardBy } = alertEvents[type];
-          const account = accountId === null ? null : eb('account_id', '=', accountId);
-          return eb.or([
-            ...(heardBy.includes('accounts') ? [account ?? eb('account_id', 'is not', null)] : []),
-            ...(heardBy.includes('operators') ? [eb('account_id', 'is', null)] : []),
-          ]);
-        }),
-    );
+    const id = newIdWithPrefix('evt');
+    if (!(await insertEvent(transaction, { id, ...event }, nowMs))) return false;
+    await deliver(transaction, id, {
+      to: hearersOf(transaction, event.type, event.accountId),
+      nowMs,
+    });
     return true;
   });
+}
+
+/**
+ * Writes those of the events that were not written before. One that nobody hears of is not written, so
+ * that an endpoint that is added later hears of it.
+ */
+export async function writeNewEvents(
+  { read, write }: Pick<Database, 'read' | 'write'>,
+  events: readonly NewEvent[],
+  nowMs: number,
+): Promise<void> {
+  if (events.length === 0) return;
+  const keys = events.flatMap(({ onceKey }) => onceKey ?? []);
+  const query = read.selectFrom('events').select('once_key').where('once_key', 'in', keys);
+  const known = new Set((await query.execute()).map((row) => row.once_key));
+  for (const event of events) {
+    if (known.has(event.onceKey)) continue;
+    const hearer = hearersOf(read, event.type, event.accountId).select('id').limit(1);
+    if (await hearer.executeTakeFirst()) await writeEvent(write, event, nowMs);
+  }
 }
 
 /** Writes a test event for one endpoint, whatever it wants. */
@@ -52,63 +59,91 @@ export function writeTest(
 ): Promise<void> {
   return transact({ write }, async (transaction) => {
     const event = { type: 'test', data: { endpoint_id: endpoint.id } } as const;
-    const about = { accountId: endpoint.account_id, onceKey: null };
-    const id = (await insertEvent(transaction, { ...event, ...about }, nowMs))!;
-    await deliverTo(transaction, { id, nowMs }, (all) => all.where('id', '=', endpoint.id));
+    const about = { id: newIdWithPrefix('evt'), accountId: endpoint.account_id, onceKey: null };
+    await insertEvent(transaction, { ...event, ...about }, nowMs);
+    const to = transaction.selectFrom('alert_endpoints').where('id', '=', endpoint.id);
+    await deliver(transaction, about.id, { to, nowMs });
   });
 }
 
+/** Writes an event about the service that was sent already to some of its endpoints. */
+export function recordTold(
+  write: Kysely<Tables>,
+  { id, type, data, createdAtMs: nowMs }: StoredEvent,
+  told: ReadonlySet<string>,
+): Promise<void> {
+  return transact({ write }, async (transaction) => {
+    const about = { accountId: null, onceKey: null };
+    const event = { id, type, data: JSON.parse(data) as never, ...about } as NewEvent &
+      typeof about;
+    if (!(await insertEvent(transaction, { id, ...event }, nowMs))) return;
+    await deliver(transaction, id, { to: hearersOf(transaction, type, null), nowMs });
+    await transaction
+      .updateTable('event_deliveries')
+      .set({ next_at_ms: null, tried_at_ms: nowMs, delivered_at_ms: nowMs, attempts: 1 })
+      .where('event_id', '=', id)
+      .where('endpoint_id', 'in', ['', ...told])
+      .execute();
+  });
+}
+
+/** Returns the operators' endpoints that hear of a type about the service. */
+export function readHearers(db: Kysely<Tables>, type: AlertType) {
+  return hearersOf(db, type, null).where('account_id', 'is', null).selectAll().execute();
+}
+
+function hearersOf(db: Kysely<Tables>, type: AlertType, accountId: string | null) {
+  const { heardBy } = alertEvents[type];
+  return db
+    .selectFrom('alert_endpoints')
+    .where('disabled_at_ms', 'is', null)
+    .where((eb) => eb.or([eb('types', 'is', null), eb('types', 'like', `%"${type}"%`)]))
+    .where((eb) => {
+      const isOfAccount =
+        accountId === null ? eb('account_id', 'is not', null) : eb('account_id', '=', accountId);
+      return eb.or([
+        ...(heardBy.includes('accounts') ? [isOfAccount] : []),
+        ...(heardBy.includes('operators') ? [eb('account_id', 'is', null)] : []),
+      ]);
+    });
+}
+
+/** Returns false when an event with its key is there. */
 async function insertEvent(
   transaction: Transaction<Tables>,
-  { type, data, accountId, onceKey }: NewEvent,
+  { id, type, data, accountId, onceKey }: NewEvent & { readonly id: string },
   nowMs: number,
-): Promise<string | null> {
-  const id = newIdWithPrefix('evt');
+): Promise<boolean> {
   const row = { id, type, account_id: accountId, once_key: onceKey, data: JSON.stringify(data) };
   const inserted = await transaction
     .insertInto('events')
     .values({ ...row, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.column('once_key').doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst();
-  return inserted?.id ?? null;
+  return inserted !== undefined;
 }
 
-async function deliverTo(
+type Delivery = { readonly to: ReturnType<typeof hearersOf>; readonly nowMs: number };
+
+async function deliver(
   transaction: Transaction<Tables>,
-  { id, nowMs }: { readonly id: string; readonly nowMs: number },
-  choose: (endpoints: ReturnType<typeof selectEndpoints>) => ReturnType<typeof selectEndpoints>,
+  eventId: string,
+  { to, nowMs }: Delivery,
 ): Promise<void> {
-  const chosen = choose(selectEndpoints(transaction)).select([
-    sql<string>`${id} || '.' || id`.as('id'),
-    sql<string>`${id}`.as('event_id'),
+  const time = sql<number>`${sql.lit(nowMs)}`;
+  const rows = to.select([
+    sql<string>`${eventId} || '.' || id`.as('id'),
+    sql<string>`${eventId}`.as('event_id'),
     'id as endpoint_id',
-    sql<number>`${sql.lit(nowMs)}`.as('next_at_ms'),
-    sql<number>`${sql.lit(nowMs)}`.as('created_at_ms'),
+    time.as('next_at_ms'),
+    time.as('created_at_ms'),
   ]);
   await transaction
     .insertInto('event_deliveries')
     .columns(['id', 'event_id', 'endpoint_id', 'next_at_ms', 'created_at_ms'])
-    .expression(chosen)
+    .expression(rows)
     .execute();
-}
-
-function selectEndpoints(transaction: Transaction<Tables>) {
-  return transaction.selectFrom('alert_endpoints');
-}
-
-/** Returns those of these keys under which an event was written. */
-export async function writtenKeys(
-  read: Kysely<Tables>,
-  keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (keys.length === 0) return new Set();
-  const rows = await read
-    .selectFrom('events')
-    .select('once_key')
-    .where('once_key', 'in', keys)
-    .execute();
-  return new Set(rows.map(({ once_key: key }) => key!));
 }
 
 /** Returns a page of an owner's deliveries, newest first; null when the cursor is invalid. */

@@ -6,6 +6,7 @@ import { Channels, type SendEventMail } from '../../domain/alerts/channels.ts';
 import { Deliverer } from '../../domain/alerts/deliverer.ts';
 import { ownersAddress } from '../../domain/alerts/endpoints.ts';
 import { removeOldEvents, writeEvent } from '../../domain/alerts/outbox.ts';
+import { tellAnomalies, tellCaps } from '../../domain/alerts/spending.ts';
 import { tellLowBalances } from '../../domain/alerts/thresholds.ts';
 import { recordBooking } from '../../domain/audit/audit-log.ts';
 import type { RecordBooking } from '../../domain/billing/payments.ts';
@@ -16,6 +17,8 @@ import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { hourMs } from '../../lib/utc-time.ts';
+import { watchBooks } from './books-watch.ts';
+import { tellLosses, tellOfService, watchRoutes } from './operators-looks.ts';
 
 type AlertsInput = {
   readonly database: Database;
@@ -28,7 +31,6 @@ type AlertsInput = {
   readonly clock: Clock;
 };
 
-const minuteMs = 60_000;
 const paymentEvents = {
   payment: 'payment.received',
   refund: 'payment.refunded',
@@ -39,7 +41,9 @@ export class Alerts {
   readonly channels: Channels;
   readonly #input: AlertsInput;
   readonly #deliverer: Deliverer;
-  readonly #running = new Map<Look, Promise<void>>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #watchRoutes = watchRoutes();
+  readonly #watchBooks: ReturnType<typeof watchBooks>;
   #timers: readonly CancelTimer[] = [];
 
   constructor(input: AlertsInput) {
@@ -52,15 +56,19 @@ export class Alerts {
       clock,
     });
     this.#deliverer = new Deliverer({ ...input, channels: this.channels });
+    this.#watchBooks = watchBooks({ ...input, channels: this.channels });
   }
 
   start(): void {
     this.#deliverer.start();
     const { clock } = this.#input;
     this.#timers = [
-      clock.every(minuteMs, () => void this.#run(this.#lookAtBooks)),
-      clock.every(hourMs, () => void this.#run(this.#removeOld)),
+      clock.every(5_000, () => void this.#run('state', this.#lookAtState)),
+      clock.every(60_000, () => void this.#run('books', this.#lookAtBooks)),
+      clock.every(600_000, () => void this.#run('spending', this.#lookAtSpending)),
+      clock.every(hourMs, () => void this.#run('service', this.#lookAtService)),
     ];
+    void this.#run('service', this.#lookAtService);
   }
 
   /** Writes the audit row and the event of a payment, in the transaction that decides on it. */
@@ -74,7 +82,7 @@ export class Alerts {
 
   /** Looks now instead of within a minute. */
   async check(): Promise<void> {
-    await this.#run(this.#lookAtBooks);
+    await this.#run('books', this.#lookAtBooks);
     this.#deliverer.wake();
   }
 
@@ -90,23 +98,39 @@ export class Alerts {
   }
 
   /** Runs one look of a kind at a time. Failures are logged, and the next look tries again. */
-  #run(look: Look): Promise<void> {
-    const running = this.#running.get(look);
+  #run(kind: string, look: (nowMs: number) => Promise<void>): Promise<void> {
+    const running = this.#running.get(kind);
     if (running) return running;
     const { log, clock } = this.#input;
     const started = look(clock.nowMs())
-      .catch((err: unknown) => log.error({ err }, 'alerts cannot be looked for; retrying'))
-      .finally(() => this.#running.delete(look));
-    this.#running.set(look, started);
+      .catch((err: unknown) => log.error({ err, kind }, 'alerts cannot be looked for; retrying'))
+      .finally(() => this.#running.delete(kind));
+    this.#running.set(kind, started);
     return started;
   }
 
-  readonly #lookAtBooks: Look = (nowMs) => tellLowBalances(this.#input.database, nowMs);
+  readonly #lookAtBooks = async (nowMs: number): Promise<void> => {
+    await tellLowBalances(this.#input.database, nowMs);
+    await tellCaps(this.#input.database, nowMs);
+  };
 
-  readonly #removeOld: Look = (nowMs) => removeOldEvents(this.#input.database, nowMs);
+  /** Circuit breakers and the ledger of this process. */
+  readonly #lookAtState = async (nowMs: number): Promise<void> => {
+    await this.#watchBooks(nowMs);
+    if (!this.#input.gateway.books.ledger.isFailing())
+      await this.#watchRoutes({ ...this.#input, nowMs });
+  };
+
+  readonly #lookAtSpending = async (nowMs: number): Promise<void> => {
+    await tellAnomalies(this.#input.database, nowMs);
+    await tellLosses({ ...this.#input, nowMs });
+  };
+
+  readonly #lookAtService = async (nowMs: number): Promise<void> => {
+    await removeOldEvents(this.#input.database, nowMs);
+    await tellOfService({ ...this.#input, nowMs });
+  };
 }
-
-type Look = (nowMs: number) => Promise<void>;
 
 /** Members who have left get nothing more, and one who has no mailbox keeps it from no other. */
 function mailFrom(database: Database, mailer: Mailer): SendEventMail {

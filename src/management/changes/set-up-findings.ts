@@ -23,7 +23,7 @@ export type Finding = {
 };
 
 const pricesOldDays = 30;
-const backupOldDays = 7;
+export const backupOldDays = 7;
 const endsSoonDays = 90;
 
 /** Returns warnings about the configuration. */

@@ -1,0 +1,12 @@
+// Where the account's owners are told of events.
+import { AlertsView } from '../../parts/alerts-view.tsx';
+import { ofAccount } from '../../parts/alerts-of.ts';
+
+export function Page() {
+  return (
+    <AlertsView
+      of={ofAccount}
+      description="Low balances, caps, payments and unusual spending, by webhook, e-mail or Slack."
+    />
+  );
+}

@@ -1,0 +1,12 @@
+// Where operators are told of events.
+import { AlertsView } from '../../../parts/alerts-view.tsx';
+import { ofOperators } from '../../../parts/alerts-of.ts';
+
+export function Page() {
+  return (
+    <AlertsView
+      of={ofOperators}
+      description="Broken routes, refused credentials, losses, backups and payments, by webhook, e-mail or Slack."
+    />
+  );
+}
