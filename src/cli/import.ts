@@ -5,6 +5,7 @@ import { type ForeignDatabase, type ForeignRow, openForeign } from '../db/foreig
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { resolveKeyModel } from '../domain/catalog/resolve-key-model.ts';
 import { readLiteLlm } from '../domain/imports/litellm.ts';
+import { objectOf } from '../domain/imports/reading.ts';
 import { readNewApi } from '../domain/imports/new-api.ts';
 import { fragmentText, type ResolveModel } from '../domain/imports/plan-draft.ts';
 import type { ImportPlan, Line } from '../domain/imports/plan.ts';
@@ -64,7 +65,7 @@ export async function importLiteLlmCommand(
 
 function readYaml(file: string): ForeignRow {
   try {
-    return parse(readFileSync(file, 'utf8')) as ForeignRow;
+    return objectOf(parse(readFileSync(file, 'utf8')));
   } catch (error) {
     // The parser's message quotes the text, which may be a secret.
     const { code } = error as NodeJS.ErrnoException;
@@ -141,7 +142,12 @@ async function inviteUsers(
   { accounts, users }: ImportPlan,
   { arrivals, file }: { readonly arrivals: Arrivals; readonly file: string },
 ): Promise<ReadonlyMap<Line, string>> {
-  const ids = new Map(accounts.map((account) => [account.sourceId, arrivals.get(account)?.id]));
+  const ids = new Map(
+    accounts.flatMap((account) => {
+      const { result = 'refused', id } = arrivals.get(account) ?? {};
+      return result === 'refused' ? [] : [[account.sourceId, id]];
+    }),
+  );
   const invited = new Map<Line, string>();
   for (const user of users.filter(({ result }) => result === 'comes')) {
     const [accountId, email] = [ids.get(user.account), readEmail(user.email)];

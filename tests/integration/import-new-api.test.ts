@@ -181,14 +181,17 @@ test('a balance that has changed there, and another user under an id, are told a
     `update users set display_name = 'Zoe' where id = 1`,
     `update tokens set "key" = 'ZoeZoeZoeZoeZoeZoeZoe' where id = 1`,
   );
-  const other = await run('--apply');
+  const links = join(gateway.program.dataDir, 'no-links');
+  const other = await run('--apply', '--invite', links);
   assert.equal(lineOf(other, 'account', 'Zoe').result, 'refused');
+  // Nobody is invited to an account of somebody else.
+  assert.deepEqual(await rowsOf(gateway.database, 'invitations'), []);
   assert.equal(lineOf(other, 'key', 'ada').result, 'refused');
   assert.deepEqual(await counts(), earlier);
   const second = await run('--apply', '--source', 'second', '--strict');
   assert.equal(lineOf(second, 'account', 'Zoe').result, 'came');
   // Its text came with the first installation.
-  assert.equal(lineOf(second, 'key', 'limited').result, 'here');
+  assert.equal(lineOf(second, 'key', 'limited').result, 'refused');
 });
 
 test('users are invited on request, once', async () => {

@@ -139,7 +139,7 @@ function readToken(source: Source, row: ForeignRow): void {
   const expiresAtMs = expiry > 0 && Number.isSafeInteger(expiry) ? expiry : null;
   const left = isTrue(row['unlimited_quota'])
     ? null
-    : microsOf(row['remain_quota'] ?? 0, perDollar);
+    : (microsOf(row['remain_quota'] ?? 0, perDollar) ?? zeroMicros);
   const networks = [...wordsOf(row['subnet']), ...wordsOf(row['allow_ips'])];
   const wrong = networks.filter((network) => !isAddressRange(network));
   const isUsedUp = status === '4' || (left !== null && left <= 0);
@@ -209,7 +209,7 @@ type Host = {
 
 function readChannels({ draft, isOneApi }: Source, channels: readonly ForeignRow[]): void {
   const types: Readonly<Record<string, Host>> = isOneApi ? hosts['one-api'] : hosts['new-api'];
-  const priorityOf = (row: ForeignRow) => Number(row['priority'] ?? 0);
+  const priorityOf = (row: ForeignRow) => Number(row['priority']) || 0;
   const priorities = [...new Set(channels.filter(isOn).map(priorityOf))].toSorted(
     (one, other) => other - one,
   );

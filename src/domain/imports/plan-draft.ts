@@ -160,7 +160,7 @@ function lineOf<Given extends Found<Line>>(
 ): Omit<Given, 'stays' | 'isOff' | 'name' | 'notes'> & Line {
   const { stays = [], isOff = false, name = '', notes = [], ...rest } = found;
   const result = stays.length > 0 ? 'stays' : isOff ? 'disabled' : 'comes';
-  const line = { kind, name: name.trim().slice(0, nameMax), result } as const;
+  const line = { kind, name: name.replaceAll('\0', '').trim().slice(0, nameMax), result } as const;
   return { ...rest, ...line, notes: stays.length > 0 ? stays : notes };
 }
 

@@ -13,11 +13,10 @@ export function isTrue(value: unknown): boolean {
   return ['1', 'true', 't'].includes(text(value));
 }
 
-/** Splits at commas and white space. */
+/** Splits at commas and line ends. */
 export function wordsOf(value: unknown): readonly string[] {
-  return text(value)
-    .split(/[\s,]+/)
-    .filter((word) => word !== '');
+  const words = text(value).split(/[,\n]/);
+  return words.map((word) => word.trim()).filter((word) => word !== '');
 }
 
 /** Returns a list, of JSON or read before; empty when it is none. */

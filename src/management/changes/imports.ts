@@ -43,16 +43,21 @@ export async function importPlan(
     if (arrival.result !== 'refused') accounts.set(account.sourceId, arrival.id);
   }
   for (const key of plan.keys.filter(({ result }) => result !== 'stays')) {
-    const id = derivedId('key', `${options.source} ${key.sourceId}`);
+    const id = idOf('key', options, key);
     const accountId = accounts.get(key.account);
     if (accountId === undefined)
       arrivals.set(key, { id, result: 'refused', why: 'its account did not come' });
-    else {
-      const isNew = await importKey(changes, key, { ...options, id, accountId });
-      arrivals.set(key, { id, result: isNew ? 'came' : 'here' });
-    }
+    else arrivals.set(key, await importKey(changes, key, { ...options, id, accountId }));
   }
   return arrivals;
+}
+
+function idOf(
+  prefix: string,
+  { source }: Pick<ImportOptions, 'source'>,
+  { sourceId }: Pick<PlannedKey, 'sourceId'>,
+): string {
+  return derivedId(prefix, JSON.stringify([source, sourceId]));
 }
 
 async function importAccount(
@@ -61,7 +66,7 @@ async function importAccount(
   { source, ledger }: ImportOptions,
 ): Promise<Arrival> {
   const { name, sourceId, balanceMicros } = planned;
-  const id = derivedId('acc', `${source} ${sourceId}`);
+  const id = idOf('acc', { source }, planned);
   const isNew = ledger
     ? await openImported(changes, planned, { id, source })
     : (await findAccounts(changes.unrecorded, [id])).length === 0;
@@ -78,7 +83,7 @@ async function importAccount(
           mode: 'live',
           amountMicros: micros(Math.abs(balanceMicros)),
           note: `balance from ${source}`,
-          entryId: derivedId('ent', `${source} ${sourceId}`),
+          entryId: idOf('ent', { source }, planned),
         });
   const why = 'its balance there has changed since; the one that came first counts';
   return { id, result: isNew ? 'came' : 'here', ...(!booked && { why }) };
@@ -109,23 +114,21 @@ async function nameAtImport(changes: AuditedChanges, id: string): Promise<unknow
   return (page?.entries[0]?.after as { readonly name?: string } | undefined)?.name;
 }
 
-/** Returns false when the key is here already. */
 async function importKey(
   changes: AuditedChanges,
   { sourceId, result, ...key }: PlannedKey,
   { source, ledger, secret, id, accountId }: ImportOptions & Record<'id' | 'accountId', string>,
-): Promise<boolean> {
-  if (!ledger) return (await findKey(changes.unrecorded, { keyId: id })) === null;
-  return changes.commit(async (database) => {
+): Promise<Arrival> {
+  const isHere = (await findKey(changes.unrecorded, { keyId: id })) !== null;
+  if (isHere || !ledger) return { id, result: isHere ? 'here' : 'came' };
+  const isNew = await changes.commit(async (database) => {
     const order = { ...key, id, accountId, isDisabled: result === 'disabled' };
-    const made = await insertMovedKey(
-      database,
-      digestKeyFrom(secret),
-      order,
-      changes.clock.nowMs(),
-    );
+    const nowMs = changes.clock.nowMs();
+    const made = await insertMovedKey(database, digestKeyFrom(secret), order, nowMs);
     const about = { action: 'key.import', subject: id, accountId, before: null } as const;
     const change = made && { ...about, after: { ...made, source, source_id: sourceId } };
     return { result: made !== null, change };
   });
+  if (isNew) return { id, result: 'came' };
+  return { id, result: 'refused', why: 'its text is that of another key that is here' };
 }
