@@ -777,8 +777,6 @@ export type AlertEndpointsTable = {
   shown_address: string;
   /** A JSON array; null: all that its owner may hear of. */
   types: string | null;
-  /** 1: an operator allows its address in the operator's own network. */
-  is_private: Generated<Flag>;
   /** The address and the signing secrets, encrypted, in base64; null: e-mail has none. */
   sealed: string | null;
   /** The key id of the secret that they are encrypted under. */

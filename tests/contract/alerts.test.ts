@@ -1,12 +1,7 @@
 // The outbox and its endpoints on both stores: who gets which event, once, whatever runs beside.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import {
-  type EndpointOrder,
-  newEndpoint,
-  readTarget,
-  withNewSecret,
-} from '../../src/domain/alerts/endpoints.ts';
+import { type EndpointOrder, newEndpoint, readTarget } from '../../src/domain/alerts/endpoints.ts';
 import { type NewEvent, removeOldEvents, writeEvent } from '../../src/domain/alerts/outbox.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
@@ -28,7 +23,7 @@ async function open(t: TestContext, store: StoreKind) {
   for (const account of ['one', 'two']) await addAccount(database, account, []);
   const add = async (owner: string | null, order: Partial<EndpointOrder> = {}) => {
     const base = { kind: 'webhook', address: 'https://example.com/h', types: null } as const;
-    const { row } = await newEndpoint(secrets, { owner, isPrivate: false, ...base, ...order }, 1);
+    const { row } = await newEndpoint(secrets, { owner, ...base, ...order }, 1);
     await database.write.insertInto('alert_endpoints').values(row).execute();
     return row.id;
   };
@@ -111,19 +106,17 @@ onEachStore((store) => {
   });
 });
 
-test('a replaced secret signs for 24 hours more', async () => {
-  const order = { owner: null, kind: 'webhook', address: 'https://example.com/h' } as const;
-  const { row, secret } = await newEndpoint(
-    secrets,
-    { ...order, types: null, isPrivate: false },
-    0,
-  );
-  const { columns, secret: next } = await withNewSecret(secrets, row, dayMs);
-  const replaced = { ...row, ...columns };
-  const signing = async (nowMs: number) =>
-    (await readTarget(secrets, replaced, nowMs)).signingSecrets;
-  assert.deepEqual(await signing(2 * dayMs - 1), [next, secret]);
-  assert.deepEqual(await signing(2 * dayMs), [next]);
-  const other = [createSecret('another secret')] as const;
-  await assert.rejects(readTarget(other, replaced, 0));
+test('an endpoint is read under its secret and no other, and shows no key of its address', async () => {
+  const order = { owner: null, types: null } as const;
+  const slack = 'https://hooks.slack.com/services/T0/B0/hidden-token';
+  for (const [kind, address] of [
+    ['slack', slack],
+    ['webhook', 'https://example.com/hook?key=hidden-token'],
+  ] as const) {
+    const { row, secret } = await newEndpoint(secrets, { ...order, kind, address }, 0);
+    assert.doesNotMatch(JSON.stringify(row), /hidden/);
+    assert.partialDeepStrictEqual(await readTarget(secrets, row), { address, secret });
+    await assert.rejects(readTarget([createSecret('another secret')], row));
+    await assert.rejects(readTarget(secrets, { ...row, id: 'end_other' }), 'moved to another row');
+  }
 });

@@ -169,20 +169,20 @@ async function withPasskey(): Promise<Call> {
 /** Nobody listens there. */
 const webhook = { kind: 'webhook', address: `http://${nobody}/hook` };
 
-async function addEndpoint(by: DashboardClient, path: string): Promise<Call> {
+async function addEndpoint(by: DashboardClient, account: string, below = ''): Promise<Call> {
   const { endpoint } = await jsonOf<{ endpoint: { id: string } }>(
-    by.post(`${path}/alert-endpoints`, { ...webhook, password }),
+    by.post(`${below}/accounts/${account}/alert-endpoints`, { ...webhook, password }),
   );
-  return { by, endpoint: endpoint.id };
+  return { by, account, endpoint: endpoint.id };
 }
 
 async function withEndpoint(): Promise<Call> {
   const { by } = await byOwner();
-  return addEndpoint(by, `/accounts/${by.account}`);
+  return addEndpoint(by, by.account);
 }
 
 async function withOwnEndpoint(): Promise<Call> {
-  return addEndpoint(await operator(), '/operator');
+  return addEndpoint(await operator(), 'operators', '/operator');
 }
 
 /** A delivery of an endpoint that is switched off. */
@@ -314,15 +314,15 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /accounts/:account/alert-endpoints': sending(byOwner, webhook),
   'PATCH /accounts/:account/alert-endpoints/:endpoint': sending(withEndpoint, { enabled: false }),
   'DELETE /accounts/:account/alert-endpoints/:endpoint': withEndpoint,
-  'POST /accounts/:account/alert-endpoints/:endpoint/secret': withEndpoint,
   'POST /accounts/:account/alert-endpoints/:endpoint/test': withEndpoint,
   'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
-  'POST /operator/alert-endpoints': sending(byOperator, webhook),
-  'PATCH /operator/alert-endpoints/:endpoint': sending(withOwnEndpoint, { enabled: false }),
-  'DELETE /operator/alert-endpoints/:endpoint': withOwnEndpoint,
-  'POST /operator/alert-endpoints/:endpoint/secret': withOwnEndpoint,
-  'POST /operator/alert-endpoints/:endpoint/test': withOwnEndpoint,
-  'POST /operator/alert-deliveries/:delivery/again': async () =>
+  'POST /operator/accounts/:account/alert-endpoints': sending(byOperator, webhook),
+  'PATCH /operator/accounts/:account/alert-endpoints/:endpoint': sending(withOwnEndpoint, {
+    enabled: false,
+  }),
+  'DELETE /operator/accounts/:account/alert-endpoints/:endpoint': withOwnEndpoint,
+  'POST /operator/accounts/:account/alert-endpoints/:endpoint/test': withOwnEndpoint,
+  'POST /operator/accounts/:account/alert-deliveries/:delivery/again': async () =>
     withDelivery(await withOwnEndpoint()),
   'POST /operator/accounts': sending(byOperator, { request_id: requestId(), name: 'Made' }),
   'PATCH /operator/accounts/:account': sending(byOperator, {

@@ -16,7 +16,7 @@ create index events_by_time on events (created_at_ms);
 create table alert_endpoints (
   id ID primary key, account_id ID references accounts (id),
   kind text not null check (kind in ('webhook', 'email', 'slack')), shown_address text not null,
-  types text, is_private FLAG not null default 0, sealed text, secret_id ID,
+  types text, sealed text, secret_id ID,
   created_at_ms INT not null, disabled_at_ms INT, disabled_reason text
 ) STRICT;
 create index alert_endpoints_by_account on alert_endpoints (account_id, created_at_ms);

@@ -8,7 +8,7 @@ import { type PublicHosts, publicHosts } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
 import { unlinked } from '../../lib/unlinked.ts';
 import { type AlertType, wordsOf } from '../../terms/alert-events.ts';
-import type { EndpointTarget } from './endpoints.ts';
+import type { EndpointTarget, Owner } from './endpoints.ts';
 import { signatureOf } from './signature.ts';
 
 export type StoredEvent = {
@@ -69,13 +69,16 @@ export class Channels {
     return this.#options.sendMail !== null;
   }
 
-  /** Returns null, or a clause that says what is wrong with an address of a webhook or of Slack. */
-  addressProblem(text: string, isPrivate: boolean): string | null {
+  /**
+   * Returns null, or a clause that says what is wrong with an address of a webhook or of Slack. Those of
+   * operators may lead into their own network.
+   */
+  addressProblem(text: string, owner: Owner): string | null {
     const url = text.length > urlCharactersMax ? null : URL.parse(text);
     if (!url || !['http:', 'https:'].includes(url.protocol) || !url.hostname)
       return 'is no address of the web. Give one such as https://example.com/hooks.';
     if (url.username || url.password) return 'must not contain a user name or password.';
-    if (isPrivate || this.#hosts.isAllowed(url)) return null;
+    if (owner === null || this.#hosts.isAllowed(url)) return null;
     if (url.protocol !== 'https:') return 'must begin with https://.';
     const problem = this.#hosts.problemOf(url);
     if (problem === 'wrong-port') return `must use port ${ports.join(' or ')}.`;
@@ -111,7 +114,7 @@ export class Channels {
     const deadline = abortAfter(this.#options.clock, timeoutMs);
     const signal = AbortSignal.any([deadline, stop]);
     const { openConnector } = this.#options;
-    const hosts = target.isPrivate ? this.#hostsWith([url.host]) : this.#hosts;
+    const hosts = target.account_id === null ? this.#hostsWith([url.host]) : this.#hosts;
     try {
       const answer = await withCheckedClient(
         url,
@@ -146,7 +149,7 @@ export class Channels {
     // `data` is JSON already. The time is the event's in every attempt.
     const time = new Date(createdAtMs).toISOString();
     const body = `{"type":${JSON.stringify(type)},"timestamp":"${time}","data":${data}}`;
-    const signature = signatureOf(target.signingSecrets, { id, timestamp, body });
+    const signature = signatureOf(target.secret!, { id, timestamp, body });
     return {
       headers: {
         ...headers,

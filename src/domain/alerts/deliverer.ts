@@ -8,7 +8,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { AlertType } from '../../terms/alert-events.ts';
 import type { Channels, Sent, StoredEvent } from './channels.ts';
-import { readTarget } from './endpoints.ts';
+import { type EndpointRow, readTarget } from './endpoints.ts';
 
 type DelivererOptions = {
   readonly database: Database;
@@ -22,6 +22,7 @@ const lookEveryMs = 1_000;
 /** Longer than an attempt. */
 const leaseMs = 60_000;
 const sendingMax = 32;
+const rowsMax = 200;
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 /** Waits after the first failed attempt, the second, …; after the last, an event is given up. */
@@ -34,11 +35,12 @@ const waitsMs = [
 /** What is due later was written before the clock was set back. */
 const longestWaitMs = 2 * 24 * hour;
 
+/** `leaseUntilMs`: its next attempt, if this one is not noted. */
 type Taken = {
   readonly id: string;
-  readonly endpointId: string;
   readonly attempts: number;
   readonly leaseUntilMs: number;
+  readonly endpoint: EndpointRow;
   readonly event: StoredEvent;
 };
 
@@ -93,135 +95,91 @@ export class Deliverer {
         this.#options.log.error({ err, event: taken.event.id }, 'an event cannot be delivered'),
       )
       .finally(() => {
-        this.#sending.delete(taken.endpointId);
+        this.#sending.delete(taken.endpoint.id);
         this.wake();
       });
-    this.#sending.set(taken.endpointId, sending);
+    this.#sending.set(taken.endpoint.id, sending);
   }
 
-  /** Takes the first due delivery of each endpoint that gets none now. */
+  /** Takes a due delivery of each endpoint that gets none now, as far as no other gateway has it. */
   async #takeDue(): Promise<Taken[]> {
     const { database, clock } = this.#options;
     const nowMs = clock.nowMs();
-    const free = sendingMax - this.#sending.size;
-    if (free <= 0) return [];
     const busy = [...this.#sending.keys()];
-    const due = await database.read
-      .selectFrom('event_deliveries')
-      .innerJoin('alert_endpoints', 'alert_endpoints.id', 'endpoint_id')
-      .select(({ fn }) => ['endpoint_id', fn.min<number>('next_at_ms').as('next_at_ms')])
+    const rows = await database.read
+      .selectFrom('event_deliveries as delivery')
+      .innerJoin('alert_endpoints as endpoint', 'endpoint.id', 'endpoint_id')
+      .innerJoin('events as event', 'event.id', 'event_id')
+      .selectAll('endpoint')
+      .select(['delivery.id as delivery_id', 'attempts', 'next_at_ms', 'event_id', 'type', 'data'])
+      .select('event.created_at_ms as happened_at_ms')
       .where('next_at_ms', 'is not', null)
       .where((eb) =>
         eb.or([eb('next_at_ms', '<=', nowMs), eb('next_at_ms', '>', nowMs + longestWaitMs)]),
       )
       .where('disabled_at_ms', 'is', null)
-      .$if(busy.length > 0, (query) => query.where('endpoint_id', 'not in', busy))
-      .groupBy('endpoint_id')
+      .$if(busy.length > 0, (query) => query.where('endpoint.id', 'not in', busy))
       .orderBy('next_at_ms')
-      .limit(free)
+      .orderBy('delivery.id')
+      .limit(rowsMax)
       .execute();
+    const first = new Map(rows.toReversed().map((row) => [row.id, row]));
     const taken: Taken[] = [];
-    for (const { endpoint_id: endpointId, next_at_ms: nextAtMs } of due) {
-      const one = await this.#take(endpointId, { nextAtMs, nowMs });
-      if (one) taken.push(one);
+    for (const row of [...first.values()].slice(0, sendingMax - busy.length)) {
+      const leaseUntilMs = nowMs + leaseMs;
+      const { numUpdatedRows } = await database.write
+        .updateTable('event_deliveries')
+        .set({ next_at_ms: leaseUntilMs, tried_at_ms: nowMs })
+        .where('id', '=', row.delivery_id)
+        .where('next_at_ms', '=', row.next_at_ms)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) continue;
+      const { delivery_id: id, event_id, attempts, type, data, happened_at_ms: createdAtMs } = row;
+      const event = { id: event_id, type: type as AlertType, data, createdAtMs };
+      taken.push({ id, attempts, leaseUntilMs, endpoint: row, event });
     }
     return taken;
   }
 
-  /** Returns null when another gateway was faster. */
-  async #take(
-    endpointId: string,
-    { nextAtMs, nowMs }: { readonly nextAtMs: number; readonly nowMs: number },
-  ): Promise<Taken | null> {
-    const { read, write } = this.#options.database;
-    const row = await read
-      .selectFrom('event_deliveries')
-      .innerJoin('events', 'events.id', 'event_id')
-      .select(['event_deliveries.id', 'event_id', 'attempts', 'type', 'data'])
-      .select('events.created_at_ms')
-      .where('endpoint_id', '=', endpointId)
-      .where('next_at_ms', '=', nextAtMs)
-      .orderBy('event_deliveries.id')
-      .limit(1)
-      .executeTakeFirst();
-    if (!row) return null;
-    const leaseUntilMs = nowMs + leaseMs;
-    const { numUpdatedRows } = await write
-      .updateTable('event_deliveries')
-      .set({ next_at_ms: leaseUntilMs, tried_at_ms: nowMs })
-      .where('id', '=', row.id)
-      .where('next_at_ms', '=', nextAtMs)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return null;
-    const { id, event_id, attempts, type, data, created_at_ms: createdAtMs } = row;
-    const event = { id: event_id, type: type as AlertType, data, createdAtMs };
-    return { id, endpointId, attempts, leaseUntilMs, event };
-  }
-
   async #deliver(taken: Taken): Promise<void> {
-    const sent = await this.#send(taken);
+    const { secrets, channels } = this.#options;
+    const target = await readTarget(secrets, taken.endpoint).catch(() => null);
+    const sent: Sent = target
+      ? await channels.send(target, taken.event, this.#stop.signal)
+      : { kind: 'failed', problem: 'its address cannot be decrypted', waitMs: 0 };
     // Nobody knows what became of it. Its lease ends.
-    if (this.#stop.signal.aborted && sent?.kind === 'failed') return;
-    if (sent) await this.#note(taken, sent);
-  }
-
-  async #send({ endpointId, event }: Taken): Promise<Sent | null> {
-    const { database, secrets, channels, clock } = this.#options;
-    const row = await database.read
-      .selectFrom('alert_endpoints')
-      .selectAll()
-      .where('id', '=', endpointId)
-      .executeTakeFirst();
-    if (!row) return null;
-    const target = await readTarget(secrets, row, clock.nowMs()).catch(() => null);
-    if (!target) return { kind: 'failed', problem: 'its address cannot be decrypted', waitMs: 0 };
-    return channels.send(target, event, this.#stop.signal);
+    if (this.#stop.signal.aborted && sent.kind === 'failed') return;
+    await this.#note(taken, sent);
   }
 
   /** A delivery that was asked for again meanwhile stays due. */
-  async #note({ id, endpointId, attempts, leaseUntilMs, event }: Taken, sent: Sent): Promise<void> {
+  async #note({ id, endpoint, attempts, leaseUntilMs, event }: Taken, sent: Sent): Promise<void> {
     const { database, clock, log } = this.#options;
     const nowMs = clock.nowMs();
-    const made = attempts + 1;
-    const waitMs = waitsMs[attempts];
-    const nextAtMs =
-      sent.kind === 'failed' && waitMs !== undefined
-        ? nowMs + Math.max(withJitter(waitMs), sent.waitMs)
-        : null;
-    const columns =
-      sent.kind === 'sent' ? { delivered_at_ms: nowMs, problem: null } : { problem: sent.problem };
+    const waitMs = sent.kind === 'failed' ? waitsMs[attempts] : undefined;
     await database.write
       .updateTable('event_deliveries')
-      .set({ ...columns, attempts: made, next_at_ms: nextAtMs })
+      .set({
+        attempts: attempts + 1,
+        next_at_ms:
+          waitMs === undefined
+            ? null
+            : nowMs + Math.max(withJitter(waitMs), 'waitMs' in sent ? sent.waitMs : 0),
+        ...(sent.kind === 'sent'
+          ? { delivered_at_ms: nowMs, problem: null }
+          : { problem: sent.problem }),
+      })
       .where('id', '=', id)
       .where('next_at_ms', '=', leaseUntilMs)
       .execute();
     if (sent.kind === 'sent') return;
-    const fields = { event: event.id, endpoint: endpointId, problem: sent.problem, attempts: made };
+    const fields = { event: event.id, endpoint: endpoint.id, problem: sent.problem };
     log.warn(fields, 'an event was not taken by its endpoint');
-    if (sent.kind === 'gone') await this.#disable(endpointId, 'It answered with status 410.');
-    else if (nextAtMs === null) await this.#disableIfDead(endpointId, event);
-  }
-
-  /** An endpoint that took nothing for as long as one event was tried gets no more. */
-  async #disableIfDead(endpointId: string, { createdAtMs }: StoredEvent): Promise<void> {
-    const taken = await this.#options.database.read
-      .selectFrom('event_deliveries')
-      .select('id')
-      .where('endpoint_id', '=', endpointId)
-      .where('delivered_at_ms', '>=', createdAtMs)
-      .limit(1)
-      .executeTakeFirst();
-    if (!taken) await this.#disable(endpointId, 'It took no event for more than three days.');
-  }
-
-  async #disable(endpointId: string, reason: string): Promise<void> {
-    const { database, clock } = this.#options;
+    if (sent.kind === 'failed') return;
     await database.write
       .updateTable('alert_endpoints')
-      .set({ disabled_at_ms: clock.nowMs(), disabled_reason: reason })
-      .where('id', '=', endpointId)
-      .where('disabled_at_ms', 'is', null)
+      .set({ disabled_at_ms: nowMs, disabled_reason: sent.problem })
+      .where('id', '=', endpoint.id)
       .execute();
   }
 }

@@ -17,7 +17,7 @@ const vectors = [
 
 for (const [id, body, signature] of vectors)
   test(`the signature of ${id} is that of the vector`, () => {
-    assert.equal(signatureOf([secret], { id, timestamp, body }), signature);
+    assert.equal(signatureOf(secret, { id, timestamp, body }), signature);
     const other = `v1,${Buffer.alloc(32).toString('base64')} ${signature}`;
     for (const given of [signature, other])
       assert.ok(isSigned({ id, timestamp, signature: given, text: body }, secret));
@@ -25,16 +25,16 @@ for (const [id, body, signature] of vectors)
     assert.equal(isSigned({ id, timestamp, signature, text: spaced }, secret), false);
   });
 
-test('any message is verified by each of its secrets, and by no other', () => {
+test('any message is verified by its secret, and by no other', () => {
   const text = fc.string({ unit: 'binary', maxLength: 2_000 });
   fc.assert(
     fc.property(fc.uuid(), text, fc.nat(), (id, body, at) => {
-      const [one, two, three] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
+      const [one, other] = [newSigningSecret(), newSigningSecret()];
       const message = { id, timestamp: at, body };
-      const signed = { id, timestamp: at, text: body, signature: signatureOf([one, two], message) };
+      const signed = { id, timestamp: at, text: body, signature: signatureOf(one, message) };
       assert.deepEqual(
-        [one, two, three].map((each) => isSigned(signed, each)),
-        [true, true, false],
+        [one, other].map((each) => isSigned(signed, each)),
+        [true, false],
       );
     }),
   );

@@ -7,21 +7,15 @@ export function newSigningSecret(): string {
   return prefix + randomBytes(32).toString('base64');
 }
 
-export type SignedMessage = {
+type SignedMessage = {
   readonly id: string;
   /** Unix seconds. */
   readonly timestamp: number;
   readonly body: string;
 };
 
-/** Returns `webhook-signature`: one signature for each secret, which are `whsec_` and base64. */
-export function signatureOf(
-  secrets: readonly string[],
-  { id, timestamp, body }: SignedMessage,
-): string {
-  return secrets
-    .map((secret) => Buffer.from(secret.slice(prefix.length), 'base64'))
-    .map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64'))
-    .map((signature) => `v1,${signature}`)
-    .join(' ');
+/** Returns `webhook-signature`. `secret`: `whsec_` and base64. */
+export function signatureOf(secret: string, { id, timestamp, body }: SignedMessage): string {
+  const key = Buffer.from(secret.slice(prefix.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

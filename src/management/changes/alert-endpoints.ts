@@ -13,7 +13,6 @@ import {
   type Owner,
   ownersAddress,
   toListing,
-  withNewSecret,
 } from '../../domain/alerts/endpoints.ts';
 import { sendAgain, writeTest } from '../../domain/alerts/outbox.ts';
 import { listMembers } from '../../domain/users/members.ts';
@@ -36,7 +35,7 @@ export async function createAlertEndpoint(
 ): Promise<{ readonly endpoint: EndpointListing; readonly secret: string | null }> {
   const { owner, kind, address } = order;
   checkTypes(owner, order.types);
-  if (kind !== 'email') refuse(channels.addressProblem(address, order.isPrivate));
+  if (kind !== 'email') refuse(channels.addressProblem(address, owner));
   const { row, secret } = await newEndpoint(secrets, order, changes.clock.nowMs());
   const endpoint = toListing(row);
   return changes.commit(async (database) => {
@@ -89,29 +88,6 @@ export function removeAlertEndpoint(changes: AuditedChanges, place: Place): Prom
     await database.write.deleteFrom('alert_endpoints').where('id', '=', place.id).execute();
     const change = { action: 'alert.remove', ...about(place), before, after: null } as const;
     return { result: undefined, change };
-  });
-}
-
-/** Returns a webhook's new secret; the one before signs for a day beside it. Throws ApiError 404, 409. */
-export async function rotateAlertSecret(
-  changes: AuditedChanges,
-  { database, secrets }: { readonly database: Pick<Database, 'read'>; readonly secrets: Secrets },
-  place: Place,
-): Promise<string> {
-  const row = await requireEndpoint(database.read, place);
-  if (row.kind !== 'webhook') throw new ApiError('conflict', 'Only a webhook has a secret.');
-  const { columns, secret } = await withNewSecret(secrets, row, changes.clock.nowMs());
-  return changes.commit(async ({ write }) => {
-    const { numUpdatedRows } = await write
-      .updateTable('alert_endpoints')
-      .set(columns)
-      .where('id', '=', place.id)
-      .where('sealed', '=', row.sealed)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n)
-      throw new ApiError('conflict', 'The secret was replaced by another call. Try again.');
-    const fields = { before: null, after: { secret: 'replaced' } };
-    return { result: secret, change: { action: 'alert.update', ...about(place), ...fields } };
   });
 }
 

@@ -1,5 +1,5 @@
 // Where an account's owners and operators are told of events, and what became of each.
-import { type TObject, Type } from 'typebox';
+import { Type } from 'typebox';
 import { alertEvents, typesHeardBy } from '../../terms/alert-events.ts';
 import { closed, Done, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
@@ -24,7 +24,6 @@ const AlertEndpoint = closed({
     description: 'Without what is secret in it. E-mail: `owners` is every owner of the account.',
   }),
   types: Types,
-  is_private: Type.Boolean({ description: "It may lead into the operator's own network." }),
   created_at: Type.String(),
   disabled_at: orNull(Type.String(), 'null: it is switched on.'),
   disabled_reason: orNull(Type.String(), 'null: somebody switched it off.'),
@@ -53,138 +52,66 @@ const AlertDelivery = closed({
   problem: orNull(Type.String(), 'Why the last attempt failed.'),
 });
 
-const NewEndpoint = {
-  kind: Kind,
-  address: Type.String({
-    minLength: 1,
-    maxLength: 2_000,
-    description:
-      'A web address with https://. E-mail: the address of a user of the account, or `owners`.',
-  }),
-  types: Type.Optional(Types),
-};
-
-const Made = closed({
-  endpoint: AlertEndpoint,
-  secret: orNull(Type.String(), 'Signs webhooks. It is shown this once. null: no webhook.'),
-});
-
-const access = { access: 'owner', scope: 'accounts:write' } as const;
-const reading = { access: 'owner', scope: 'accounts:read' } as const;
-const Change = Type.Object({
-  types: Type.Optional(Types),
-  enabled: Type.Optional(Type.Boolean()),
-});
-const Secret = closed({
-  secret: Type.String({ description: 'Signs webhooks. It is shown this once.' }),
-});
-const rotated = 'The secret before signs beside it for 24 hours.';
-const again = 'Under the same id.';
-
-function made<Body extends TObject>(body: Body) {
-  return { confirmed: true, body, output: Made } as const;
-}
+/** An operator's calls with the account `operators` are about the operators' own endpoints. */
+const changing = { access: 'owner', operator: true, scope: 'accounts:write' } as const;
+const reading = { access: 'owner', operator: true, scope: 'accounts:read' } as const;
 
 export const alertsEndpoints = {
   'GET /accounts/:account/alert-endpoints': endpoint({
     ...reading,
-    summary: 'List the endpoints of alerts of an account',
+    summary: 'List the endpoints of alerts',
     output: AlertEndpoints,
   }),
   'POST /accounts/:account/alert-endpoints': endpoint({
-    ...access,
-    ...made(Type.Object(NewEndpoint)),
+    ...changing,
+    confirmed: true,
     summary: 'Add an endpoint of alerts',
-    note: 'At most 10. docs/webhooks.md lists the events.',
+    note: 'At most 10. [webhooks.md](webhooks.md) lists the events. To replace a secret, add another endpoint.',
+    body: Type.Object({
+      kind: Kind,
+      address: Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        description:
+          'A web address with https://. E-mail: the address of a user of the account, or `owners`.',
+      }),
+      types: Type.Optional(Types),
+    }),
+    output: closed({
+      endpoint: AlertEndpoint,
+      secret: orNull(Type.String(), 'Signs webhooks. It is shown this once. null: no webhook.'),
+    }),
   }),
   'PATCH /accounts/:account/alert-endpoints/:endpoint': endpoint({
-    ...access,
+    ...changing,
     summary: 'Change an endpoint of alerts',
     note: 'A field that is left out stays as it is.',
-    body: Change,
+    body: Type.Object({
+      types: Type.Optional(Types),
+      enabled: Type.Optional(Type.Boolean()),
+    }),
     output: AlertEndpoint,
   }),
   'DELETE /accounts/:account/alert-endpoints/:endpoint': endpoint({
-    ...access,
+    ...changing,
     summary: 'Remove an endpoint of alerts',
     output: Done,
   }),
-  'POST /accounts/:account/alert-endpoints/:endpoint/secret': endpoint({
-    ...access,
-    confirmed: true,
-    summary: "Replace a webhook's secret",
-    note: rotated,
-    output: Secret,
-  }),
   'POST /accounts/:account/alert-endpoints/:endpoint/test': endpoint({
-    ...access,
+    ...changing,
     summary: 'Send a test event',
     output: Done,
   }),
   'GET /accounts/:account/alert-deliveries': endpoint({
     ...reading,
-    summary: 'List the deliveries of alerts of an account',
+    summary: 'List the deliveries of alerts',
     note: 'Newest first, of the last 60 days.',
     page: AlertDelivery,
   }),
   'POST /accounts/:account/alert-deliveries/:delivery/again': endpoint({
-    ...access,
+    ...changing,
     summary: 'Send a delivery again',
-    note: again,
-    output: Done,
-  }),
-  'GET /operator/alert-endpoints': endpoint({
-    access: 'operator',
-    summary: "List the operators' endpoints of alerts",
-    output: AlertEndpoints,
-  }),
-  'POST /operator/alert-endpoints': endpoint({
-    access: 'operator',
-    ...made(
-      Type.Object({
-        ...NewEndpoint,
-        is_private: Type.Optional(
-          Type.Boolean({
-            description: "The address may lead into the operator's own network, also without TLS.",
-          }),
-        ),
-      }),
-    ),
-    summary: "Add an operators' endpoint of alerts",
-  }),
-  'PATCH /operator/alert-endpoints/:endpoint': endpoint({
-    access: 'operator',
-    summary: "Change an operators' endpoint of alerts",
-    body: Change,
-    output: AlertEndpoint,
-  }),
-  'DELETE /operator/alert-endpoints/:endpoint': endpoint({
-    access: 'operator',
-    summary: "Remove an operators' endpoint of alerts",
-    output: Done,
-  }),
-  'POST /operator/alert-endpoints/:endpoint/secret': endpoint({
-    access: 'operator',
-    confirmed: true,
-    summary: "Replace the secret of an operators' webhook",
-    note: rotated,
-    output: Secret,
-  }),
-  'POST /operator/alert-endpoints/:endpoint/test': endpoint({
-    access: 'operator',
-    summary: "Send a test event to an operators' endpoint",
-    output: Done,
-  }),
-  'GET /operator/alert-deliveries': endpoint({
-    access: 'operator',
-    summary: "List the deliveries of the operators' alerts",
-    note: 'Newest first, of the last 60 days.',
-    page: AlertDelivery,
-  }),
-  'POST /operator/alert-deliveries/:delivery/again': endpoint({
-    access: 'operator',
-    summary: "Send a delivery of the operators' alerts again",
-    note: again,
+    note: 'Under the same id.',
     output: Done,
   }),
 };
