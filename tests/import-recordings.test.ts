@@ -1,8 +1,14 @@
 // The recorded databases of other gateways, read by the importers, against what the samples' writer
 // expects of them. docs/moving.md says what comes; the samples have every oddity that is known.
 import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type ForeignRow, openForeign } from '../src/db/foreign.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { loadCatalog } from '../src/domain/catalog/load-catalog.ts';
+import { fragmentText } from '../src/domain/imports/plan-draft.ts';
 import { unseal } from '../src/domain/imports/litellm-models.ts';
 import { readLiteLlm } from '../src/domain/imports/litellm.ts';
 import { readNewApi } from '../src/domain/imports/new-api.ts';
@@ -62,7 +68,9 @@ for (const product of ['one-api', 'new-api'])
           read(`${product}/sample.${store}.sql`),
           routed,
         );
-        const { accounts, keys, fragment, others } = await planOf(url);
+        const found = await planOf(url);
+        assertLoads(found);
+        const { accounts, keys, fragment, others } = found;
         const isNewApi = product === 'new-api';
 
         const balances = accounts.map(({ name, balanceMicros }) => [
@@ -175,6 +183,7 @@ testRecorded(
     const expected = JSON.parse(read('litellm/expected.json')) as LiteLlmExpected;
     const vectors = (JSON.parse(read('litellm/vectors.json')) as Vectors).litellm;
     const plan = await readSample(read, '2026-10', vectors.salt_key);
+    assertLoads(plan);
     const dollarsOf = (value: number | null | undefined) =>
       typeof value === 'number' ? value / 1_000_000 : null;
     for (const { alias, carry, ...about } of expected.keys) {
@@ -284,6 +293,18 @@ for (const version of ['2025-03', '2025-12', '2026-10'])
       );
     },
   );
+
+/** The written file starts a gateway, with these ids of models. */
+function assertLoads({ fragment }: ImportPlan): void {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-fragment-'));
+  const file = join(folder, 'tollgate.yaml');
+  writeFileSync(file, fragmentText(fragment, 'a test'));
+  const env = { TOLLGATE_CONFIG: file, TOLLGATE_DATA_DIR: folder };
+  const catalog = loadCatalog(loadConfig({ env, cwd: folder }));
+  for (const id of Object.keys(fragment.models)) assert.equal(catalog.resolve(id)?.id, id);
+  for (const [alias, id] of Object.entries(fragment.aliases))
+    assert.equal(catalog.resolve(alias)?.id, id);
+}
 
 async function readSample(
   read: (file: string) => string,

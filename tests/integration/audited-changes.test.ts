@@ -454,6 +454,7 @@ const withoutEntry = [
   'requests show',
   'serve',
   'migrate',
+  'move',
   'doctor',
   'verify',
   'backup',

@@ -58,7 +58,7 @@ export async function readModels(draft: PlanDraft, source: LiteLlmSource): Promi
   const settings = (name: string) => ({ ...objectOf(config[name]), ...objectOf(stored.get(name)) });
   readSettings(draft, { ...settings('litellm_settings'), ...settings('router_settings') });
   if (config['include'] !== undefined)
-    draft.note('other', 'include', 'files that it names are not read: import them too');
+    draft.loses('include', 'files that it names are not read: import them too');
   const groups = new Map<string, readonly string[]>();
   for (const { name, info } of deployments)
     for (const group of listOf(info['access_groups']).map(text))
@@ -148,7 +148,7 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
       field,
     ),
   );
-  if (lost.length > 0) draft.note('other', `${lost.join(', ')} of ${name}`, 'a route has none');
+  if (lost.length > 0) draft.loses(`${lost.join(', ')} of ${name}`, 'a route has none');
 }
 
 /** `os.environ/NAME` becomes `${NAME}`. */
@@ -182,16 +182,15 @@ function readSettings(draft: PlanDraft, settings: ForeignRow): void {
     draft.alias(alias, text(objectOf(target)['model'] ?? target));
   for (const field of ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'])
     for (const entry of listOf(settings[field]))
-      draft.note(
-        'other',
+      draft.loses(
         `${field} of ${Object.keys(objectOf(entry)).join(', ')}`,
         'another model is another price here: only routes of one model replace each other',
       );
   if (settings['max_budget'] !== undefined)
-    draft.note('other', 'max_budget of the whole proxy', 'there is none: balances are prepaid');
+    draft.loses('max_budget of the whole proxy', 'there is none: balances are prepaid');
   const zone = text(settings['timezone']);
   if (!/^(?:UTC|Etc\/UTC|)$/.test(zone))
-    draft.note('other', `timezone ${zone}`, 'days and months are UTC here');
+    draft.loses(`timezone ${zone}`, 'days and months are UTC here');
 }
 
 const sealed = Symbol('sealed');

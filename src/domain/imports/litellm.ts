@@ -60,15 +60,13 @@ export async function readLiteLlm(
   for (const id of new Set([...teams, ...used])) readAccount(whole, id);
   const memberships = await rows('TeamMembership');
   for (const row of memberships.filter(({ budget_id: id }) => id !== null))
-    draft.note(
-      'other',
+    draft.loses(
       `budget of ${text(row['user_id'])} in team ${text(row['team_id'])}`,
       'set it when they have accepted: tollgate budgets set',
     );
   if (source.database) {
-    draft.note('other', 'master key', 'make an admin key: tollgate admin-keys create');
-    draft.note(
-      'other',
+    draft.loses('master key', 'make an admin key: tollgate admin-keys create');
+    draft.loses(
       'history of requests, and what was spent in the running windows',
       'it is no part of the books here: caps begin anew',
     );

@@ -43,12 +43,12 @@ export async function readNewApi(
   ];
   const optionRows = await database.rows('options');
   const options = Object.fromEntries(optionRows.map((row) => [text(row['key']), row['value']]));
-  const quota = readDecimal(options['QuotaPerUnit']);
+  const perDollar = readDecimal(options['QuotaPerUnit']);
   const draft = new PlanDraft(resolve);
   const source: Source = {
     draft,
     isOneApi: tokens.some((row) => 'subnet' in row) || !(await database.has('user_subscriptions')),
-    perDollar: quota && quota.digits > 0n ? quota : usualQuotaPerUnit,
+    perDollar: perDollar && perDollar.digits > 0n ? perDollar : usualQuotaPerUnit,
     options,
     groups: groupsOf(channels),
     users: new Map(users.map((row) => [text(row['id']), row])),
@@ -58,31 +58,22 @@ export async function readNewApi(
   readPrices(source);
   for (const row of users) readUser(source, row);
   for (const row of tokens) readToken(source, row);
-  const sum = (rows: readonly ForeignRow[], value: (row: ForeignRow) => bigint) =>
-    `$${formatUsd(
-      microsOf(
-        rows.reduce((total, row) => total + value(row), 0n),
-        source.perDollar,
-      ) ?? zeroMicros,
-    )}`;
-  const codes = (await live('redemptions')).filter((row) => text(row['status']) === '1');
+  const sumOf = (rows: readonly ForeignRow[], value: (row: ForeignRow) => bigint) => {
+    const quota = rows.reduce((total, row) => total + value(row), 0n);
+    return `$${formatUsd(microsOf(quota, source.perDollar) ?? zeroMicros)}`;
+  };
+  const having = async (table: string, status: string) =>
+    (await live(table)).filter((row) => text(row['status']) === status);
+  const codes = await having('redemptions', '1');
+  const codeSum = sumOf(codes, (row) => whole(row['quota']));
   if (codes.length > 0)
-    draft.note(
-      'other',
-      `${codes.length} open redemption codes`,
-      `${sum(codes, (row) => whole(row['quota']))}: credit their holders`,
-    );
-  const grants = (await live('user_subscriptions')).filter(
-    (row) => text(row['status']) === 'active',
-  );
+    draft.loses(`${codes.length} open redemption codes`, `${codeSum}: credit their holders`);
+  const grants = await having('user_subscriptions', 'active');
+  const unused = (row: ForeignRow) => whole(row['amount_total']) - whole(row['amount_used']);
+  const grantSum = `${sumOf(grants, unused)} that expire, so they are no balance`;
   if (grants.length > 0)
-    draft.note(
-      'other',
-      `${grants.length} active subscriptions`,
-      `${sum(grants, (row) => whole(row['amount_total']) - whole(row['amount_used']))} that expire, so they are no balance: credit what you owe`,
-    );
-  draft.note(
-    'other',
+    draft.loses(`${grants.length} active subscriptions`, `${grantSum}: credit what you owe`);
+  draft.loses(
     'history of requests and payments',
     'it is no part of the books here: keep the old database',
   );
@@ -90,22 +81,20 @@ export async function readNewApi(
 }
 
 function readUser({ draft, options, perDollar }: Source, row: ForeignRow): void {
-  const [id, status, group] = [
-    text(row['id']),
-    text(row['status']),
-    text(row['group']) || 'default',
-  ];
+  const [id, status] = [text(row['id']), text(row['status'])];
+  const group = text(row['group']) || 'default';
   const ratio =
     objectOf(objectOf(options['GroupGroupRatio'])[group])[group] ??
     objectOf(options['GroupRatio'])[group];
   const factor = readDecimal(ratio ?? '1');
   const ppm = factor ? floorOf(factor, unit, 6) : -1n;
   const balance = microsOf(row['quota'] ?? 0, perDollar);
+  const balanceMicros = balance ?? zeroMicros;
   const isGone = status === '3' || text(row['deleted_at']) !== '';
   const account = `user ${id}`;
   const name = text(row['display_name']) || text(row['username']) || account;
   const stays = notesOf({
-    [`deleted there, with $${formatUsd(balance ?? zeroMicros)}`]: isGone,
+    [`deleted there, with $${formatUsd(balanceMicros)}`]: isGone,
     'its balance or the ratio of its group is no number that fits':
       balance === null || ppm < 0n || ppm > 1_000_000_000n,
   });
@@ -113,16 +102,8 @@ function readUser({ draft, options, perDollar }: Source, row: ForeignRow): void 
     'disabled there: it arrives frozen': status === '2',
     'its customer at Stripe stays': text(row['stripe_customer']) !== '',
   });
-  const balanceMicros = balance ?? zeroMicros;
-  draft.account({
-    sourceId: account,
-    name,
-    stays,
-    notes,
-    isOff: status === '2',
-    balanceMicros,
-    priceMultiplierPpm: Number(ppm),
-  });
+  const terms = { balanceMicros, priceMultiplierPpm: Number(ppm), isOff: status === '2' };
+  draft.account({ ...terms, sourceId: account, name, stays, notes });
   if (stays.length === 0)
     draft.user({ account, name, email: text(row['email']).trim(), role: 'owner' });
 }
@@ -251,8 +232,7 @@ function readChannel(
   const mapping = objectOf(row['model_mapping']);
   const weight = Math.min(1_000_000, Math.max(1, Math.floor(Number(row['weight'] ?? 1)) || 1));
   for (const field of ['param_override', 'header_override'])
-    if (text(row[field]) !== '')
-      draft.note('other', `${field} of ${name}`, 'it has no counterpart');
+    if (text(row[field]) !== '') draft.loses(`${field} of ${name}`, 'it has no counterpart');
   for (const key of keysOf(row)) {
     const provider = draft.provider(name, { ...host, api_key: literalKey(key) });
     for (const model of wordsOf(row['models']))

@@ -73,6 +73,11 @@ export class PlanDraft {
     this.#others.push(lineOf(kind, { name, stays }));
   }
 
+  /** Notes something without a counterpart. */
+  loses(what: string, why: string): void {
+    this.note('other', what, why);
+  }
+
   /** Adds a provider, or finds an equal one. Returns its name here. */
   provider(wish: string, provider: PlannedProvider): string {
     const text = JSON.stringify(provider);
