@@ -267,19 +267,22 @@ test('an operator finds, disables, enables and revokes any key, and its requests
   });
 });
 
-test('the catalogue lists unavailable models first, with how to fix them', async () => {
+test('the catalogue lists models on sale first, the others by what would bring them', async () => {
   await visit('/operator/catalogue', async (page) => {
-    const first = page.getByRole('row').nth(1);
-    await first.getByText('unpriced-model').first().waitFor();
-    await first.getByText('Add prices under models.').waitFor();
-    await first.getByText('Enable nowhere under providers.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('-model');
+    const sold = page.getByRole('table', { name: 'Models' }).getByRole('row');
+    await untilThereAre(sold, 2);
+    await sold.nth(1).getByText('good-model').first().waitFor();
+    await page.getByRole('button', { name: 'Switch on nowhere: 1 model' }).click();
+    await row(page, 'unpriced-model').waitFor();
+    await checkLooks(page, 'operator-catalogue-groups');
+    await page.getByRole('link', { name: 'Switch on nowhere' }).click();
+    await page.getByRole('dialog', { name: 'nowhere' }).waitFor();
+    await page.goBack();
     await page.getByRole('radiogroup', { name: 'Which models' }).getByText('Live').click();
     await page.waitForURL((url) => url.searchParams.get('show') === 'live');
-    await page.getByRole('searchbox', { name: 'Search models' }).fill('good-model');
-    await row(page, 'good-model').getByText('local').waitFor();
-    await page.waitForURL((url) => url.searchParams.get('q') === 'good-model');
-    // A heading row and one model.
-    await untilThereAre(page.getByRole('row'), 2);
+    await untilThereAre(page.getByRole('button', { name: /^Switch on/ }), 0);
+    await page.waitForURL((url) => url.searchParams.get('q') === '-model');
   });
 });
 

@@ -1,6 +1,8 @@
 // Providers, models and prices in a real browser: an operator adds a provider and tries it, sells a
 // model, changes its price after a preview, switches off and undoes, without a file or a restart.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
@@ -40,10 +42,11 @@ const drawer = (page: Page, name: string) => page.getByRole('dialog', { name, ex
 const press = (within: Page | Locator, name: string) =>
   within.getByRole('button', { name, exact: true }).click();
 
-async function save(page: Page, within: Locator, button: string) {
+/** Saves, and waits until nothing is left to save. */
+async function save(page: Page, within: Locator, button: string, then = button) {
   await press(within, button);
   await confirmIdentity(page, password);
-  await page.getByText('Saved. Every gateway').first().waitFor();
+  await within.getByRole('button', { name: then, exact: true, disabled: true }).waitFor();
 }
 
 function ask(key: string, model = 'up') {
@@ -76,7 +79,7 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await press(own, 'Test');
     await own.getByText('it answered').waitFor();
     await checkLooks(page, 'operator-provider-tested');
-    await save(page, own, 'Save and switch on');
+    await save(page, own, 'Save and switch on', 'Save changes');
     await own.getByText('On', { exact: true }).waitFor();
 
     await press(own, 'Sell up');
@@ -87,7 +90,9 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await model.getByLabel('Input').fill('1');
     await model.getByLabel('Output').fill('10');
     await checkLooks(page, 'operator-model-sold');
-    await save(page, model, 'Sell');
+    await press(model, 'Sell');
+    await confirmIdentity(page, password);
+    await model.waitFor({ state: 'detached' });
     assert.equal((await ok(ask(key))).costMicros, 2_005);
     assert.equal(gateway.upstream.requests.at(-1)!.headers.authorization, `Bearer ${credential}`);
 
@@ -102,6 +107,69 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await own.getByText('On', { exact: true }).waitFor();
     assert.equal((await ask(key)).status, 200);
     assert.ok(!(await page.content()).includes(credential));
+  });
+});
+
+test('a changed price is previewed on the last week, and charged from then on', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await ok(ask(key));
+  await visit('/operator/catalogue?model=up', async (page) => {
+    const model = drawer(page, 'up');
+    await model.getByLabel('Output').fill('20');
+    await press(model, 'Preview on last week');
+    const preview = model.getByRole('table', { name: 'Preview' });
+    // Two requests of the test before, and one.
+    await preview.getByRole('row', { name: /up 3 \$0\.006015 \$0\.012015/ }).waitFor();
+    await model.getByLabel('Aliases').fill('uppish');
+    await model.getByLabel('Aliases').press('Enter');
+    await checkLooks(page, 'operator-model-preview');
+    await save(page, model, 'Save changes');
+    assert.equal((await ok(ask(key, 'uppish'))).costMicros, 4_005);
+    // A price for later.
+    await press(model, 'Add price');
+    const later = model.getByRole('group', { name: 'Price 2' });
+    await later.getByLabel('From').fill('2027-01-01');
+    await later.getByLabel('Input').fill('1');
+    await later.getByLabel('Output').fill('30');
+    await save(page, model, 'Save changes');
+    assert.equal((await ok(ask(key))).costMicros, 4_005);
+    await press(model, 'Close');
+    const sold = page
+      .getByRole('table', { name: 'Models' })
+      .getByRole('row', { name: /Own price/ });
+    await sold.getByText('$20.00').waitFor();
+
+    await press(page, 'Markup ×1, web search');
+    await page.getByRole('textbox', { name: 'Markup' }).fill('much');
+    await press(page, 'Save markup');
+    await confirmIdentity(page, password);
+    await page.getByText(/pricing\.markup.*must be a number/).waitFor();
+    await page.getByRole('textbox', { name: 'Markup' }).fill('1.5');
+    await save(page, page.getByRole('main'), 'Save markup');
+    await page.getByRole('button', { name: 'Markup ×1.5, web search' }).waitFor();
+  });
+  const { data } = await jsonOf<{ data: { id: string; price: { input_micros: number } | null }[] }>(
+    operator.get('/operator/catalogue'),
+  );
+  assert.equal(data.find(({ id }) => id === 'up')!.price!.input_micros, 1_000_000);
+});
+
+test('a model is switched off, and sold again', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await visit('/operator/catalogue?model=up', async (page) => {
+    const model = drawer(page, 'up');
+    await press(model, 'Switch off…');
+    await press(page.getByRole('dialog', { name: 'Switch off up?' }), 'Switch off');
+    await confirmIdentity(page, password);
+    await model.getByRole('button', { name: 'Switch on…' }).waitFor();
+    await press(model, 'Close');
+    await press(page, 'up');
+    assert.equal((await ask(key)).status, 404);
+    await press(model, 'Switch on…');
+    await press(page.getByRole('dialog', { name: 'Switch on up?' }), 'Switch on');
+    await confirmIdentity(page, password);
+    await model.getByText('On sale').waitFor();
+    assert.equal((await ask(key)).status, 200);
   });
 });
 
@@ -141,5 +209,50 @@ test('somebody else’s change is told, and the next try is on top of it', async
       kind: 'openai-compatible',
       pass_fields: ['custom_sampler'],
     });
+  });
+});
+
+test('versions are undone in one click, restored and exported, and the file is read again', async () => {
+  const file = join(gateway.program.dataDir, 'tollgate.yaml');
+  const written = readFileSync(file, 'utf8');
+  await visit('/operator/settings', async (page) => {
+    const versions = page.getByRole('table', { name: 'Versions' });
+    const newest = versions.getByRole('row').nth(1);
+    await newest.getByText('changed the provider own-vllm').waitFor();
+    await press(newest, 'Undo');
+    await confirmIdentity(page, password);
+    await newest.getByText(/as in version/).waitFor();
+    const saved = async () =>
+      (
+        await jsonOf<{ settings: { providers: Record<string, object>; models?: object } }>(
+          operator.get('/operator/settings/saved'),
+        )
+      ).settings;
+    assert.ok(!('pass_fields' in (await saved()).providers['own-vllm']!));
+    await press(page, 'Show all versions');
+    await press(page, 'Restore version 1');
+    await press(page.getByRole('dialog', { name: 'Restore version 1?' }), 'Restore');
+    await confirmIdentity(page, password);
+    await newest.getByText('as in version 1', { exact: true }).waitFor();
+    assert.equal((await saved()).models, undefined);
+    await press(page, 'Export');
+    await page.getByRole('region', { name: 'Configuration file' }).getByText('own-vllm').waitFor();
+    await page.getByText('OWN_VLLM_API_KEY').waitFor();
+    await checkLooks(page, 'operator-settings-export');
+    await page.keyboard.press('Escape');
+    try {
+      writeFileSync(file, written.replace('"providers"', '"providres"'));
+      await press(page, 'Read the file again');
+      await page.getByText(/not the newest/).waitFor();
+      await page
+        .getByText(/tollgate\.yaml:1:\d+: .*providres/)
+        .first()
+        .waitFor();
+      await checkLooks(page, 'operator-settings-problem');
+    } finally {
+      writeFileSync(file, written);
+    }
+    await press(page, 'Read the file again');
+    await page.getByText(/not the newest/).waitFor({ state: 'detached' });
   });
 });

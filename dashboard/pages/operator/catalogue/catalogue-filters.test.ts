@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CatalogueModel } from '../../../../src/management/contract/service.ts';
-import { mostUrgentFirst, modelMatches, remedyOf } from './catalogue-filters.ts';
+import { groupsOf, modelMatches } from './catalogue-filters.ts';
 
 function model(id: string, rest: Partial<CatalogueModel> = {}): CatalogueModel {
   const routes = [{ provider: 'one', models: [`${id}-upstream`], is_on: true }];
@@ -24,16 +24,28 @@ function model(id: string, rest: Partial<CatalogueModel> = {}): CatalogueModel {
 
 const filters = { text: '', view: 'all', provider: '' } as const;
 
-test('models without a price come first, then those without a route', () => {
-  const models = [
-    model('fine'),
-    model('routeless', { problems: ['no-route'] }),
-    model('both', { problems: ['no-price', 'no-route'] }),
-    model('fine-too'),
-  ];
+test('models are grouped by what would bring them: a price, or a provider that is off', () => {
+  const route = (provider: string) => ({ provider, models: ['x'], is_on: false });
+  const groups = groupsOf([
+    model('live'),
+    model('unpriced', { problems: ['no-price'] }),
+    model('one', { problems: ['no-route'], routes: [route('small')] }),
+    model('two', { problems: ['no-price', 'no-route'], routes: [route('big'), route('small')] }),
+    model('three', { problems: ['no-route'], routes: [route('big'), route('big')] }),
+    model('four', { problems: ['no-route'], routes: [route('big')] }),
+    model('nowhere', { problems: ['no-route'], routes: [] }),
+  ]);
+  const ids = (models: readonly CatalogueModel[]) => models.map(({ id }) => id);
   assert.deepEqual(
-    mostUrgentFirst(models).map(({ id }) => id),
-    ['both', 'routeless', 'fine', 'fine-too'],
+    [ids(groups.live), ids(groups.unpriced), ids(groups.routeless)],
+    [['live'], ['unpriced'], ['nowhere']],
+  );
+  assert.deepEqual(
+    groups.byProvider.map(([name, models]) => [name, ids(models)]),
+    [
+      ['big', ['two', 'three', 'four']],
+      ['small', ['one', 'two']],
+    ],
   );
 });
 
@@ -55,20 +67,4 @@ test('models are found by ID, name and the provider’s own ID, by problem and b
     ['one', 'two'].map((provider) => modelMatches(fine, { ...filters, provider })),
     [true, false],
   );
-});
-
-test('each problem has a remedy', () => {
-  const route = (provider: string) => ({ provider, models: ['x'], is_on: false });
-  assert.equal(remedyOf(model('a'), 'no-price'), 'Add prices under models.');
-  assert.equal(
-    remedyOf(model('a', { type: 'image' }), 'no-price'),
-    'Add prices under image_models.',
-  );
-  assert.equal(remedyOf(model('a', { routes: [] }), 'no-route'), 'Add routes under models.');
-  assert.equal(
-    remedyOf(model('a', { routes: [route('x'), route('x')] }), 'no-route'),
-    'Enable x under providers.',
-  );
-  const three = model('a', { routes: [route('x'), route('y'), route('z')] });
-  assert.equal(remedyOf(three, 'no-route'), 'Enable x, y or z under providers.');
 });

@@ -1,8 +1,5 @@
-// Filters and orders the catalogue, and names the remedy for each problem. Pure functions.
-import type {
-  CatalogueModel,
-  CatalogueProblem,
-} from '../../../../src/management/contract/service.ts';
+// Filters the catalogue and groups it by what brings its models. Pure functions.
+import type { CatalogueModel } from '../../../../src/management/contract/service.ts';
 
 export const views = { all: 'All models', problems: 'Needs attention', live: 'Live' } as const;
 export type View = keyof typeof views;
@@ -14,11 +11,33 @@ type CatalogueFilters = {
   readonly provider: string;
 };
 
-/** Models without a price come first, then those without a route. The order is stable. */
-export function mostUrgentFirst(models: readonly CatalogueModel[]): readonly CatalogueModel[] {
-  const rank = ({ problems }: CatalogueModel) =>
-    problems.includes('no-price') ? 0 : problems.length > 0 ? 1 : 2;
-  return models.toSorted((one, other) => rank(one) - rank(other));
+type Groups = {
+  /** They run. */
+  readonly live: readonly CatalogueModel[];
+  /** A provider serves them, but they never run. */
+  readonly unpriced: readonly CatalogueModel[];
+  /** What switching on a provider would bring, most first. A model may be in several. */
+  readonly byProvider: readonly (readonly [string, readonly CatalogueModel[]])[];
+  readonly routeless: readonly CatalogueModel[];
+};
+
+export function groupsOf(models: readonly CatalogueModel[]): Groups {
+  const off = models.filter(({ problems }) => problems.includes('no-route'));
+  const providers = new Set(off.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
+  return {
+    live: models.filter(({ problems }) => problems.length === 0),
+    unpriced: models.filter(
+      ({ problems }) => problems.includes('no-price') && !problems.includes('no-route'),
+    ),
+    byProvider: [...providers]
+      .map((name) => {
+        const served = ({ routes }: CatalogueModel) =>
+          routes.some(({ provider }) => provider === name);
+        return [name, off.filter(served)] as const;
+      })
+      .toSorted(([, one], [, other]) => other.length - one.length),
+    routeless: off.filter(({ routes }) => routes.length === 0),
+  };
 }
 
 export function modelMatches(
@@ -32,17 +51,4 @@ export function modelMatches(
     .toLowerCase()
     .split(/\s+/)
     .every((word) => haystack.includes(word));
-}
-
-/** Returns the configuration change that makes the model available. */
-export function remedyOf({ type, routes }: CatalogueModel, problem: CatalogueProblem): string {
-  const section = type === 'image' ? 'image_models' : 'models';
-  if (problem === 'no-price') return `Add prices under ${section}.`;
-  const providers = [...new Set(routes.map(({ provider }) => provider))];
-  if (providers.length === 0) return `Add routes under ${section}.`;
-  return `Enable ${anyOf(providers)} under providers.`;
-}
-
-function anyOf(names: readonly string[]): string {
-  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`;
 }

@@ -1,6 +1,9 @@
-// Every model in the catalogue, its providers, and what keeps it from running.
+// Every model in the catalogue: those on sale with cost, price and margin, the others by what would
+// bring them.
 import {
+  Accordion,
   Badge,
+  Button,
   Group,
   SegmentedControl,
   Select,
@@ -10,57 +13,148 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core';
-import { IconBook2, IconCheck } from '@tabler/icons-react';
+import { IconBook2, IconPlus } from '@tabler/icons-react';
 import type {
-  Catalogue,
   CatalogueModel,
   CatalogueRoute,
 } from '../../../../src/management/contract/service.ts';
-import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
-import { countText } from '../../../parts/number-text.ts';
+import { AppLink, ButtonLink } from '../../../parts/link.tsx';
+import { Money } from '../../../parts/money.tsx';
+import { countedText, shortCountText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
-import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { Stat } from '../../../parts/stat.tsx';
 import { WarningList } from '../../../parts/warning-list.tsx';
-import { mostUrgentFirst, modelMatches, remedyOf, views, type View } from './catalogue-filters.ts';
+import { EntryForm } from '../saved/entry-form.tsx';
+import { ModelDrawer } from '../saved/model-drawer.tsx';
+import { PricePreview } from '../saved/price-preview.tsx';
+import { imagePriceText, marginText } from '../saved/prices.ts';
+import { textOf, type Section } from '../saved/schema.ts';
+import { inForceBelow, savedAt, type Parts } from '../saved/use-saved.ts';
+import { WithParts } from '../saved/with-parts.tsx';
+import { groupsOf, modelMatches, views, type View } from './catalogue-filters.ts';
 
 export function Page() {
-  const catalogue = useApi('GET /operator/catalogue', {});
+  const [{ open, section, adding }, setState] = useUrlState(
+    ({ model = null, section: of, add }) => ({
+      open: model,
+      section: of === 'image_models' ? ('image_models' as const) : ('models' as const),
+      adding: add !== undefined,
+    }),
+  );
+  const onOpen: OnOpen = (model, of) => setState({ model, section: of });
   return (
     <>
       <PageHeader
         title="Catalogue"
-        description="Models without a price or provider come first, with the change that each one needs."
+        description="Prices are in USD per million tokens, at the list price: accounts may have their own multiplier."
+        actions={
+          <Button
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => setState({ add: '1' }, { push: true })}
+          >
+            Add model
+          </Button>
+        }
       />
-      <QueryView query={catalogue} skeleton={<Skeleton h={420} radius="lg" />}>
-        {(data) => <Models catalogue={data} />}
-      </QueryView>
+      <WithParts skeleton={<Skeleton h={420} radius="lg" />}>
+        {(parts) => (
+          <>
+            <Models {...parts} onOpen={onOpen} />
+            <ModelDrawer
+              {...parts}
+              name={open}
+              section={section}
+              onClose={() => setState({ model: undefined, section: undefined })}
+            />
+            <ModelDrawer
+              {...parts}
+              name={adding ? '' : null}
+              isNew
+              onClose={() => setState({ add: undefined })}
+            />
+          </>
+        )}
+      </WithParts>
     </>
   );
 }
+
+type OnOpen = (id: string, section?: Section) => void;
 
 function isView(text: string | undefined): text is View {
   return text !== undefined && Object.hasOwn(views, text);
 }
 
-function Models({ catalogue }: { readonly catalogue: Catalogue }) {
+function Models({ onOpen, ...parts }: Parts & { readonly onOpen: OnOpen }) {
+  const { catalogue, saved, settings } = parts;
   const [filters, setFilters] = useUrlState(({ q = '', show, provider = '' }) => ({
     text: q,
     view: isView(show) ? show : ('all' as const),
     provider,
   }));
-  const shown = mostUrgentFirst(catalogue.data.filter((model) => modelMatches(model, filters)));
+  const groups = groupsOf(catalogue.data.filter((model) => modelMatches(model, filters)));
   const providers = [
     ...new Set(catalogue.data.flatMap(({ routes }) => routes.map(({ provider }) => provider))),
   ].toSorted();
+  const markup = inForceBelow(settings, ['pricing'])['markup'];
+  const columns = columnsAt(markup);
+  const table = (label: string, rows: readonly CatalogueModel[]) => (
+    <DataTable
+      label={label}
+      rows={rows}
+      columns={columns}
+      rowKey={({ id }) => id}
+      onOpen={({ id, type }) => onOpen(id, type === 'image' ? 'image_models' : undefined)}
+      dense
+      empty={
+        <EmptyState
+          icon={IconBook2}
+          title="No matching models"
+          text="Remove a filter or shorten the search. The groups below have the models that are not on sale."
+        />
+      }
+    />
+  );
+  const others = [
+    {
+      id: 'price',
+      title: `Give a price: ${countedText(groups.unpriced.length, 'model')}`,
+      text: 'They have a provider and no price, so they never run. Open one to set it.',
+      models: groups.unpriced,
+    },
+    ...groups.byProvider.map(([provider, models]) => ({
+      id: `on-${provider}`,
+      title: `Switch on ${provider}: ${countedText(models.length, 'model')}`,
+      text: (
+        <ButtonLink
+          to="/operator/providers"
+          search={(now) => ({ ...kept(now), provider })}
+          size="xs"
+        >
+          Switch on {provider}
+        </ButtonLink>
+      ),
+      models,
+    })),
+    {
+      id: 'route',
+      title: `Give a route: ${countedText(groups.routeless.length, 'model')}`,
+      text: 'No provider of theirs is known. Open one to add a route.',
+      models: groups.routeless,
+    },
+  ].filter(({ models }) => models.length > 0);
+  const ended = (['models', 'image_models'] as const).flatMap((section) =>
+    Object.keys(savedAt(saved, [section]) ?? {})
+      .filter((id) => savedAt(saved, [section, id, 'ended']) === true)
+      .map((id) => ({ id, section })),
+  );
   return (
     <Stack>
-      <Counts models={catalogue.data} />
+      <Defaults {...parts} />
       {catalogue.warnings.length > 0 && (
         <WarningList title="Warnings about models" warnings={catalogue.warnings} />
       )}
@@ -89,73 +183,179 @@ function Models({ catalogue }: { readonly catalogue: Catalogue }) {
           onChange={(view) => setFilters({ show: view === 'all' ? undefined : view })}
         />
       </Group>
-      <Panel flush>
-        <DataTable
-          label="Models"
-          rows={shown}
-          columns={columns}
-          rowKey={({ id }) => id}
-          empty={
-            filters.view === 'problems' && filters.text === '' && filters.provider === '' ? (
-              <EmptyState
-                icon={IconCheck}
-                title="Nothing needs attention"
-                text="Every model has a price and a live route."
-              />
-            ) : (
-              <EmptyState
-                icon={IconBook2}
-                title="No matching models"
-                text="Remove a filter or shorten the search."
-              />
-            )
-          }
-        />
-      </Panel>
+      {filters.view !== 'problems' && (
+        <Panel title={`On sale: ${countedText(groups.live.length, 'model')}`} flush>
+          {table('Models', groups.live)}
+        </Panel>
+      )}
+      {filters.view !== 'live' && others.length > 0 && (
+        <Accordion multiple variant="contained" radius="lg" order={2} keepMounted={false}>
+          {others.map(({ id, title, text, models }) => (
+            <Accordion.Item key={id} value={id}>
+              <Accordion.Control>
+                <Text span fw={600}>
+                  {title}
+                </Text>
+              </Accordion.Control>
+              <Accordion.Panel>
+                <Stack gap="sm">
+                  <Text component="div" size="sm" c="dimmed">
+                    {text}
+                  </Text>
+                  {table(title, models)}
+                </Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
+          ))}
+        </Accordion>
+      )}
+      {ended.length > 0 && (
+        <Panel
+          title="Switched off"
+          description="Models that are not sold. Open one to sell it again."
+        >
+          <Group gap="xs">
+            {ended.map(({ id, section }) => (
+              <Button key={id} variant="default" size="xs" onClick={() => onOpen(id, section)}>
+                {id}
+              </Button>
+            ))}
+          </Group>
+        </Panel>
+      )}
     </Stack>
   );
 }
 
-function Counts({ models }: { readonly models: readonly CatalogueModel[] }) {
-  const countOf = (matches: (model: CatalogueModel) => boolean) =>
-    countText(models.filter(matches).length);
+/** What applies to all models. */
+function Defaults(parts: Parts) {
+  const pricing = inForceBelow(parts.settings, ['pricing']);
   return (
-    <SimpleGrid cols={{ base: 2, md: 4 }}>
-      <Stat label="Models" value={countText(models.length)} />
-      <Stat label="Live" value={countOf(({ problems }) => problems.length === 0)} />
-      <Stat
-        label="Without a price"
-        value={countOf(({ problems }) => problems.includes('no-price'))}
-      />
-      <Stat
-        label="Without a provider"
-        value={countOf(({ problems }) => problems.includes('no-route'))}
-      />
-    </SimpleGrid>
+    <Accordion variant="contained" radius="lg" order={2} keepMounted={false}>
+      <Accordion.Item value="defaults">
+        <Accordion.Control>
+          <Text span fw={600}>
+            Markup ×{textOf(pricing['markup'])}, web search
+          </Text>
+        </Accordion.Control>
+        <Accordion.Panel>
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
+            <EntryForm
+              {...parts}
+              path={['pricing']}
+              inForce={pricing}
+              first={['markup']}
+              submit="Save markup"
+              note="changed the markup"
+            >
+              {(form) => (
+                <>
+                  <Text size="sm">
+                    An account has its multiplier on{' '}
+                    <AppLink to="/operator/accounts" underline="always">
+                      its page
+                    </AppLink>
+                    .
+                  </Text>
+                  <PricePreview {...form} />
+                </>
+              )}
+            </EntryForm>
+            <EntryForm
+              {...parts}
+              path={['search']}
+              inForce={inForceBelow(parts.settings, ['search'])}
+              first={['price_usd', 'providers']}
+              submit="Save web search"
+              note="changed the web search"
+            />
+          </SimpleGrid>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
   );
 }
 
-const columns: readonly Column<CatalogueModel>[] = [
-  {
-    title: 'Model',
-    value: ({ name }) => name,
-    phone: 'title',
-    render: (model) => <Name model={model} />,
-  },
-  {
-    title: 'State',
-    value: ({ problems }) => problems.join(),
-    render: (model) => <State model={model} />,
-  },
-  {
-    title: 'Providers',
-    value: ({ routes }) => routes.length,
-    render: ({ routes }) => <Routes routes={routes} />,
-  },
-  { title: 'How to fix', render: (model) => <Remedies model={model} /> },
-];
+/** Of the address, what every page keeps. */
+function kept({ account, mode }: Readonly<Record<string, string | undefined>>) {
+  return { account, mode };
+}
 
-function Name({ model: { id, name, type } }: { readonly model: CatalogueModel }) {
+function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
+  return [
+    {
+      title: 'Model',
+      value: ({ name }) => name,
+      phone: 'title',
+      render: (model) => <Name model={model} />,
+    },
+    {
+      title: 'Providers',
+      value: ({ routes }) => routes.length,
+      render: ({ routes }) => <Routes routes={routes} />,
+    },
+    {
+      title: 'Cost, in / out',
+      value: ({ cost }) => cost?.output_micros,
+      align: 'right',
+      render: (model) =>
+        model.type === 'image' ? (
+          model.is_own_price ? (
+            '–'
+          ) : (
+            imagePriceText(model, 1)
+          )
+        ) : (
+          <InOut prices={model.cost} />
+        ),
+    },
+    {
+      title: 'Price, in / out',
+      value: ({ price }) => price?.output_micros,
+      align: 'right',
+      render: (model) =>
+        model.type === 'image' ? imagePriceText(model, markup) : <InOut prices={model.price} />,
+    },
+    {
+      title: 'Margin',
+      value: ({ price, cost }) =>
+        price && cost && price.output_micros > 0
+          ? 1 - cost.output_micros / price.output_micros
+          : null,
+      align: 'right',
+      render: ({ price, cost }) => {
+        const [input, output] = (['input_micros', 'output_micros'] as const).map((bucket) =>
+          marginText(price?.[bucket], cost?.[bucket]),
+        );
+        return input === output ? output : `${input} / ${output}`;
+      },
+    },
+    {
+      title: 'Context / output',
+      value: ({ context_tokens: context }) => context,
+      align: 'right',
+      render: ({ context_tokens: context, max_output_tokens: output }) =>
+        context === null || output === null
+          ? '–'
+          : `${shortCountText(context)} / ${shortCountText(output)}`,
+    },
+  ];
+}
+
+function InOut({ prices }: { readonly prices: CatalogueModel['price'] }) {
+  if (!prices) return '–';
+  return (
+    <>
+      <Money micros={prices.input_micros} /> / <Money micros={prices.output_micros} />
+    </>
+  );
+}
+
+function Name({
+  model: { id, name, type, is_own_price: isOwn },
+}: {
+  readonly model: CatalogueModel;
+}) {
   return (
     <>
       <Group gap={6}>
@@ -167,33 +367,12 @@ function Name({ model: { id, name, type } }: { readonly model: CatalogueModel })
             Image
           </Badge>
         )}
+        {isOwn && <Badge size="sm">Own price</Badge>}
       </Group>
       <Text size="sm" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
         {id}
       </Text>
     </>
-  );
-}
-
-const problemBadges = {
-  'no-price': { color: 'red', label: 'No price' },
-  'no-route': { color: 'orange', label: 'No provider' },
-} as const;
-
-function State({ model: { problems } }: { readonly model: CatalogueModel }) {
-  return (
-    <Group gap={4} component="span" display="inline-flex">
-      {problems.length === 0 && (
-        <Badge component="span" color="green">
-          Live
-        </Badge>
-      )}
-      {problems.map((problem) => (
-        <Badge component="span" key={problem} color={problemBadges[problem].color}>
-          {problemBadges[problem].label}
-        </Badge>
-      ))}
-    </Group>
   );
 }
 
@@ -221,13 +400,4 @@ function Routes({ routes }: { readonly routes: readonly CatalogueRoute[] }) {
       ))}
     </Group>
   );
-}
-
-function Remedies({ model }: { readonly model: CatalogueModel }) {
-  if (model.problems.length === 0) return <Text c="dimmed">–</Text>;
-  return model.problems.map((problem) => (
-    <Text key={problem} component="span" display="block" size="sm">
-      {remedyOf(model, problem)}
-    </Text>
-  ));
 }

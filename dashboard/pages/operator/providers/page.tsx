@@ -10,7 +10,8 @@ import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { DateTime } from '../../../parts/time-ago.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
-import { useSave, useSaved, type Saved } from '../saved/use-saved.ts';
+import { useSaved } from '../saved/use-saved.ts';
+import { WithParts } from '../saved/with-parts.tsx';
 import { AddProvider } from './add-provider.tsx';
 import { ProviderDrawer } from './provider-drawer.tsx';
 
@@ -90,38 +91,21 @@ export function Page() {
             onClose={() => setState({ add: undefined })}
             onChoose={(name) => setState({ add: undefined, provider: name })}
           />
-          <Drawers
-            name={open}
-            saved={saved.data}
-            providers={rows}
-            onClose={() => setState({ provider: undefined })}
-          />
+          {open !== null && (
+            <WithParts>
+              {(parts) => (
+                <ProviderDrawer
+                  {...parts}
+                  name={open}
+                  providers={rows}
+                  onClose={() => setState({ provider: undefined })}
+                />
+              )}
+            </WithParts>
+          )}
         </>
       )}
     </>
-  );
-}
-
-type DrawersProps = {
-  readonly name: string | null;
-  readonly saved: Saved;
-  readonly providers: readonly Provider[];
-  readonly onClose: () => void;
-};
-
-function Drawers(props: DrawersProps) {
-  const save = useSave(props.saved);
-  const isOpen = props.name !== null;
-  const settings = useApi('GET /operator/settings', {}, { enabled: isOpen });
-  const catalogue = useApi('GET /operator/catalogue', {}, { enabled: isOpen });
-  if (!settings.data || !catalogue.data) return null;
-  return (
-    <ProviderDrawer
-      {...props}
-      save={save}
-      settings={settings.data.settings}
-      catalogue={catalogue.data}
-    />
   );
 }
 

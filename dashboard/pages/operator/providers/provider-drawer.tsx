@@ -1,38 +1,29 @@
 // One provider, on or not: its address, credential and settings, a test, and the models that it lists.
-import { Badge, Drawer, Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../../../api/api-error.ts';
 import type { Output } from '../../../api/client.ts';
+import { DetailDrawer } from '../../../parts/detail-drawer.tsx';
 import { EntryActions } from '../saved/entry-actions.tsx';
 import { EntryForm } from '../saved/entry-form.tsx';
+import type { Change } from '../saved/schema.ts';
 import { SellDrawer } from '../saved/model-drawer.tsx';
-import { inForceBelow, lockOf, savedAt, type Save, type Saved } from '../saved/use-saved.ts';
+import { inForceBelow, lockOf, savedAt, type Parts } from '../saved/use-saved.ts';
 import { ProviderTest, type ListedModel } from './provider-test.tsx';
 
 type Provider = Output<'GET /operator/providers'>['data'][number];
 
-export type PanelProps = {
-  readonly saved: Saved;
-  readonly save: Save;
+type Props = Parts & {
   readonly providers: readonly Provider[];
-  readonly settings: Output<'GET /operator/settings'>['settings'];
-  readonly catalogue: Output<'GET /operator/catalogue'>;
+  readonly name: string | null;
+  readonly onClose: () => void;
 };
-
-type Props = PanelProps & { readonly name: string | null; readonly onClose: () => void };
 
 export function ProviderDrawer({ name, onClose, ...parts }: Props) {
   return (
-    <Drawer
-      opened={name !== null}
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={name ?? 'Provider'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {name !== null && <ProviderPanel key={name} {...parts} name={name} onClose={onClose} />}
-    </Drawer>
+    <DetailDrawer item={name} onClose={onClose} title={(shown) => shown}>
+      {(shown) => <ProviderPanel key={shown} {...parts} name={shown} onClose={onClose} />}
+    </DetailDrawer>
   );
 }
 
@@ -51,15 +42,11 @@ function ProviderPanel({
   const keyLock = lockOf(saved, [...path, 'api_key']);
   const keyPath = `providers[${JSON.stringify(name)}].api_key`;
   const isKeyNeeded = known?.needs_key === true && hint === undefined && keyLock === null;
-  const saveComplete: Save = async (changes, note) => {
-    if (isKeyNeeded && !changes.some(({ path: [, , field] }) => field === 'api_key'))
-      throw new ApiError({
-        status: 400,
-        code: 'invalid_request',
-        message: `Enter the key that ${name} gave you.`,
-        param: keyPath,
-      });
-    await save(changes, note);
+  const withKey = (changes: Change[]) => {
+    if (!isKeyNeeded || changes.some(({ path: [, , field] }) => field === 'api_key'))
+      return changes;
+    const message = `Enter the key that ${name} gave you.`;
+    throw new ApiError({ status: 400, code: 'invalid_request', message, param: keyPath });
   };
   const isNew = savedAt(saved, path) === undefined && hint === undefined && provider === undefined;
   // Without a key there would be nothing to save.
@@ -74,10 +61,9 @@ function ProviderPanel({
         </Text>
       </Group>
       <EntryForm
-        section="providers"
-        name={name}
+        path={['providers', name]}
         saved={saved}
-        save={saveComplete}
+        save={async (changes, note) => save(withKey(changes), note)}
         inForce={{
           kind: known?.kind,
           base_url: known?.base_url ?? undefined,
@@ -91,7 +77,12 @@ function ProviderPanel({
         note={`${isNew ? 'added' : 'changed'} the provider ${name}`}
       >
         {(form) => (
-          <ProviderTest {...form} provider={name} onSell={provider?.is_on ? setSold : null} />
+          <ProviderTest
+            {...form}
+            changes={() => withKey(form.changes())}
+            provider={name}
+            onSell={provider?.is_on ? setSold : null}
+          />
         )}
       </EntryForm>
       <EntryActions

@@ -165,6 +165,7 @@ function Listed({ provider, models, onSell }: ListedProps) {
           placeholder="Search"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
       )}
       {onSell === null && (

@@ -14,7 +14,7 @@ import {
   placeOf,
   schemaOf,
   type Change,
-  type Section,
+  type FormSection,
   type Values,
 } from './schema.ts';
 import { lockOf, savedAt, type Save, type Saved } from './use-saved.ts';
@@ -30,8 +30,8 @@ export type FormParts = {
 };
 
 type Props = {
-  readonly section: Section;
-  readonly name: string;
+  /** Of the entry, or of a section without entries: `['models', 'gpt-6-luna']`, `['pricing']`. */
+  readonly path: readonly [FormSection, ...string[]];
   readonly saved: Saved;
   readonly save: Save;
   /** What applies where nothing is saved: of the file, the built-in lists, defaults. */
@@ -41,24 +41,23 @@ type Props = {
   /** The fields to begin with; the others are folded away. */
   readonly first: readonly string[];
   /** Fields that the page changes in another way. */
-  readonly omitted: readonly string[];
+  readonly omitted?: readonly string[];
   readonly suggested?: Readonly<Record<string, readonly string[]>>;
   /** Changes beside the fields, such as those of aliases. */
   readonly alsoChanged?: readonly Change[];
   readonly submit: string;
   readonly note: string;
   readonly onSaved?: () => void;
-  readonly children: (parts: FormParts) => ReactNode;
+  readonly children?: (parts: FormParts) => ReactNode;
 };
 
 export function EntryForm(props: Props) {
-  const { section, name, saved, save, inForce, first, omitted, suggested = {}, note } = props;
+  const { path, saved, save, inForce, first, omitted = [], suggested = {}, note } = props;
   const { proposed, alsoChanged = [], submit, onSaved, children } = props;
-  const schema = schemaOf(section);
-  const path = [section, name];
+  const schema = schemaOf(path[0]);
   const lockedBy = (field: string) => lockOf(saved, [...path, field]);
+  const [own] = useState(() => savedAt(saved, path) ?? {});
   const [before, setBefore] = useState<Values>(() => {
-    const own = savedAt(saved, path) as object | undefined;
     const locked = Object.entries(inForce).filter(([field]) => lockedBy(field) !== null);
     return groupToForm(schema, { ...own, ...Object.fromEntries(locked) });
   });
@@ -90,7 +89,16 @@ export function EntryForm(props: Props) {
   const showError = (thrown: unknown) => {
     setOtherError(thrown === null ? null : showFieldError(form, thrown, place));
   };
-  const shown = { form, inForce, suggested, lockedBy, schema, path: '' };
+  // What is saved does not apply once it is removed.
+  const others = Object.entries(inForce).filter(([field]) => !Object.hasOwn(own, field));
+  const shown = {
+    form,
+    inForce: Object.fromEntries(others),
+    suggested,
+    lockedBy,
+    schema,
+    path: '',
+  };
   const rest = Object.keys(schema.properties ?? {}).filter(
     (field) => !first.includes(field) && !omitted.includes(field),
   );
@@ -102,19 +110,21 @@ export function EntryForm(props: Props) {
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="lg">
         <Fields {...shown} names={first} />
-        <Accordion
-          keepMounted={false}
-          value={isRestOpen || isRestWrong ? 'rest' : null}
-          onChange={(opened) => setRestOpen(opened !== null)}
-        >
-          <Accordion.Item value="rest">
-            <Accordion.Control>More settings</Accordion.Control>
-            <Accordion.Panel>
-              <Fields {...shown} names={rest} />
-            </Accordion.Panel>
-          </Accordion.Item>
-        </Accordion>
-        {children({ changes, showError, errorAt: (field) => form.errors[field] })}
+        {rest.length > 0 && (
+          <Accordion
+            keepMounted={false}
+            value={isRestOpen || isRestWrong ? 'rest' : null}
+            onChange={(opened) => setRestOpen(opened !== null)}
+          >
+            <Accordion.Item value="rest">
+              <Accordion.Control>More settings</Accordion.Control>
+              <Accordion.Panel>
+                <Fields {...shown} names={rest} />
+              </Accordion.Panel>
+            </Accordion.Item>
+          </Accordion>
+        )}
+        {children?.({ changes, showError, errorAt: (field) => form.errors[field] })}
         {(error ?? otherError) && <ErrorNotice error={(error ?? otherError)!} />}
         <Group justify="flex-end">
           <Button type="submit" loading={isSubmitting} disabled={changes().length === 0}>

@@ -77,6 +77,8 @@ type FieldProps = Place & {
   readonly isRequired: boolean;
 };
 
+type Part = 'label' | 'input' | 'description' | 'error';
+
 /** A long description beside a short one would leave a gap. */
 const isShort = (kind: Kind, description: string) =>
   ['choice', 'boolean', 'number'].includes(kind) && description.length < 200;
@@ -88,7 +90,7 @@ function Field({ name, schema, isRequired, ...place }: FieldProps) {
   const props = {
     label: labelOf(name),
     description: <Description text={shape.description ?? ''} lockedBy={lockedBy} />,
-    inputWrapperOrder: ['label', 'input', 'description', 'error'] as const,
+    inputWrapperOrder: ['label', 'input', 'description', 'error'] as Part[],
     placeholder: textOf(inForce ?? shape.default) || undefined,
     disabled: lockedBy !== null,
     withAsterisk: isRequired,
@@ -96,7 +98,6 @@ function Field({ name, schema, isRequired, ...place }: FieldProps) {
     style: isShort(kind, shape.description ?? '') ? undefined : { gridColumn: '1 / -1' },
     ...form.getInputProps(path),
   };
-  const list = form.getValues();
   switch (kind) {
     case 'group':
       return (
@@ -104,7 +105,7 @@ function Field({ name, schema, isRequired, ...place }: FieldProps) {
           {...place}
           label={props.label}
           description={props.description}
-          isSet={isSet(at(list, path))}
+          isSet={isSet(at(form.getValues(), path))}
         >
           <Fields {...place} schema={shape} lockedBy={() => lockedBy} />
         </Group>
@@ -112,57 +113,39 @@ function Field({ name, schema, isRequired, ...place }: FieldProps) {
     case 'list':
       return <List {...place} name={name} schema={shape} description={props.description} />;
     case 'choices':
-      return <MultiSelect {...fixed(props)} data={[...(plain(shape.items!).enum ?? [])]} />;
+      return <MultiSelect {...props} data={[...(plain(shape.items!).enum ?? [])]} />;
     case 'texts':
-      return <TagsInput {...fixed(props)} acceptValueOnBlur />;
+      return <TagsInput {...props} acceptValueOnBlur />;
     case 'choice':
+    case 'boolean': {
+      const yesOrNo = [
+        { value: 'true', label: 'Yes' },
+        { value: 'false', label: 'No' },
+      ];
       return (
         <Select
-          {...fixed(props)}
+          {...props}
           clearable
-          data={[...(shape.enum ?? [])]}
+          {...(kind === 'boolean' && {
+            placeholder: (inForce ?? shape.default) === true ? 'Yes' : 'No',
+          })}
+          data={kind === 'boolean' ? yesOrNo : [...(shape.enum ?? [])]}
           value={props.value || null}
           onChange={(word) => form.setFieldValue(path, word ?? '')}
         />
       );
-    case 'boolean':
-      return (
-        <Select
-          {...fixed(props)}
-          clearable
-          placeholder={(inForce ?? shape.default) === true ? 'Yes' : 'No'}
-          data={[
-            { value: 'true', label: 'Yes' },
-            { value: 'false', label: 'No' },
-          ]}
-          value={props.value || null}
-          onChange={(word) => form.setFieldValue(path, word ?? '')}
-        />
-      );
+    }
     case 'secret':
-      return <PasswordInput {...fixed(props)} autoComplete="new-password" />;
+      return <PasswordInput {...props} autoComplete="new-password" />;
     case 'number':
-      return <TextInput {...fixed(props)} inputMode="decimal" />;
+      return <TextInput {...props} inputMode="decimal" />;
     default:
       return suggested[name] ? (
-        <Autocomplete {...fixed(props)} data={[...suggested[name]]} />
+        <Autocomplete {...props} data={[...suggested[name]]} />
       ) : (
-        <TextInput {...fixed(props)} />
+        <TextInput {...props} />
       );
   }
-}
-
-/** Mantine's order of an input's parts is a mutable list. */
-function fixed<Props extends { readonly inputWrapperOrder: readonly string[] }>(props: Props) {
-  return {
-    ...props,
-    inputWrapperOrder: [...props.inputWrapperOrder] as (
-      | 'label'
-      | 'input'
-      | 'description'
-      | 'error'
-    )[],
-  };
 }
 
 type GroupProps = Pick<Place, 'form' | 'path'> & {

@@ -1,22 +1,17 @@
 // One model that is sold, or is to be sold: its prices, routes, names and limits.
-import { Badge, Drawer, Group, Stack, Table, TagsInput, Text, TextInput } from '@mantine/core';
+import { Badge, Group, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Output } from '../../../api/client.ts';
+import { DetailDrawer } from '../../../parts/detail-drawer.tsx';
+import { Fact } from '../../../parts/fact.tsx';
 import { Money } from '../../../parts/money.tsx';
 import { EntryActions } from './entry-actions.tsx';
 import { EntryForm } from './entry-form.tsx';
 import { marginText, pricesAtMarkup, type Model } from './prices.ts';
 import { PricePreview } from './price-preview.tsx';
 import type { Change, Section } from './schema.ts';
-import { inForceBelow, savedAt, type Save, type Saved } from './use-saved.ts';
+import { inForceBelow, savedAt, type Parts } from './use-saved.ts';
 
-type Parts = {
-  readonly saved: Saved;
-  readonly save: Save;
-  readonly settings: Output<'GET /operator/settings'>['settings'];
-  readonly catalogue: Output<'GET /operator/catalogue'>;
-  readonly onClose: () => void;
-};
+type DrawerParts = Parts & { readonly onClose: () => void };
 
 type Route = { readonly provider: string; readonly model: string };
 
@@ -29,7 +24,7 @@ type Sold = {
 };
 
 /** Null closes the drawer. */
-export function SellDrawer({ sold, ...parts }: Parts & { readonly sold: Sold | null }) {
+export function SellDrawer({ sold, ...parts }: DrawerParts & { readonly sold: Sold | null }) {
   const route = sold && { provider: sold.provider, model: sold.id };
   const name = sold && (sold.model ?? sold.id.replaceAll(/[^A-Za-z0-9._:/@+-]/g, '-'));
   return (
@@ -42,28 +37,26 @@ export function SellDrawer({ sold, ...parts }: Parts & { readonly sold: Sold | n
   );
 }
 
-type Props = Parts & {
+type Props = DrawerParts & {
   /** The model's id; null closes the drawer. */
   readonly name: string | null;
+  /** Of a model that the catalogue does not list, because it is switched off. */
   readonly section?: Section;
   /** A route that is proposed. */
   readonly added?: Route | null;
   readonly isNew?: boolean;
 };
 
-export function ModelDrawer({ name, ...rest }: Props) {
-  const model = rest.catalogue.data.find(({ id }) => id === name);
+export function ModelDrawer({ name, onClose, ...rest }: Props) {
+  const model = (id: string) => rest.catalogue.data.find((one) => one.id === id);
   return (
-    <Drawer
-      opened={name !== null}
-      onClose={rest.onClose}
-      position="right"
-      size="lg"
-      title={model?.name ?? name ?? 'Model'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+    <DetailDrawer
+      item={name}
+      onClose={onClose}
+      title={(id) => model(id)?.name ?? (id || 'New model')}
     >
-      {name !== null && <ModelPanel key={name} {...rest} name={name} model={model} />}
-    </Drawer>
+      {(id) => <ModelPanel key={id} {...rest} name={id} model={model(id)} onClose={onClose} />}
+    </DetailDrawer>
   );
 }
 
@@ -75,16 +68,16 @@ type PanelProps = Omit<Props, 'name'> & {
 function ModelPanel({
   name: first,
   model,
-  section: given,
-  added,
+  section: given = 'models',
+  added = null,
   isNew = false,
   ...parts
 }: PanelProps) {
   const { saved, save, settings, catalogue, onClose } = parts;
   const [typed, setTyped] = useState(first);
   const name = isNew ? typed.trim() : first;
-  const section = given ?? (model?.type === 'image' ? 'image_models' : 'models');
-  const path = [section, name];
+  const section = model ? (model.type === 'image' ? 'image_models' : 'models') : given;
+  const path = [section, name] as const;
   const savedAliases = Object.entries((savedAt(saved, ['aliases']) ?? {}) as Record<string, string>)
     .filter(([, meant]) => meant === name)
     .map(([alias]) => alias);
@@ -118,8 +111,7 @@ function ModelPanel({
         />
       )}
       <EntryForm
-        section={section}
-        name={name}
+        path={path}
         saved={saved}
         save={save}
         inForce={{
@@ -127,9 +119,9 @@ function ModelPanel({
           prices: pricesAtMarkup(model, markup),
           ...inForceBelow(settings, path),
         }}
-        {...(added && {
+        {...((added !== null || isNew) && {
           proposed: {
-            routes: [...((entry['routes'] ?? []) as Route[]), added],
+            routes: [...((entry['routes'] ?? []) as Route[]), added ?? {}],
             ...(isNew ? { prices: {} } : {}),
           },
         })}
@@ -140,11 +132,11 @@ function ModelPanel({
           successor: catalogue.data.map(({ id }) => id),
         }}
         alsoChanged={aliasChanges}
-        submit={added ? 'Sell' : 'Save changes'}
-        note={added ? `sells ${name} by ${added.provider}` : `changed the model ${name}`}
+        submit={added || isNew ? 'Sell' : 'Save changes'}
+        note={`${isNew ? 'added' : 'changed'} the model ${name}`}
         onSaved={() => {
           setBefore(aliases);
-          if (added) onClose();
+          if (added || isNew) onClose();
         }}
       >
         {(form) => (
@@ -175,14 +167,16 @@ function ModelPanel({
   );
 }
 
+const buckets = [
+  ['Input', 'input_micros'],
+  ['Output', 'output_micros'],
+  ['Cache read', 'cache_read_micros'],
+  ['Cache write', 'cache_write_micros'],
+] as const;
+
+/** What accounts pay now at the list price, in USD per million tokens. */
 function Prices({ model }: { readonly model: Model }) {
   const { price, cost } = model;
-  const rows = [
-    ['Input', 'input_micros'],
-    ['Output', 'output_micros'],
-    ['Cache read', 'cache_read_micros'],
-    ['Cache write', 'cache_write_micros'],
-  ] as const;
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -196,30 +190,17 @@ function Prices({ model }: { readonly model: Model }) {
         </Text>
       </Group>
       {(price ?? cost) && (
-        <Table aria-label="Prices now">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>USD per million tokens</Table.Th>
-              <Table.Th ta="right">Cost</Table.Th>
-              <Table.Th ta="right">Price</Table.Th>
-              <Table.Th ta="right">Margin</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(([label, bucket]) => (
-              <Table.Tr key={bucket}>
-                <Table.Td>{label}</Table.Td>
-                <Table.Td ta="right">
-                  <Money micros={cost?.[bucket]} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Money micros={price?.[bucket]} />
-                </Table.Td>
-                <Table.Td ta="right">{marginText(price?.[bucket], cost?.[bucket])}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <SimpleGrid cols={{ base: 2, xs: 4 }}>
+          {buckets.map(([label, bucket]) => (
+            <Fact key={bucket} name={label}>
+              <Money micros={price?.[bucket]} />
+              <Text size="sm" c="dimmed">
+                cost <Money micros={cost?.[bucket]} />, margin{' '}
+                {marginText(price?.[bucket], cost?.[bucket])}
+              </Text>
+            </Fact>
+          ))}
+        </SimpleGrid>
       )}
     </Stack>
   );

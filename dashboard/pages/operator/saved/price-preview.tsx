@@ -1,9 +1,10 @@
 // What a changed price would have done to the last week's requests.
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
+import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { Money } from '../../../parts/money.tsx';
 import { countedText, countText } from '../../../parts/number-text.ts';
 import type { FormParts } from './entry-form.tsx';
@@ -54,36 +55,40 @@ function Result({ preview: { requests, left_out: leftOut, data } }: { readonly p
       <Text size="sm">
         {countedText(requests, 'request')} of the last week, at these prices.{leftOutText}
       </Text>
-      <Table.ScrollContainer minWidth={420}>
-        <Table aria-label="Preview">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Model</Table.Th>
-              <Table.Th ta="right">Requests</Table.Th>
-              <Table.Th ta="right">Charged</Table.Th>
-              <Table.Th ta="right">Would be</Table.Th>
-              <Table.Th ta="right">Margin would be</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.map((row) => (
-              <Table.Tr key={row.model}>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{row.model}</Table.Td>
-                <Table.Td ta="right">{countText(row.requests)}</Table.Td>
-                <Table.Td ta="right">
-                  <Money micros={row.charged_micros} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Money micros={row.would_charge_micros} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Money micros={row.would_charge_micros - row.would_cost_micros} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Preview"
+        rows={data}
+        columns={columns}
+        rowKey={({ model }) => model}
+        empty={null}
+        dense
+      />
     </Stack>
   );
 }
+
+const columns: readonly Column<Preview['data'][number]>[] = [
+  { title: 'Model', phone: 'title', render: ({ model }) => model },
+  { title: 'Requests', align: 'right', render: ({ requests }) => countText(requests) },
+  {
+    title: 'Charged',
+    kind: 'money',
+    value: (row) => row.charged_micros,
+    align: 'right',
+    render: (row) => <Money micros={row.charged_micros} />,
+  },
+  {
+    title: 'Would be',
+    kind: 'money',
+    value: (row) => row.would_charge_micros,
+    align: 'right',
+    render: (row) => <Money micros={row.would_charge_micros} />,
+  },
+  {
+    title: 'Margin would be',
+    kind: 'money',
+    value: (row) => row.would_charge_micros - row.would_cost_micros,
+    align: 'right',
+    render: (row) => <Money micros={row.would_charge_micros - row.would_cost_micros} />,
+  },
+];

@@ -1,5 +1,6 @@
 // Costs and prices of the catalogue, as its pages show them. Pure functions.
 import type { CatalogueModel } from '../../../../src/management/contract/service.ts';
+import { usdText } from '../../../parts/money-text.ts';
 import { shareText } from '../../../parts/number-text.ts';
 
 export type Model = CatalogueModel;
@@ -12,6 +13,15 @@ export function marginText(
   if (price === null || price === undefined || cost === null || cost === undefined) return '–';
   if (price === 0) return cost === 0 ? '0%' : 'a loss';
   return shareText((price - cost) / price).replace('-', '−');
+}
+
+/** Of an image model, by quality or resolution: `$0.006–$0.053 an image`. */
+export function imagePriceText(model: Model, markup: unknown): string {
+  const prices = pricesAtMarkup(model, markup) as { output?: Record<string, number> } | undefined;
+  const micros = Object.values(prices?.output ?? {}).map((usd) => Math.round(usd * 1e6));
+  if (micros.length === 0) return '–';
+  const ends = [...new Set([Math.min(...micros), Math.max(...micros)])];
+  return `${ends.map(usdText).join('–')} an image`;
 }
 
 /** Fields of prices that are no amounts. */

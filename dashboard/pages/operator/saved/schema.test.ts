@@ -59,12 +59,14 @@ test('only changed fields are saved, each whole, and an emptied one is removed',
   ]);
 });
 
-test('a text that is no number is sent as it is, for the gateway to refuse', () => {
-  const after = form({});
-  after['max_input_tokens'] = ' many ';
-  assert.deepEqual(changesBetween(schema, path, { before: form({}), after }), [
-    { path: [...path, 'max_input_tokens'], value: 'many' },
-  ]);
+test('a text that is no plain number is sent as it is, for the gateway to refuse', () => {
+  for (const text of [' many ', '1,5', '0x10', '1e3', 'Infinity']) {
+    const after = form({});
+    after['max_input_tokens'] = text;
+    assert.deepEqual(changesBetween(schema, path, { before: form({}), after }), [
+      { path: [...path, 'max_input_tokens'], value: text.trim() },
+    ]);
+  }
 });
 
 test('an error of the API is shown at its field, or at the group that it is in', () => {

@@ -35,11 +35,13 @@ export type Kind =
 /** The sections with entries of their own names. */
 export type Section = 'providers' | 'models' | 'image_models';
 
+export type FormSection = Section | 'pricing' | 'search';
+
 /** One saved field, or an entry with all of its fields. */
 export type Change = { path: string[]; value?: unknown };
 
-/** Returns the schema of a section's entries, or of `pricing` itself. */
-export function schemaOf(section: Section | 'pricing'): Schema {
+/** Returns the schema of a section's entries, or of a section without entries. */
+export function schemaOf(section: FormSection): Schema {
   const schema = file.properties[section] as unknown as Schema;
   return schema.patternProperties ? Object.values(schema.patternProperties)[0]! : schema;
 }
@@ -106,6 +108,7 @@ export const nothing = 'none';
 export function textOf(setting: unknown): string {
   if (setting === undefined) return '';
   if (setting === null) return nothing;
+  if (Array.isArray(setting)) return setting.join(', ');
   if (typeof setting === 'number' && Math.abs(setting) < 1e-6 && setting !== 0)
     return setting.toFixed(12).replace(/0+$/, '');
   return typeof setting === 'string' ? setting : JSON.stringify(setting);
@@ -137,8 +140,8 @@ export function fromForm(schema: Schema, value: Value): unknown {
       if (text === '') return undefined;
       if (shape.type === 'json') return parsed(text);
       if (shape.isNullable && text === nothing) return null;
-      const number = Number(text);
-      return kindOf(shape) === 'number' && Number.isFinite(number) ? number : text;
+      const isNumber = kindOf(shape) === 'number' && /^-?(\d+\.?\d*|\.\d+)$/.test(text);
+      return isNumber ? Number(text) : text;
     }
   }
 }
@@ -208,9 +211,9 @@ const labels: Readonly<Record<string, string>> = {
   api_key: 'API key',
   base_url: 'Address',
   ended: 'Switched off',
+  price_usd: 'Price (USD)',
   utc: 'Hours (UTC)',
   api: 'Wire format',
-  markup: 'Markup',
   effective_from: 'From (empty: always)',
 };
 

@@ -9,6 +9,14 @@ import { namesIn, type Change } from './schema.ts';
 export type Saved = Output<'GET /operator/settings/saved'>;
 export type Save = (changes: Change[], note?: string) => Promise<void>;
 
+/** What the forms of a page share. */
+export type Parts = {
+  readonly saved: Saved;
+  readonly save: Save;
+  readonly settings: Output<'GET /operator/settings'>['settings'];
+  readonly catalogue: Output<'GET /operator/catalogue'>;
+};
+
 /** What changes with the settings. */
 export const dependents: readonly ReadKey[] = [
   'GET /operator/settings/saved',

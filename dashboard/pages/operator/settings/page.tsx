@@ -1,4 +1,4 @@
-// The gateway's configuration, read-only: it comes from a file and the environment.
+// The gateway's configuration: the versions of what was saved, and every setting in force.
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAdjustments } from '@tabler/icons-react';
 import type { ServiceSettings } from '../../../../src/management/contract/service.ts';
@@ -14,6 +14,7 @@ import { Stat } from '../../../parts/stat.tsx';
 import { WarningList } from '../../../parts/warning-list.tsx';
 import { isChanged, sectionsOf, type Filter } from './sections.ts';
 import { SectionList } from './section-list.tsx';
+import { Versions } from './versions.tsx';
 
 export function Page() {
   const settings = useApi('GET /operator/settings', {});
@@ -21,8 +22,11 @@ export function Page() {
     <>
       <PageHeader
         title="Configuration"
-        description="The settings this gateway runs with. To change one, edit the file or environment and restart."
+        description="Providers, models and prices change on their pages. To change another setting, edit the file or environment and restart."
       />
+      <Stack mb="md">
+        <Versions />
+      </Stack>
       <QueryView query={settings} skeleton={<Skeleton h={420} radius="lg" />}>
         {(data) => <Settings service={data} />}
       </QueryView>
