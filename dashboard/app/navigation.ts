@@ -170,7 +170,7 @@ export const operatorPages: readonly NavigationItem[] = [
     label: 'Payments',
     icon: IconCash,
     keywords: 'operator stripe card unmatched',
-    description: 'Payments without an account',
+    description: 'Payments by card, and those without an account',
   },
   {
     to: '/operator/providers',

@@ -56,11 +56,13 @@ test('a new operator opens the printed link, gets a first answer and finds its I
       'Your name': 'Ada Lovelace',
       'E-mail': 'ada@example.com',
       Password: password,
+      'Name of the first account': 'Acme',
     });
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).waitFor();
     await page.getByRole('navigation', { name: 'Operator' }).waitFor();
+    await page.goto('/?mode=test');
 
     // The first start printed a key in the terminal. This key is shown on the page.
     await page.getByRole('button', { name: 'Create another' }).click();

@@ -1,6 +1,8 @@
 // Tests of billing, the operator's pages and whole journeys, in one process with one Chromium.
 import './alerts.ts';
 import './billing.ts';
+import './customers.ts';
+import './first-hour.ts';
 import './operator-home.ts';
 import './operator-service.ts';
 import './saved-settings.ts';

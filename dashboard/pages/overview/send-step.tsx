@@ -21,10 +21,12 @@ type Props = {
   readonly text: string;
   /** False while keys and models load. */
   readonly isReady: boolean;
+  /** Called after a complete answer. */
+  readonly onSent?: () => void;
 };
 
 /** Sends the request and shows the answer as it arrives. */
-export function SendStep({ keyId, model, text, isReady }: Props) {
+export function SendStep({ keyId, model, text, isReady, onSent }: Props) {
   const { id: account } = useAccount();
   const client = useQueryClient();
   const [progress, setProgress] = useState<Progress | null>(null);
@@ -48,6 +50,7 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
         { account, key, format: chatFormats.chat, request, signal: controller.signal },
         setProgress,
       );
+      onSent?.();
       await client.invalidateQueries({ queryKey: ['GET /accounts/:account/overview'] });
       await client.invalidateQueries({ queryKey: ['GET /accounts/:account/analytics'] });
     } catch (thrown) {

@@ -1,7 +1,7 @@
 // Page of the one-time link that a new installation prints. It creates the first operator.
-import { Button, Stack } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useServiceName, useSession } from '../../api/session.ts';
+import { useServiceName } from '../../api/session.ts';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
@@ -30,23 +30,33 @@ export function Page() {
 }
 
 function FirstRun({ token }: { readonly token: string }) {
-  const { features } = useSession();
   const service = useServiceName();
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { name: '', email: '', password: '' },
-    validate: { name: checkName, email: checkEmail, password: checkNewPassword },
+    initialValues: { name: '', email: '', password: '', accountName: '' },
+    validate: {
+      name: checkName,
+      email: checkEmail,
+      password: checkNewPassword,
+      accountName: (text) => (text.trim() === '' ? 'Give the account a name.' : null),
+    },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
-    async ({ name, email, password }) => {
+    async ({ name, email, password, accountName }) => {
       await api('POST /auth/first-run', {
-        body: { token, name: name.trim(), email: email.trim(), password },
+        body: {
+          token,
+          name: name.trim(),
+          email: email.trim(),
+          password,
+          account_name: accountName.trim(),
+        },
       });
-      // A new installation has no money, but its sandbox works at once.
-      await enter(features.test_mode ? '/?mode=test' : '/');
+      // The operator's home begins with what a new installation still lacks.
+      await enter('/operator');
     },
-    { name: 'name', email: 'email', password: 'password' },
+    { name: 'name', email: 'email', password: 'password', account_name: 'accountName' },
   );
   return (
     <Card
@@ -56,6 +66,14 @@ function FirstRun({ token }: { readonly token: string }) {
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <NewUserFields form={form} />
+          <TextInput
+            label="Name of the first account"
+            description="Your company or team. Whom you invite sees it."
+            maxLength={100}
+            autoComplete="organization"
+            key={form.key('accountName')}
+            {...form.getInputProps('accountName')}
+          />
           {error && <ErrorNotice error={error} />}
           <Button type="submit" fullWidth loading={isSubmitting}>
             Create user

@@ -5,11 +5,11 @@ import { passwordHint } from '../../parts/field-checks.ts';
 type Values = { readonly name: string; readonly email: string; readonly password: string };
 
 /** Fields for a new user. `fixedEmail`: the address of an invitation, which cannot be changed. */
-export function NewUserFields({
+export function NewUserFields<Fields extends Values>({
   form,
   fixedEmail,
 }: {
-  readonly form: UseFormReturnType<Values>;
+  readonly form: UseFormReturnType<Fields>;
   readonly fixedEmail?: string;
 }) {
   return (

@@ -11,7 +11,7 @@ import { Money } from '../../../parts/money.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { Day, TimeAgo } from '../../../parts/time-ago.tsx';
 import { multiplierText } from '../../../parts/multiplier-text.ts';
 import { CreateAccount } from './create-account.tsx';
 
@@ -40,7 +40,7 @@ export function Page() {
     <>
       <PageHeader
         title="Accounts"
-        description="All accounts of this service and their balances."
+        description="All accounts of this service, their balances and what they brought in 30 days."
         actions={
           <Button
             leftSection={<IconPlus size={16} aria-hidden />}
@@ -75,6 +75,7 @@ export function Page() {
             label="Accounts"
             pages={pages}
             columns={columns}
+            dense
             rowKey={(row) => row.id}
             onOpen={(row) => open(row.id)}
             empty={
@@ -96,6 +97,21 @@ export function Page() {
   );
 }
 
+type Sums = Row['last_30_days'];
+
+/** Of the last 30 days, live. */
+function sumColumn(title: string, name: keyof Sums): Column<Row> {
+  return {
+    title,
+    kind: 'money',
+    align: 'right',
+    value: (row) => row.last_30_days[name],
+    render: ({ last_30_days: { [name]: micros } }) => (
+      <Money short micros={micros} c={micros < 0 ? 'red' : undefined} />
+    ),
+  };
+}
+
 const columns: readonly Column<Row>[] = [
   {
     title: 'Account',
@@ -109,8 +125,8 @@ const columns: readonly Column<Row>[] = [
           </Text>
           {row.frozen && <Badge color="orange">Frozen</Badge>}
         </Group>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {row.id}
+        <Text size="xs" c="dimmed" truncate maw={280}>
+          {row.owner ? row.owner.email : 'No owner yet'}
         </Text>
       </>
     ),
@@ -128,19 +144,28 @@ const columns: readonly Column<Row>[] = [
       />
     ),
   },
+  sumColumn('Revenue, 30 d', 'revenue_micros'),
+  sumColumn('Cost', 'cost_micros'),
+  sumColumn('Margin', 'margin_micros'),
   {
-    title: 'Held',
-    kind: 'money',
-    value: (row) => row.live.held_micros,
-    align: 'right',
-    phone: 'hidden',
-    render: (row) => <Money short micros={row.live.held_micros} c="dimmed" />,
-  },
-  {
-    title: 'Price multiplier',
+    title: 'Price',
     value: (row) => row.price_multiplier_ppm,
     align: 'right',
+    phone: 'hidden',
     render: (row) => multiplierText(row.price_multiplier_ppm),
+  },
+  {
+    title: 'Last use',
+    kind: 'day',
+    value: (row) => row.last_charged_on,
+    render: (row) =>
+      row.last_charged_on === null ? (
+        <Text inherit c="dimmed">
+          Never
+        </Text>
+      ) : (
+        <Day at={row.last_charged_on} />
+      ),
   },
   {
     title: 'Created',

@@ -11,9 +11,10 @@ import { TimeAgo } from '../../../parts/time-ago.tsx';
 type Attention = Output<'GET /operator/attention'>;
 type Props = { readonly attention: Attention | undefined };
 
-/** Shown only when there is something to do. */
-export function NextSteps({ attention }: Props) {
-  if (!attention || attention.next_steps.length === 0) return null;
+/** Shown only when there is something to do. `hides`: areas that the page shows elsewhere. */
+export function NextSteps({ attention, hides }: Props & { readonly hides: readonly string[] }) {
+  const steps = attention?.next_steps.filter(({ area }) => !hides.includes(area)) ?? [];
+  if (!attention || steps.length === 0) return null;
   return (
     <Panel
       title="What to do next"
@@ -24,7 +25,7 @@ export function NextSteps({ attention }: Props) {
       }
     >
       <List spacing="sm">
-        {attention.next_steps.map(({ area, what, remedy }) => (
+        {steps.map(({ area, what, remedy }) => (
           <List.Item key={what} style={{ overflowWrap: 'anywhere' }}>
             {what}{' '}
             {remedy !== null && (
@@ -160,7 +161,7 @@ type LinesProps<Row> = {
   readonly render: (row: Row) => ReactNode;
 };
 
-function Lines<Row>({ rows, none, keyOf, render }: LinesProps<Row>) {
+export function Lines<Row>({ rows, none, keyOf, render }: LinesProps<Row>) {
   if (!rows) return <Skeleton h={14} w="70%" aria-busy aria-label="Loading" />;
   if (rows.length === 0) return <Text c="dimmed">{none}</Text>;
   return (

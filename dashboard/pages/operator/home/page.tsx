@@ -6,14 +6,21 @@ import { useApi } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { Money } from '../../../parts/money.tsx';
-import { countText, shareText } from '../../../parts/number-text.ts';
+import { changeText } from '../../../parts/change-text.ts';
+import { shortUsdText } from '../../../parts/money-text.ts';
+import { countedText, shareText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { dayText } from '../../../parts/time-text.ts';
 import { useUrlState, type Search } from '../../../parts/url-state.ts';
 import { LowBalances, NextSteps, TroubledRoutes } from './attention.tsx';
 import { Breakdown, isGroup } from './breakdown.tsx';
+import { daysBefore } from './day-rows.ts';
+import { FirstHour, firstHourAreas, useFirstHour } from './first-hour.tsx';
+import { Cash, Days, Movers, Newest } from './trend.tsx';
 import { isRange, rangeOf, ranges } from './ranges.ts';
+
+const keeping = { keepPrevious: true };
 
 type Report = Output<'GET /operator/report'>;
 
@@ -26,12 +33,16 @@ export function Page() {
   }));
   const [openedAt] = useState(() => new Date());
   const days = day === undefined ? rangeOf(range, openedAt) : { from: day, to: day };
-  const report = useApi(
+  const report = useApi('GET /operator/report', { query: { mode, by, ...days } }, keeping);
+  const earlier = daysBefore(days);
+  const byDay = useApi('GET /operator/report', { query: { mode, by: 'day', ...days } }, keeping);
+  const before = useApi(
     'GET /operator/report',
-    { query: { mode, by, ...days } },
-    { keepPrevious: true },
+    { query: { mode, by: 'day', ...earlier } },
+    keeping,
   );
   const attention = useApi('GET /operator/attention', {});
+  const showsFirstHour = useFirstHour(attention.data?.set_up).isShown;
   return (
     <>
       <PageHeader
@@ -67,11 +78,18 @@ export function Page() {
       />
       <Stack>
         {report.error && <ErrorNotice error={report.error} onRetry={() => void report.refetch()} />}
-        <Totals totals={report.data?.totals} />
+        {attention.data && <FirstHour setUp={attention.data.set_up} />}
+        <Totals totals={report.data?.totals} before={before.data?.totals} />
+        <Days range={days} now={byDay.data} before={before.data} />
+        {mode === 'live' && <Cash range={days} />}
         {attention.error && (
           <ErrorNotice error={attention.error} onRetry={() => void attention.refetch()} />
         )}
-        <NextSteps attention={attention.data} />
+        <NextSteps attention={attention.data} hides={showsFirstHour ? firstHourAreas : []} />
+        <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+          <Movers mode={mode} range={days} />
+          <Newest />
+        </SimpleGrid>
         <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
           <LowBalances attention={attention.data} />
           <TroubledRoutes attention={attention.data} />
@@ -87,8 +105,16 @@ export function Page() {
   );
 }
 
+type TotalsProps = Readonly<Record<'totals' | 'before', Report['totals'] | undefined>>;
+
+/** `+12% from $3.40 before` */
+function sinceText(now: number, before: number | undefined): string | null {
+  const change = before === undefined ? '' : changeText(now, before);
+  return change && `${change} from ${shortUsdText(before!)} before`;
+}
+
 /** Each figure links to its parts in the table below. */
-function Totals({ totals }: { readonly totals: Report['totals'] | undefined }) {
+function Totals({ totals, before }: TotalsProps) {
   const losses = totals && totals.failed_micros + totals.uncollected_micros;
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }}>
@@ -97,15 +123,17 @@ function Totals({ totals }: { readonly totals: Report['totals'] | undefined }) {
         value={totals && <Figure by="account" micros={totals.revenue_micros} />}
         hint={
           totals &&
-          (totals.requests === 1
-            ? '1 charged request'
-            : `${countText(totals.requests)} charged requests`)
+          (sinceText(totals.revenue_micros, before?.revenue_micros) ||
+            countedText(totals.requests, 'charged request'))
         }
       />
       <Stat
         label="Cost"
         value={totals && <Figure by="model" micros={totals.cost_micros} />}
-        hint="What providers charge for these requests"
+        hint={
+          (totals && sinceText(totals.cost_micros, before?.cost_micros)) ||
+          'What providers charge for these requests'
+        }
       />
       <Stat
         label="Margin"

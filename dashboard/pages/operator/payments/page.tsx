@@ -1,10 +1,21 @@
-// Payments that could not be credited automatically.
-import { Anchor, Badge, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+// Payments by card: those that could not be credited automatically, and all.
+import {
+  Anchor,
+  Badge,
+  Button,
+  Code,
+  Group,
+  Modal,
+  Stack,
+  Text,
+  TextInput,
+  Tabs,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCreditCard } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
-import { useApi, useChange } from '../../../api/use-api.ts';
+import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
@@ -15,6 +26,7 @@ import { showSuccess } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { useUrlState } from '../../../parts/url-state.ts';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 
 type Payment = Output<'GET /operator/payments'>['data'][number];
@@ -28,15 +40,52 @@ const problems: Readonly<Record<NonNullable<Payment['problem']>, string>> = {
 };
 
 export function Page() {
+  const [tab, setState] = useUrlState((search) => (search.tab === 'all' ? 'all' : 'unmatched'));
+  return (
+    <>
+      <PageHeader title="Payments" description="Stripe’s payments for top-ups by card." />
+      <Tabs
+        value={tab}
+        onChange={(next) => setState({ tab: next === 'all' ? next : undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Payments" mb="md">
+          <Tabs.Tab value="unmatched">Unmatched</Tabs.Tab>
+          <Tabs.Tab value="all">All payments</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="unmatched">
+          <Unmatched />
+        </Tabs.Panel>
+        <Tabs.Panel value="all">
+          <AllPayments />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+function AllPayments() {
+  const pages = useApiPages('GET /operator/payments/all', {});
+  return (
+    <Panel flush>
+      <DataTable
+        label="All payments"
+        pages={pages}
+        columns={allColumns}
+        rowKey={(payment) => payment.id}
+        empty={<EmptyState icon={IconCreditCard} title="No payments yet" />}
+      />
+    </Panel>
+  );
+}
+
+/** Could not be credited automatically: an operator credits each to an account, or dismisses it. */
+function Unmatched() {
   const payments = useApi('GET /operator/payments', {});
   const [pending, setPending] = useState<PendingDecision | null>(null);
   const isConfigured = payments.data?.is_configured ?? true;
   return (
     <>
-      <PageHeader
-        title="Payments"
-        description="Stripe payments that could not be credited automatically. Credit each to an account, or dismiss it."
-      />
       <Panel flush>
         <DataTable
           label="Unmatched payments"
@@ -114,6 +163,45 @@ const columns: readonly Column<Payment>[] = [
         >
           {payment.account_id}
         </AppLink>
+      ),
+  },
+];
+
+const allColumns: readonly Column<Output<'GET /operator/payments/all'>['data'][number]>[] = [
+  columns[0]!,
+  columns[1]!,
+  {
+    title: 'Account',
+    render: ({ account_id: id, account_name: name }) =>
+      id === null ? (
+        <Text c="dimmed">–</Text>
+      ) : (
+        <AppLink to="/operator/accounts/$accountId" params={{ accountId: id }}>
+          {name || id}
+        </AppLink>
+      ),
+  },
+  {
+    title: 'Fee',
+    align: 'right',
+    phone: 'hidden',
+    render: ({ fee_micros: micros }) => <Money micros={micros} c="dimmed" />,
+  },
+  {
+    title: 'Returned',
+    align: 'right',
+    render: ({ returned_micros: micros }) =>
+      micros === 0 ? '–' : <Money micros={micros} c="red" />,
+  },
+  {
+    title: 'State',
+    render: ({ problem, decision }) =>
+      problem === null || decision === 'assigned' ? (
+        <Badge color="green">Credited</Badge>
+      ) : (
+        <Badge color={decision === null ? 'orange' : 'gray'}>
+          {decision === null ? 'Unmatched' : 'Dismissed'}
+        </Badge>
       ),
   },
 ];
