@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { firstSamples } from '../../dashboard/pages/overview/first-request.ts';
+import { firstSamples } from '../../dashboard/parts/first-request.ts';
 import type { Analytics, WeekHours } from '../../src/management/contract/analytics.ts';
 import type { Overview } from '../../src/management/contract/overview.ts';
 import { micros } from '../../src/lib/money.ts';

@@ -8,9 +8,9 @@ import { useApi } from '../../api/use-api.ts';
 import { CodeTabs } from '../../parts/code-block.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import classes from './first-run.module.css';
-import { firstModel, firstSamples } from './first-request.ts';
+import { firstModel, firstSamples } from '../../parts/first-request.ts';
 import { KeyStep } from './key-step.tsx';
-import { SendStep } from './send-step.tsx';
+import { SendStep } from '../../parts/send-step.tsx';
 
 type CreatedKey = Output<'POST /accounts/:account/keys'>;
 

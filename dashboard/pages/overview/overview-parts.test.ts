@@ -7,7 +7,7 @@ import {
   tickText,
   totalMicros,
 } from '../../parts/chart-rows.ts';
-import { firstModel, firstSamples } from './first-request.ts';
+import { firstModel, firstSamples } from '../../parts/first-request.ts';
 
 const prices = (input: number) => ({
   input_micros: input,

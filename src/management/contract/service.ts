@@ -42,8 +42,7 @@ const Provider = closed({
 });
 
 /** A model without a current price never runs. Without a route only test keys may use it. */
-export const CatalogueProblem = Type.Enum(['no-price', 'no-route']);
-export type CatalogueProblem = Output<typeof CatalogueProblem>;
+const CatalogueProblem = Type.Enum(['no-price', 'no-route']);
 
 export const CatalogueRoute = closed({
   provider: Type.String(),

@@ -10,8 +10,8 @@ import { useUser } from '../../../api/session.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { ButtonLink } from '../../../parts/link.tsx';
 import { Panel } from '../../../parts/panel.tsx';
-import { firstModel } from '../../overview/first-request.ts';
-import { SendStep } from '../../overview/send-step.tsx';
+import { firstModel } from '../../../parts/first-request.ts';
+import { SendStep } from '../../../parts/send-step.tsx';
 import { BalanceStep, type CreatedKey, LiveKeyStep, NewKeyNotice, ProviderStep } from './steps.tsx';
 
 type SetUp = Output<'GET /operator/attention'>['set_up'];

@@ -102,7 +102,7 @@ export function groupToForm(schema: Schema, setting: unknown): Values {
   );
 }
 
-export const nothing = 'none';
+const nothing = 'none';
 
 /** Numbers without an exponent, as people write them. */
 export function textOf(setting: unknown): string {

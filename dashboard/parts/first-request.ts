@@ -1,6 +1,6 @@
 // The first request: the model that it goes to, and the request as code in four languages.
-import type { Mode } from '../../../src/management/contract/common.ts';
-import type { Output } from '../../api/client.ts';
+import type { Mode } from '../../src/management/contract/common.ts';
+import type { Output } from '../api/client.ts';
 
 type ChatModel = Output<'GET /accounts/:account/models'>['chat'][number];
 

@@ -2,16 +2,16 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { useAccount } from '../../api/account.ts';
-import { toApiError, type ApiError } from '../../api/api-error.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { AppLink } from '../../parts/link.tsx';
-import { Money } from '../../parts/money.tsx';
-import { countText, durationText } from '../../parts/number-text.ts';
-import { chatFormats } from '../../api/chat-formats/registry.ts';
-import { defaultSettings } from '../../api/chat-formats/types.ts';
-import { noProgress, runChat, type Progress } from '../../api/run-chat.ts';
-import classes from './first-run.module.css';
+import { useAccount } from '../api/account.ts';
+import { toApiError, type ApiError } from '../api/api-error.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { AppLink } from './link.tsx';
+import { Money } from './money.tsx';
+import { countText, durationText } from './number-text.ts';
+import { chatFormats } from '../api/chat-formats/registry.ts';
+import { defaultSettings } from '../api/chat-formats/types.ts';
+import { noProgress, runChat, type Progress } from '../api/run-chat.ts';
+import classes from './send-step.module.css';
 
 type Props = {
   /** Null when there is no key yet. */
