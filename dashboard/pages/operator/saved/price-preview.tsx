@@ -85,10 +85,10 @@ const columns: readonly Column<Preview['data'][number]>[] = [
     render: (row) => <Money micros={row.would_charge_micros} />,
   },
   {
-    title: 'Margin would be',
+    title: 'Difference',
     kind: 'money',
-    value: (row) => row.would_charge_micros - row.would_cost_micros,
+    value: (row) => row.would_charge_micros - row.charged_micros,
     align: 'right',
-    render: (row) => <Money micros={row.would_charge_micros - row.would_cost_micros} />,
+    render: (row) => <Money micros={row.would_charge_micros - row.charged_micros} />,
   },
 ];
