@@ -73,7 +73,6 @@ after(() => gateway.stop());
 function visit(path: string, look: (page: Page) => Promise<void>, ignores?: RegExp) {
   const options = { baseUrl: gateway.url, cookie: operator.cookie, ...(ignores && { ignores }) };
   return browser.withPage(options, async (page) => {
-    page.setDefaultTimeout(25_000); // TEMP
     await page.goto(path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await look(page);

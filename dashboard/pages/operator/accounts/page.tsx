@@ -128,6 +128,9 @@ const columns: readonly Column<Row>[] = [
         <Text size="xs" c="dimmed" truncate maw={280}>
           {row.owner ? row.owner.email : 'No owner yet'}
         </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {row.id}
+        </Text>
       </>
     ),
   },

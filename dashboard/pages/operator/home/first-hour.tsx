@@ -75,8 +75,8 @@ export function FirstHour({ setUp }: { readonly setUp: SetUp }) {
           onSent={() => {
             // The answer stays in sight when its step is done.
             setChosen('request');
-            void client.invalidateQueries({ queryKey: ['GET /operator/attention'] });
-            void client.invalidateQueries({ queryKey: ['GET /operator/report'] });
+            for (const name of ['attention', 'report', 'movers', 'money'])
+              void client.invalidateQueries({ queryKey: [`GET /operator/${name}`] });
           }}
         />
       ) : (

@@ -31,7 +31,9 @@ type DaysProps = {
 export function Days({ range, now, before }: DaysProps) {
   return (
     <Panel title="Revenue, cost and margin by day" description="Against as many days before.">
-      {now && before ? (
+      {now?.rows.length === 0 && before?.rows.length === 0 ? (
+        <Text c="dimmed">Nothing was charged in these days, nor before.</Text>
+      ) : now && before ? (
         <Suspense fallback={<Skeleton h={260} />}>
           <Box role="figure" aria-label="Revenue, cost and margin by day">
             <MarginChart rows={dayRows(range, now.rows, before.rows)} />
