@@ -72,8 +72,9 @@ for (const path of ['/alerts', '/operator/alerts'])
       for (const message of sent()) assert.ok(isSigned(message, secret));
       assert.equal(new Set(sent().map(({ id }) => id)).size, 1);
 
-      await page.getByRole('switch', { name: `Send events to ${receiver.url}` }).click();
-      await page.getByRole('button', { name: `Send test to ${receiver.url}` }).isDisabled();
+      await page.getByRole('switch', { name: `Send events to ${receiver.url}` }).press('Space');
+      const isOff = page.getByRole('button', { name: 'Send test', disabled: true });
+      await isOff.waitFor();
       await page.getByRole('button', { name: `Remove ${receiver.url}` }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
       await page.getByText('No endpoints yet').waitFor();
