@@ -22,6 +22,7 @@ const lookEveryMs = 1_000;
 /** Longer than an attempt. */
 const leaseMs = 60_000;
 const sendingMax = 32;
+const logEveryMs = 60_000;
 const rowsMax = 200;
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
@@ -51,6 +52,7 @@ export class Deliverer {
   readonly #sending = new Map<string, Promise<void>>();
   #filling: Promise<void> | null = null;
   #isAskedAgain = false;
+  #loggedMs = -Infinity;
   #stopTimer: CancelTimer | null = null;
 
   constructor(options: DelivererOptions) {
@@ -78,13 +80,16 @@ export class Deliverer {
   }
 
   async #fill(): Promise<void> {
-    const { log } = this.#options;
+    const { log, clock } = this.#options;
     try {
       while (this.#isAskedAgain && !this.#stop.signal.aborted) {
         this.#isAskedAgain = false;
         for (const taken of await this.#takeDue()) this.#begin(taken);
       }
     } catch (err) {
+      // It is tried every second while the database is away.
+      if (clock.elapsedMs() - this.#loggedMs < logEveryMs) return;
+      this.#loggedMs = clock.elapsedMs();
       log.error({ err }, 'events cannot be delivered; retrying');
     }
   }
