@@ -15,6 +15,7 @@ import {
 import { iconFile } from './icon.ts';
 import { layOut, type Assets, type Page } from './layout.ts';
 import { renderMarkdown, titleOf, type Rendered } from './markdown.ts';
+import { plainReference } from './plain-reference.ts';
 import { listOfPages, plainPage, summaryOf } from './plain-pages.ts';
 
 const sources = join(import.meta.dirname, '..', 'docs');
@@ -177,11 +178,11 @@ function makePage(
     return { ...frame, html: html.replace('<p>{{models}}</p>', '{{models}}'), plain };
   }
   const intro = name === 'reference' ? aboutReference : aboutAdminReference;
-  const html = `<h1 id="${name}">${title}</h1>
+  const html = `<h1>${title}</h1>
 <p>${intro}</p>
 <div id="reference" data-part="${name}" aria-busy="true"><noscript><p>This page needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a>.</p></noscript></div>
 `;
-  const plain = `# ${title}\n\n{{gateway}}/openapi.json describes every call, as OpenAPI 3.1.\n`;
+  const plain = plainReference(title, name === 'reference' ? 'customers' : 'operators');
   return { ...frame, html, scripts: [assets.reference], plain };
 }
 

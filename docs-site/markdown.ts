@@ -11,7 +11,7 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import yaml from 'highlight.js/lib/languages/yaml';
 import highlighter from 'highlight.js/lib/core';
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import { escapeHtml } from './escape.ts';
 
 const languages = { bash, go, ini, javascript, json, nginx, python, sql, typescript, yaml };
@@ -98,7 +98,9 @@ export function renderMarkdown(text: string, { name, fillsCode, linkTo }: Option
     },
   });
   const tokens = marked.lexer(text);
-  const html = marked.parser(tokens);
+  const html = groupSamples(tokens)
+    .map((part) => renderPart(part, (some) => marked.parser(some)))
+    .join('');
   return {
     title: titleOf(text),
     html,
@@ -107,6 +109,50 @@ export function renderMarkdown(text: string, { name, fillsCode, linkTo }: Option
     ids,
     links,
   };
+}
+
+/** A sample that is run, with its output. */
+type Sample = { readonly language: keyof typeof tabs; readonly tokens: Token[] };
+/** Samples in several languages are shown one at a time. */
+type Part = { readonly tokens: Token[] } | { readonly samples: Sample[] };
+
+/** Titles of the languages, and the names by which readers choose them on every page. */
+const tabs = {
+  sh: { name: 'curl', title: 'curl' },
+  python: { name: 'python', title: 'Python' },
+  js: { name: 'typescript', title: 'JavaScript' },
+  go: { name: 'go', title: 'Go' },
+} as const;
+
+/** Samples that follow each other, with nothing between, are alternatives. */
+function groupSamples(tokens: readonly Token[]): Part[] {
+  const parts: Part[] = [];
+  for (const token of tokens) {
+    const last = parts.at(-1);
+    const samples = last && 'samples' in last ? last.samples : null;
+    const [language = '', mark] = token.type === 'code' ? (token.lang ?? '').split(' ') : [];
+    if (mark === 'run' && language in tabs) {
+      const sample: Sample = { language: language as Sample['language'], tokens: [token] };
+      if (samples) samples.push(sample);
+      else parts.push({ samples: [sample] });
+    } else if (samples && (mark === 'output' || token.type === 'space')) {
+      samples.at(-1)!.tokens.push(token);
+    } else if (last && 'tokens' in last) last.tokens.push(token);
+    else parts.push({ tokens: [token] });
+  }
+  return parts;
+}
+
+function renderPart(part: Part, parse: (tokens: Token[]) => string): string {
+  if ('tokens' in part) return parse(part.tokens);
+  const distinct = new Set(part.samples.map(({ language }) => language));
+  if (distinct.size === 1 || distinct.size < part.samples.length)
+    return parse(part.samples.flatMap(({ tokens }) => tokens));
+  const panels = part.samples.map(({ language, tokens }) => {
+    const { name, title } = tabs[language];
+    return `<div data-language="${name}" data-title="${title}">${parse(tokens)}</div>\n`;
+  });
+  return `<div class="languages">\n${panels.join('')}</div>\n`;
 }
 
 /** Returns the heading of a document's first line. */

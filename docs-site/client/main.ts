@@ -2,11 +2,13 @@
 import { addCopyButton, addPageButton } from './copy.ts';
 import { startFilter } from './filter.ts';
 import { createKeyForm, watchKey } from './key.ts';
+import { startTabs } from './language.ts';
 import { startSearch } from './search.ts';
 
 startSearch(document.querySelector<HTMLFormElement>('form.search')!);
 startMenu(document.querySelector<HTMLButtonElement>('#menu')!);
 document.querySelectorAll<HTMLElement>('figure.code:not(.output)').forEach(addCopyButton);
+document.querySelectorAll<HTMLElement>('.languages').forEach(startTabs);
 document.querySelectorAll<HTMLElement>('.page-tools').forEach(addPageButton);
 startFilter([...document.querySelectorAll<HTMLTableElement>('table.models')]);
 showCurrentPage(document.querySelector<HTMLElement>('#navigation')!);
@@ -27,7 +29,7 @@ function startMenu(button: HTMLButtonElement): void {
 
 /** Scrolls a long navigation to the page that is open. */
 function showCurrentPage(navigation: HTMLElement): void {
-  const current = navigation.querySelector<HTMLElement>('[aria-current]');
+  const current = navigation.querySelector<HTMLElement>('[aria-current=page]');
   if (current) navigation.scrollTop = current.offsetTop - navigation.clientHeight / 2;
 }
 

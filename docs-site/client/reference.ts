@@ -2,14 +2,17 @@
 import { closed, element, prose } from './dom.ts';
 import { createKeyForm } from './key.ts';
 import {
-  callsOf,
+  groupsOf,
   resolve,
   schemaOf,
   type Answer,
   type ApiDocument,
   type Call,
+  type Group,
   type Parameter,
 } from './reference/document.ts';
+import { createSamples } from './reference/sample-view.ts';
+import { exampleRequest } from './reference/request.ts';
 import { renderSchema } from './reference/schema-view.ts';
 import { canBeTried, createForm } from './reference/try-it.ts';
 
@@ -23,7 +26,7 @@ async function start(root: HTMLElement): Promise<void> {
     );
   } else {
     const api = (await response.json()) as ApiDocument;
-    const groups = groupsOf(api, root.dataset['part'] === 'reference');
+    const groups = groupsOf(api, root.dataset['part'] === 'reference' ? 'customers' : 'operators');
     root.replaceChildren(
       ...(groups.some(({ calls }) => calls.some(canBeTried)) ? [createKeyForm()] : []),
       ...groups.map((group) => renderGroup(api, group)),
@@ -32,25 +35,6 @@ async function start(root: HTMLElement): Promise<void> {
     scrollToFragment();
   }
   root.removeAttribute('aria-busy');
-}
-
-type Group = {
-  readonly name: string;
-  readonly description: string;
-  readonly calls: readonly Call[];
-};
-
-/** Groups that only operators read. */
-const operatorsTags = new Set(['Admin', 'Operation']);
-
-function groupsOf(api: ApiDocument, isForCustomers: boolean): Group[] {
-  const calls = callsOf(api);
-  const shown = (api.tags ?? []).filter(({ name }) => operatorsTags.has(name) !== isForCustomers);
-  return shown.map(({ name, description = '' }) => ({
-    name,
-    description,
-    calls: calls.filter(({ tags = [] }) => tags.includes(name)),
-  }));
 }
 
 function renderGroup(api: ApiDocument, { name, description, calls }: Group): HTMLElement {
@@ -70,12 +54,10 @@ function idOf(name: string): string {
 function renderCall(api: ApiDocument, call: Call): HTMLElement {
   const { operationId, method, path, summary, description, parameters = [], requestBody } = call;
   const contents = Object.entries(requestBody?.content ?? {}).filter(([, { schema }]) => schema);
-  const section = element(
-    'section',
-    { class: 'call', id: operationId },
-    element('h3', {}, summary ?? operationId),
-    element('p', {}, element('code', { class: 'path' }, `${method} ${path}`)),
-    ...(description ?? '').split('\n\n').map((text) => element('p', {}, ...prose(text))),
+  const text = element(
+    'div',
+    { class: 'call-text' },
+    ...(description ?? '').split('\n\n').map((part) => element('p', {}, ...prose(part))),
     parameters.length === 0
       ? null
       : closed(['Parameters'], () =>
@@ -86,8 +68,18 @@ function renderCall(api: ApiDocument, call: Call): HTMLElement {
     ),
     closed(['Answers'], () => renderAnswers(api, call)),
   );
-  if (canBeTried(call)) section.append(closed(['Try it'], () => createForm(call)));
-  return section;
+  const example = exampleRequest(api, call, location.origin);
+  const samples = example && createSamples(example);
+  if (samples && canBeTried(call))
+    text.append(closed(['Try it'], () => createForm(call, { example, onChange: samples.show })));
+  return element(
+    'section',
+    { class: 'call', id: operationId },
+    element('h3', {}, summary ?? operationId),
+    element('p', {}, element('code', { class: 'path' }, `${method} ${path}`)),
+    text,
+    samples && samples.root,
+  );
 }
 
 function renderParameter({ name, in: place, required = false, description = '' }: Parameter) {
@@ -125,20 +117,16 @@ function linkCodes(description: string): Node[] {
   });
 }
 
-/** Fills the column beside the page. */
+/** Lists the calls in the navigation, below the page. */
 function renderContents(shown: readonly Group[]): void {
-  const groups = shown.map(({ name, calls }) => [
-    element('p', {}, name),
-    element(
-      'ul',
-      {},
-      ...calls.map(({ operationId, path }) =>
-        element('li', {}, element('a', { href: `#${operationId}` }, ...breakable(path))),
-      ),
+  const groups = shown.flatMap(({ name, calls }) => [
+    element('li', { class: 'group' }, name),
+    ...calls.map(({ operationId, path }) =>
+      element('li', {}, element('a', { href: `#${operationId}` }, ...breakable(path))),
     ),
   ]);
-  const contents = element('nav', { class: 'contents', 'aria-label': 'Calls' }, ...groups.flat());
-  document.querySelector('.contents')!.replaceWith(contents);
+  const list = element('ul', { class: 'calls', 'aria-label': 'Calls' }, ...groups);
+  document.querySelector('#navigation a[aria-current=page]')!.after(list);
 }
 
 /** A path may break before a slash. */

@@ -173,7 +173,7 @@ const oauthErrors: readonly ErrorCode[] = [
 ];
 const revokeForm = Type.Object({ token: Type.String({ description: 'The key.' }) });
 const tokenForm = Type.Object({
-  grant_type: Type.String({ description: '`urn:ietf:params:oauth:grant-type:device_code`.' }),
+  grant_type: Type.String({ examples: ['urn:ietf:params:oauth:grant-type:device_code'] }),
   device_code: Type.String({ description: 'The code of the program.' }),
 });
 
@@ -469,7 +469,7 @@ export const publicOperations = {
         name: 'model',
         in: 'path',
         description: 'May contain slashes, as they are.',
-        schema: Type.String(),
+        schema: Type.String({ examples: ['gpt-6-luna'] }),
       },
     ],
     answers: { 200: { description: 'The model.', content: json(answers.ModelEntry) } },

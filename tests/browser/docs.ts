@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { homePage, sections } from '../../docs-site/contents.ts';
+import { homePage, isMade, sections } from '../../docs-site/contents.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -26,8 +26,16 @@ after(() => gateway.stop());
 
 /** One page of each kind; the long run has all. */
 const pages = scaled(
-  [homePage, 'guides/quick-start', 'guides/from-litellm', 'errors', 'images'],
-  sections.flatMap((section) => section.pages).filter((name) => !name.endsWith('reference')),
+  [
+    homePage,
+    'guides/quick-start',
+    'guides/from-litellm',
+    'errors',
+    'images',
+    'models',
+    'deploying',
+  ],
+  sections.flatMap((section) => section.pages).filter((name) => !isMade(name) || name === 'models'),
 );
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
@@ -66,7 +74,7 @@ test('samples have the gateway’s address and the reader’s key, also when the
     await page.goto('/docs/guides/quick-start');
     await page.getByLabel('Your key').fill(key);
     await page.getByText('Test key: the sandbox answers').waitFor();
-    await page.getByRole('button', { name: 'Copy' }).nth(1).click();
+    await page.getByRole('button', { name: 'Copy', exact: true }).nth(1).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.ok(copied.startsWith(`curl ${gateway.url}/v1/chat/completions`), copied);
@@ -74,9 +82,9 @@ test('samples have the gateway’s address and the reader’s key, also when the
     // The next page of the same tab still has it.
     await page.getByRole('link', { name: 'Streaming' }).first().click();
     await heading(page, 'Streaming').waitFor();
-    await page.getByText(key).first().waitFor();
+    await page.getByText(key).filter({ visible: true }).first().waitFor();
     await page.getByLabel('Your key').fill('');
-    await page.getByText('YOUR_KEY').first().waitFor();
+    await page.getByText('YOUR_KEY').filter({ visible: true }).first().waitFor();
   });
 });
 
@@ -133,7 +141,8 @@ test('the reference shows the fields and the answers of a call, in light and dar
     await heading(page, 'API reference').waitFor();
     await page.locator('#createMessage').waitFor();
     const call = page.locator('#createChatCompletion');
-    for (const title of await call.locator('> details > summary').all()) await title.click();
+    for (const title of await call.locator('.call-text > details > summary').all())
+      await title.click();
     await call.getByText('messages array of ChatMessage').click();
     await call.getByText('insufficient_balance').waitFor();
     await checkLooks(page, 'docs-reference');
@@ -254,5 +263,87 @@ test('a broken fragment in the address leaves the reference whole', async () => 
     await page.goto('/docs/reference#%E0%A4%A');
     await page.locator('#reference:not([aria-busy])').waitFor();
     await page.locator('#createMessage').waitFor();
+  });
+});
+
+test('a call has its code in four languages, with the reader’s key and edits, and the choice holds everywhere', async () => {
+  const { key } = await gateway.makeKey({ mode: 'test' });
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/docs/reference');
+    await page.getByLabel('Your key').fill(key);
+    const chat = await tryCall(page, '/v1/chat/completions');
+    const code = chat.getByRole('tabpanel').first();
+    await code.getByText(`Authorization: Bearer ${key}`).waitFor();
+    await chat.getByRole('tab', { name: 'Python' }).click();
+    await code.getByText('import httpx').waitFor();
+    await chat.getByLabel('Body').fill('{"model": "gpt-6-luna", "n": true}');
+    await code.getByText('"n": True').waitFor();
+    await page.keyboard.press('Tab');
+    await chat.getByRole('tab', { name: 'Python' }).press('ArrowRight');
+    await code.getByText('await fetch(').waitFor();
+    assert.equal(await page.getByRole('tab', { name: 'TypeScript', selected: false }).count(), 0);
+    await checkAccessibility(page);
+
+    await page.goto('/docs/guides/quick-start');
+    await page.getByRole('tab', { name: 'JavaScript', selected: true }).first().waitFor();
+    await page.getByText("import OpenAI from 'openai'").filter({ visible: true }).first().waitFor();
+    assert.equal(await page.getByText('package main').filter({ visible: true }).count(), 0);
+    await page.getByRole('tab', { name: 'Go' }).first().click();
+    await page.getByText('package main').filter({ visible: true }).first().waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Go', selected: true }).first().waitFor();
+  });
+});
+
+test('the button copies the page as Markdown with this gateway’s address', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto('/docs/guides/quick-start');
+    await page.getByRole('button', { name: 'Copy page' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.startsWith('# Quick start\n'), copied);
+    assert.ok(copied.includes(`curl ${gateway.url}/v1/chat/completions`), copied);
+  });
+});
+
+test('operators’ pages have a navigation of their own, and the search shows a reader’s own pages first', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/docs');
+    assert.equal(await page.getByRole('link', { name: 'Kubernetes' }).count(), 0);
+    const first = async (query: string) => {
+      await page.getByRole('searchbox').fill(query);
+      return page.locator('#found a').first().getAttribute('href');
+    };
+    assert.equal((await first('idempotency'))?.split('#')[0], '/docs/guides/idempotency');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Operate it' }).click();
+    await heading(page, 'Deploying').waitFor();
+    await page.getByRole('link', { name: 'Kubernetes' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Quick start', exact: true }).count(), 0);
+    assert.match((await first('idempotency')) ?? '', /^\/docs\/admin-api/);
+  });
+});
+
+test('the page of models finds models by words', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/docs/models');
+    await page.getByLabel('Find models').fill('gpt-6 thinks');
+    const rows = page.locator('table.models tbody tr').filter({ visible: true });
+    await page.getByText('claude-haiku-4-5', { exact: true }).waitFor({ state: 'hidden' });
+    for (const text of await rows.allTextContents()) assert.match(text, /gpt-6.*thinks/);
+    assert.ok((await rows.count()) > 0);
+    await page.getByLabel('Find models').fill('no such model');
+    await page.getByText('No model has these words.').waitFor();
+  });
+});
+
+test('the admin reference shows the calls of operators with code, and no field for a key', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/docs/admin-reference');
+    await page.locator('#postAdminAccounts').getByText('ADMIN_KEY').waitFor();
+    assert.equal(await page.getByLabel('Your key').count(), 0);
+    assert.equal(await page.locator('#createMessage').count(), 0);
+    await checkAccessibility(page);
   });
 });

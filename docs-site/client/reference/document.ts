@@ -1,4 +1,5 @@
 // The parts of an OpenAPI 3.1 document that the reference page shows.
+import type { Audience } from '../../contents.ts';
 
 export type Schema = {
   readonly $ref?: string;
@@ -15,6 +16,7 @@ export type Schema = {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
+  readonly examples?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -75,6 +77,27 @@ export function callsOf({ paths }: ApiDocument): Call[] {
       .filter(([method]) => methods.includes(method))
       .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );
+}
+
+export type Group = {
+  readonly name: string;
+  readonly description: string;
+  readonly calls: readonly Call[];
+};
+
+/** Groups that only operators read. */
+const operatorsTags = new Set(['Admin', 'Operation']);
+
+export function groupsOf(api: ApiDocument, audience: Audience): Group[] {
+  const calls = callsOf(api);
+  const shown = (api.tags ?? []).filter(
+    ({ name }) => operatorsTags.has(name) === (audience === 'operators'),
+  );
+  return shown.map(({ name, description = '' }) => ({
+    name,
+    description,
+    calls: calls.filter(({ tags = [] }) => tags.includes(name)),
+  }));
 }
 
 /** Follows `$ref` within the document. */

@@ -1,12 +1,6 @@
 // Sends a request of the reference page and reports its answer as it arrives.
-
-export type SentRequest = {
-  readonly method: string;
-  /** Path and query. */
-  readonly address: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-};
+import { readKey } from '../key.ts';
+import type { SampleRequest } from './request.ts';
 
 export type Progress = {
   readonly status: string;
@@ -31,14 +25,15 @@ const shownHeaders =
  * Throws when the connection fails.
  */
 export async function send(
-  { method, address, headers, body }: SentRequest,
+  { method, url, headers: own, body }: SampleRequest,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
   const startMs = performance.now();
   // The key alone decides: a reader who is signed in to the dashboard is nobody else here.
+  const headers = { ...own, Authorization: `Bearer ${readKey()}` };
   const request = { method, headers, body, signal, credentials: 'omit' } as const;
-  const response = await fetch(address, request);
+  const response = await fetch(url, request);
   let raw = '';
   let leftOut = 0;
   let reportedMs = 0;
@@ -103,18 +98,4 @@ export function errorCode(raw: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Returns the same request for a terminal. */
-export function curlOf({ method, address, headers, body }: SentRequest): string {
-  const lines = [
-    `curl ${method === 'GET' ? '' : '-N '}${quote(location.origin + address)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === null ? [] : [`-d ${quote(body)}`]),
-  ];
-  return lines.join(' \\\n  ');
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -4,7 +4,8 @@ import { element, prose } from '../dom.ts';
 import { readKey, watchKey } from '../key.ts';
 import type { Call, Parameter } from './document.ts';
 import { watchModels } from './models.ts';
-import { curlOf, errorCode, send, streamedText, type Progress, type SentRequest } from './send.ts';
+import { addressOf, headersOf, type SampleRequest } from './request.ts';
+import { errorCode, send, streamedText, type Progress } from './send.ts';
 
 const jsonType = 'application/json';
 
@@ -14,8 +15,14 @@ export function canBeTried({ security = [], requestBody }: Call): boolean {
   return takesKey && (requestBody === undefined || jsonType in requestBody.content);
 }
 
-export function createForm(call: Call): HTMLElement {
-  const { operationId, method, path, parameters = [], requestBody } = call;
+type Options = {
+  readonly example: SampleRequest;
+  /** Called with the request whenever the reader edits it. */
+  readonly onChange: (request: SampleRequest) => void;
+};
+
+export function createForm(call: Call, { example, onChange }: Options): HTMLElement {
+  const { operationId, method, path, parameters = [] } = call;
   const id = (name: string) => `try-${operationId}-${name}`;
   const shown = parameters.filter((parameter) =>
     ['path', 'query', 'header'].includes(parameter.in),
@@ -26,22 +33,14 @@ export function createForm(call: Call): HTMLElement {
     view: field(parameter.name, id(parameter.name), inputs.get(parameter)!),
   }));
   const headers = fields.filter(({ place }) => place === 'header').map(({ view }) => view);
-  const example = requestBody?.content[jsonType]?.example;
-  const body = requestBody
-    ? element('textarea', { id: id('body'), rows: '9', spellcheck: 'false' })
-    : null;
-  if (body) body.value = JSON.stringify(example ?? {}, null, 2);
+  const body =
+    example.body === null
+      ? null
+      : element('textarea', { id: id('body'), rows: '9', spellcheck: 'false' });
+  if (body) body.value = example.body!;
   const button = element('button', { type: 'submit', class: 'primary' }, 'Send');
   const stop = element('button', { type: 'button', hidden: true }, 'Stop');
   const answer = element('div', { class: 'answer' });
-  const curl = element('code', {});
-  const sample = element(
-    'figure',
-    { class: 'code' },
-    element('figcaption', {}, 'The same with curl'),
-    element('pre', { tabindex: '0' }, curl),
-  );
-  addCopyButton(sample);
   const form = element(
     'form',
     { class: 'try' },
@@ -53,39 +52,23 @@ export function createForm(call: Call): HTMLElement {
       : element('details', {}, element('summary', {}, 'Headers'), ...headers),
     element('div', { class: 'buttons' }, button, stop),
     answer,
-    sample,
   );
 
-  const request = (): SentRequest => {
-    const valueOf = (parameter: Parameter) => inputs.get(parameter)!.value.trim();
-    const given = shown.filter((parameter) => valueOf(parameter) !== '');
-    const query = new URLSearchParams(
-      given.filter((one) => one.in === 'query').map((one) => [one.name, valueOf(one)]),
+  const request = (): SampleRequest => {
+    const values = new Map(
+      [...inputs].map(([parameter, input]) => [parameter, input.value.trim()]),
     );
-    const address = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
-      const parameter = shown.find((one) => one.in === 'path' && one.name === name);
-      // Ids of models may contain slashes.
-      return parameter ? encodeURIComponent(valueOf(parameter)).replaceAll('%2F', '/') : whole;
-    });
     return {
-      method,
-      address: query.size === 0 ? address : `${address}?${query}`,
-      headers: {
-        authorization: `Bearer ${readKey() ?? 'YOUR_KEY'}`,
-        ...(body && { 'content-type': jsonType }),
-        ...Object.fromEntries(
-          given.filter((one) => one.in === 'header').map((one) => [one.name, valueOf(one)]),
-        ),
-      },
+      ...example,
+      url: location.origin + addressOf(call, values),
+      headers: { ...(body && { 'Content-Type': jsonType }), ...headersOf(values) },
       body: body?.value ?? null,
     };
   };
-  const showCurl = () => (curl.textContent = curlOf(request()));
-  form.addEventListener('input', showCurl);
+  form.addEventListener('input', () => onChange(request()));
   watchKey((key) => {
     const costs = key?.startsWith('tg_live_') && method === 'POST';
     button.textContent = costs ? 'Send with the live key (charged)' : 'Send';
-    showCurl();
   });
 
   let running: AbortController | null = null;
@@ -136,7 +119,10 @@ function inputFor(
   { name, schema, required = false }: Parameter,
   id: (name: string) => string,
 ): HTMLInputElement | HTMLSelectElement {
-  if (!schema?.enum) return element('input', { id: id(name), autocomplete: 'off', required });
+  if (!schema?.enum) {
+    const value = String(schema?.examples?.[0] ?? '');
+    return element('input', { id: id(name), autocomplete: 'off', required, value });
+  }
   const options = ['', ...schema.enum.map(String)];
   return element(
     'select',

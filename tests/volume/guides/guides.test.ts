@@ -16,6 +16,7 @@ import {
   type Sample,
   type SampleCommand,
 } from '../../support/guide-samples.ts';
+import { readMainSamples, readSamples } from '../../support/reference-samples.ts';
 import { installPython, skipWithoutPython as skip } from '../../support/python.ts';
 
 let gateway: TestGateway;
@@ -50,7 +51,9 @@ function inTools(command: string, options: Partial<SampleCommand> = {}): SampleC
   return { program: 'env', args: [`PATH=${path}`, 'sh', '-c', command], ...options };
 }
 
-async function runPython(own: readonly Sample[]): Promise<readonly string[]> {
+type Code = Pick<Sample, 'code'>;
+
+async function runPython(own: readonly Code[]): Promise<readonly string[]> {
   const filled = await Promise.all(own.map((sample) => fillSample(gateway, sample)));
   const runner = join(import.meta.dirname, 'run_samples.py');
   const printed = await runCommand(
@@ -60,7 +63,7 @@ async function runPython(own: readonly Sample[]): Promise<readonly string[]> {
   return JSON.parse(printed) as string[];
 }
 
-async function runGo(own: readonly Sample[]): Promise<readonly string[]> {
+async function runGo(own: readonly Code[]): Promise<readonly string[]> {
   const folder = join(tools, 'go');
   const flags = `CGO_ENABLED=${goEnv.CGO_ENABLED} GOFLAGS="-mod=mod ${goEnv.GOFLAGS}"`;
   return Promise.all(
@@ -83,3 +86,30 @@ for (const [language, run] of Object.entries({ python: runPython, go: runGo })) 
       await context.test(sample.place, () => assertPrints(printed[index]!, sample));
   });
 }
+
+for (const [language, run] of Object.entries({ python: runPython, go: runGo })) {
+  test(
+    `the main samples of the reference in ${language} run with a test key`,
+    { skip },
+    async (context) => {
+      const own = await readMainSamples(gateway, language as 'python' | 'go');
+      const printed = await run(own);
+      for (const [index, sample] of own.entries())
+        await context.test(sample.place, () => assertPrints(printed[index]!, sample));
+    },
+  );
+}
+
+test('every sample of the reference can be read by Python and Go', { skip }, async () => {
+  const python = (await readSamples(gateway, 'python')).map(({ code }) => code);
+  const compile =
+    'import json, sys; [compile(code, "sample", "exec") for code in json.load(sys.stdin)]';
+  const said = await runCommand(
+    inTools(`exec python3 -c '${compile}'`, { code: JSON.stringify(python) }),
+  );
+  assert.equal(said, '');
+  for (const { id, code } of await readSamples(gateway, 'go')) {
+    const formatted = await runCommand(inTools('exec gofmt', { code }));
+    assert.equal(formatted, code, id);
+  }
+});
