@@ -41,7 +41,12 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
     title: 'Guides',
     pages: [
       'guides/streaming',
+      'guides/structured-output',
       'guides/tools',
+      'guides/agents',
+      'guides/reasoning',
+      'guides/vision',
+      'guides/pdfs',
       'guides/images',
       'guides/search',
       'guides/costs',
@@ -96,6 +101,8 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
       'test-mode',
       'limits',
       'webhooks',
+      'api-changes',
+      'breaking-changes',
     ],
   },
 ];

@@ -4,6 +4,8 @@ import { after, before, test } from 'node:test';
 import sharp from 'sharp';
 import { addressOf, homePage, markdownAddressOf, sections } from '../../docs-site/contents.ts';
 import { errorKinds } from '../../src/canonical/errors.ts';
+import type { Operation } from '../../src/reference/operation.ts';
+import { publicOperations } from '../../src/reference/public-operations.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -164,4 +166,13 @@ test('the page of models has the prices of /v1/models/info, for everybody, witho
     assert.ok(line.startsWith(`| ${id} | $`), line);
   }
   assert.doesNotMatch(page + text, /NaN|undefined|\{\{/);
+});
+
+test('the API changelog names every call for customers', async () => {
+  const text = await (await read('/docs/api-changes.md')).text();
+  const calls = Object.entries<Operation>(publicOperations)
+    .filter(([, { tag }]) => tag !== 'Operation')
+    .map(([name]) => name);
+  assert.ok(calls.length > 20);
+  for (const name of calls) assert.ok(text.includes(`\`${name}\``), name);
 });
