@@ -55,8 +55,8 @@ after(() => gateway.stop());
 async function fill(): Promise<void> {
   const { account } = user;
   await gateway.makeAdminKey({ scopes: ['accounts:write', 'keys:write', 'credits:write'] });
-  for (const of of [`/accounts/${account}`, '/operator/accounts/operators']) {
-    const path = `${of}/alert-endpoints`;
+  for (const place of [`/accounts/${account}`, '/operator/accounts/operators']) {
+    const path = `${place}/alert-endpoints`;
     const body = { kind: 'webhook', address: `http://${nobody}/hooks/of-a-long-name/tollgate` };
     const made = await jsonOf<{ endpoint: { id: string } }>(user.post(path, body));
     await user.post(path, { ...body, types: ['payment.received', 'spend.anomaly'] });
