@@ -98,8 +98,10 @@ async function settingsVersion(): Promise<number> {
 /** Saves an alias of a model as a new version, and returns it. */
 async function savedAlias(): Promise<string> {
   const alias = newIdWithPrefix('a');
-  const changes = [{ path: ['aliases', alias], value: 'gpt-6-luna' }];
-  const body = { version: await settingsVersion(), changes };
+  const body = {
+    version: await settingsVersion(),
+    changes: [{ path: ['aliases', alias], value: 'gpt-6-luna' }],
+  };
   await admin.ok('PATCH', '/settings/saved', { body });
   return alias;
 }
@@ -214,8 +216,11 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /operator/settings/preview': null,
   'POST /operator/settings/test-provider': null,
   'PATCH /operator/settings/saved': async () => {
-    const changes = [{ path: ['aliases', newIdWithPrefix('a')], value: 'gpt-6-luna' }];
-    return { ...(await byOperator()), body: { version: await settingsVersion(), changes } };
+    const body = {
+      version: await settingsVersion(),
+      changes: [{ path: ['aliases', newIdWithPrefix('a')], value: 'gpt-6-luna' }],
+    };
+    return { ...(await byOperator()), body };
   },
   'POST /operator/settings/restore': async () => {
     const restored = await settingsVersion();

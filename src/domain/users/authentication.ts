@@ -134,13 +134,16 @@ export class Authentication {
         'account_members.role',
         'accounts.requires_second_factor',
       ])
-      .select(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('user_credentials')
-            .select('user_credentials.id')
-            .whereRef('user_credentials.user_id', '=', 'users.id')
-            .where('user_credentials.password', 'is not', null),
-        ).as('has_password'),
+      .select((eb) =>
+        eb
+          .exists(
+            eb
+              .selectFrom('user_credentials')
+              .select('user_credentials.id')
+              .whereRef('user_credentials.user_id', '=', 'users.id')
+              .where('user_credentials.password', 'is not', null),
+          )
+          .as('has_password'),
       )
       .where('users.id', '=', user.id)
       .orderBy('account_members.created_at_ms')

@@ -57,7 +57,13 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
       const { id, event_id, endpoint_id, attempts, problem } = row;
       const { sentence } = wordsOf(type, JSON.parse(data));
       return {
-        ...{ id, event_id, endpoint_id, type, sentence, attempts, problem },
+        id,
+        event_id,
+        endpoint_id,
+        type,
+        sentence,
+        attempts,
+        problem,
         created_at: new Date(row.created_at_ms).toISOString(),
         tried_at: isoTimeOf(row.tried_at_ms),
         delivered_at: isoTimeOf(row.delivered_at_ms),
