@@ -79,7 +79,8 @@ const today = () => new Date(clock.nowMs()).toISOString().slice(0, 10);
 const readings = async (account: string) =>
   (await rowsOf(gateway.database, 'audit_log', { account_id: account }))
     .filter(({ action }) => action.startsWith('account.read-'))
-    .map(({ action, subject, actor_id }) => ({ action, subject, actor_id }));
+    .map(({ action, subject, actor_id }) => ({ action, subject, actor_id }))
+    .toSorted((one, other) => compare(other.action, one.action));
 
 test('an operator reads what a customer sees, and each of a customer’s own views agrees', async () => {
   const { owner, account, key, id } = await customer();
