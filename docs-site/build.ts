@@ -118,7 +118,13 @@ function checkLinks(documents: ReadonlyMap<string, Rendered>): void {
 }
 
 function passagesOf(documents: ReadonlyMap<string, Document>): FoundPassage[] {
-  return [...documents].flatMap(([name, { title, audience, passages }]) =>
+  const made = sections.flatMap(({ audience, pages }) =>
+    pages.filter(isMade).map((name) => {
+      const page = madePages[name];
+      return { address: addressOf(name), page, audience, heading: '', text: page };
+    }),
+  );
+  const written = [...documents].flatMap(([name, { title, audience, passages }]) =>
     passages
       .filter(({ text }) => text !== '')
       .map(({ id, heading, text }) => ({
@@ -129,6 +135,7 @@ function passagesOf(documents: ReadonlyMap<string, Document>): FoundPassage[] {
         text,
       })),
   );
+  return [...made, ...written];
 }
 
 async function writeAssets(folder: string, passages: readonly FoundPassage[]): Promise<Assets> {

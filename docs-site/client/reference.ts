@@ -121,9 +121,10 @@ function linkCodes(description: string): Node[] {
 function renderContents(shown: readonly Group[]): void {
   const groups = shown.flatMap(({ name, calls }) => [
     element('li', { class: 'group' }, name),
-    ...calls.map(({ operationId, path }) =>
-      element('li', {}, element('a', { href: `#${operationId}` }, ...breakable(path))),
-    ),
+    ...calls.map(({ operationId, method, path }) => {
+      const title = [element('small', {}, method), ' ', ...breakable(path)];
+      return element('li', {}, element('a', { href: `#${operationId}` }, ...title));
+    }),
   ]);
   const list = element('ul', { class: 'calls', 'aria-label': 'Calls' }, ...groups);
   document.querySelector('#navigation a[aria-current=page]')!.after(list);

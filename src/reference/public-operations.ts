@@ -196,13 +196,21 @@ function telemetry<const Id extends string>(id: Id, what: string) {
   } as const satisfies Operation;
 }
 
-function rootFile<const Id extends string>(id: Id, summary: string) {
+/** `parameter`: the name of the part of the path that chooses the file. */
+function file<const Id extends string>(id: Id, summary: string, parameter?: string) {
   return {
     id,
     tag: 'Operation',
     summary,
     access: 'open',
-    answers: { 200: { description: 'The file.', content: { '*/*': Type.Unsafe<string>({}) } } },
+    parameters: parameter ? [{ name: parameter, in: 'path', schema: Type.String() }] : [],
+    answers: {
+      200: {
+        description: 'The file.',
+        headers: ['cache-control'],
+        content: { '*/*': Type.Unsafe<string>({}) },
+      },
+    },
     errors: [...always, 'not_found'],
   } as const satisfies Operation;
 }
@@ -646,39 +654,11 @@ export const publicOperations = {
     },
     errors: [...always, 'not_found'],
   },
-  'GET /docs/*': {
-    id: 'getDocumentationPage',
-    tag: 'Operation',
-    summary: 'Read a page or a file of the documentation',
-    access: 'open',
-    parameters: [{ name: 'page', in: 'path', schema: Type.String() }],
-    answers: {
-      200: {
-        description: 'The page or the file.',
-        headers: ['cache-control'],
-        content: { '*/*': Type.Unsafe<string>({}) },
-      },
-    },
-    errors: [...always, 'not_found'],
-  },
-  'GET /robots.txt': rootFile('getRobots', 'Read what search engines may visit'),
-  'GET /favicon.ico': rootFile('getIcon', 'Get the icon of this gateway'),
-  'GET /llms.txt': rootFile('getDocumentationList', 'List the documentation for language models'),
-  'GET /assets/*': {
-    id: 'getAsset',
-    tag: 'Operation',
-    summary: 'Read a file of the dashboard',
-    access: 'open',
-    parameters: [{ name: 'file', in: 'path', schema: Type.String() }],
-    answers: {
-      200: {
-        description: 'The file.',
-        headers: ['cache-control'],
-        content: { '*/*': Type.Unsafe<string>({}) },
-      },
-    },
-    errors: [...always, 'not_found'],
-  },
+  'GET /docs/*': file('getDocumentationPage', 'Read a page or a file of the documentation', 'page'),
+  'GET /robots.txt': file('getRobots', 'Read what search engines may visit'),
+  'GET /favicon.ico': file('getIcon', 'Get the icon of this gateway'),
+  'GET /llms.txt': file('getDocumentationList', 'List the documentation for language models'),
+  'GET /assets/*': file('getAsset', 'Read a file of the dashboard', 'file'),
   'POST /webhooks/stripe': {
     id: 'takeStripeEvent',
     tag: 'Operation',

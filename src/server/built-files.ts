@@ -19,6 +19,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
+/** Returns the type of a file by its ending, which must be one of the build's. */
+export const mediaTypeOf = (name: string) => mediaTypes[extname(name)]!;
+
 /** In order of preference, with the ending that the build adds to the file's name. */
 const encodings = [
   { name: 'br', ending: '.br' },
@@ -64,7 +67,7 @@ export class BuiltFiles {
     const content = await this.#read(name + (encoding?.ending ?? ''));
     return reply
       .headers({
-        'content-type': mediaTypes[extname(name)],
+        'content-type': mediaTypeOf(name),
         vary: 'accept-encoding',
         ...(encoding && { 'content-encoding': encoding.name }),
       })

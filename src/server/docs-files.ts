@@ -2,7 +2,7 @@
 // Markdown, their files, and files of the root such as `/robots.txt`.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
-import { assetHeaders, BuiltFiles } from './built-files.ts';
+import { assetHeaders, BuiltFiles, mediaTypeOf } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { htmlTables, markdownTables } from './docs-models.ts';
 import { publicPrices } from './models.ts';
@@ -33,45 +33,38 @@ export class DocsFiles {
       const path = (request.params as { readonly '*'?: string })['*'] ?? '';
       if (path.startsWith('assets/') && this.#files.has(path))
         return this.#files.send(path, request, reply.headers(assetHeaders));
-      if (path.endsWith('.md') && this.#files.has(path))
-        return this.#sendText(path, request, reply);
       const page = path === '' ? 'index.html' : `${path.replace(/\/$/, '')}.html`;
-      const isFound = this.#files.has(page);
+      const name = path.endsWith('.md') ? path : page;
+      const isFound = this.#files.has(name);
       if (!isFound && !(this.#files.has(missing) && request.headers.accept?.includes('text/html')))
         throw new ApiError('not_found', `There is no such page. ${docsPath} lists all of them.`);
       reply.code(isFound ? 200 : 404).headers(pageHeaders({}));
-      if (page === modelsPage)
-        return reply.send(await this.#fill(page, htmlTables(publicPrices(this.#context))));
-      return this.#files.send(isFound ? page : missing, request, reply);
+      return this.#send(isFound ? name : missing, request, reply);
     };
   }
 
   /** Throws ApiError 404 if the documentation is not built. */
   getRootFile(name: (typeof rootFiles)[number]): Handler {
     return async (request, reply) => {
-      if (!this.#files.has(name))
-        throw new ApiError('not_found', 'The documentation is not built.');
-      if (name.endsWith('.txt')) return this.#sendText(name, request, reply);
-      return this.#files.send(name, request, reply);
+      if (this.#files.has(name)) return this.#send(name, request, reply);
+      throw new ApiError('not_found', 'The documentation is not built.');
     };
   }
 
-  /** Sends a text in which this gateway's address stands. */
-  async #sendText(name: string, request: FastifyRequest, reply: FastifyReply) {
-    const { publicUrl } = request.server;
-    const tables = name === modelsText ? markdownTables(publicPrices(this.#context)) : '';
-    const text = await this.#fill(name, tables);
-    const type = name.endsWith('.md') ? 'text/markdown' : 'text/plain';
-    return reply
-      .type(`${type}; charset=utf-8`)
-      .send(text.replaceAll('{{gateway}}', () => baseUrlOf(publicUrl, request)));
-  }
-
-  async #fill(name: string, tables: string): Promise<string> {
-    return (await this.#files.text(name)).replace('{{models}}', () => tables);
+  /** Writes the prices in force and this gateway's address into the files that name them. */
+  async #send(name: string, request: FastifyRequest, reply: FastifyReply) {
+    const tables = modelPages[name];
+    if (!tables && !/\.(?:md|txt)$/.test(name)) return this.#files.send(name, request, reply);
+    const address = baseUrlOf(request.server.publicUrl, request);
+    const text = (await this.#files.text(name))
+      .replace('{{models}}', () => tables?.(publicPrices(this.#context)) ?? '')
+      .replaceAll('{{gateway}}', () => address);
+    return reply.type(mediaTypeOf(name)).send(text);
   }
 }
 
 const missing = '404.html';
-const modelsPage = 'models.html';
-const modelsText = 'models.md';
+const modelPages: Readonly<Record<string, typeof htmlTables>> = {
+  'models.html': htmlTables,
+  'models.md': markdownTables,
+};

@@ -11,3 +11,9 @@ test('names are text, prices have two to six decimals, and what is not sold has 
   assert.equal(html.match(/<table/g)?.length, 1);
   assert.ok(markdownTables(prices).endsWith('| web<search> | $0.005 | $0.123457 |'));
 });
+
+test('a gateway without models says so', () => {
+  const empty = { ...prices, web_search: null };
+  assert.equal(htmlTables(empty), '<p>No model can be run yet.</p>');
+  assert.equal(markdownTables(empty), 'No model can be run yet.');
+});

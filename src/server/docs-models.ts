@@ -10,6 +10,8 @@ type ChatInfo = Exclude<Info, ImageInfo>;
 type Prices = ModelInfoList & { readonly endOf: (id: string) => string | undefined };
 type Row = readonly string[];
 
+const none = 'No model can be run yet.';
+
 export function htmlTables(prices: Prices): string {
   const tables = tablesOf(prices).map(([columns, ...rows]) => {
     const cell = (text: string, at: number) => `<td data-label="${columns[at]}">${text}</td>`;
@@ -19,7 +21,7 @@ export function htmlTables(prices: Prices): string {
     const head = columns.map((column) => `<th scope="col">${column}</th>`);
     return `<table class="middle models"><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
   });
-  return tables.join('\n');
+  return tables.join('\n') || `<p>${none}</p>`;
 }
 
 export function markdownTables(prices: Prices): string {
@@ -27,7 +29,7 @@ export function markdownTables(prices: Prices): string {
   const tables = tablesOf(prices).map(([columns, ...rows]) =>
     [columns, columns.map(() => '---'), ...rows].map(line).join('\n'),
   );
-  return tables.join('\n\n');
+  return tables.join('\n\n') || none;
 }
 
 /** Each begins with its columns. A row's first cell is an id. */
@@ -36,7 +38,7 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
   const isChat = (entry: Info): entry is ChatInfo => !isImage(entry);
   const row = ({ id }: Info, prices: Row, notes: Row): Row => {
     const end = endOf(id);
-    const all = [...notes, end ? `ends on ${end}` : ''];
+    const all = [...notes, end ? `until ${end}` : ''];
     return [id, ...prices, all.filter((note) => note !== '').join('; ')];
   };
   const chat = data.filter(isChat).map((entry) => {
@@ -71,7 +73,9 @@ function notesOn(entry: ChatInfo): Row {
       `${one.service_tier ?? ''} ${one.hours_utc ?? ''} ${pair(one)}`.trim(),
     ),
     ...entry.scheduled_prices.map((one) => `from ${one.effective_from.slice(0, 10)} ${pair(one)}`),
-    ...Object.entries(entry.search_prices).map(([tool, price]) => `${tool} ${usd(price)}`),
+    ...Object.entries(entry.search_prices).map(
+      ([tool, price]) => `${tool.replaceAll('_', ' ')} ${usd(price)}`,
+    ),
   ];
 }
 
@@ -99,4 +103,5 @@ const dollars = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 6,
 });
 const usd = (amount: number) => dollars.format(amount);
-const count = (tokens: number) => tokens.toLocaleString('en-US');
+const numbers = new Intl.NumberFormat('en-US');
+const count = (tokens: number) => numbers.format(tokens);

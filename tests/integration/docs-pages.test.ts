@@ -86,6 +86,9 @@ test('an unknown page is a page for browsers and JSON for programs, and no path 
     '/docs/assets/no.js',
     '/docs/..%2fmain.js',
     '/docs/404.html',
+    '/docs/no.md',
+    '/docs/robots.txt',
+    '/docs/..%2f..%2fREADME.md',
   ]) {
     const answer = await read(path);
     assert.equal(answer.status, 404, path);

@@ -60,9 +60,11 @@ type Operation = {
   readonly responses: Readonly<Record<string, Answer>>;
 };
 
+type Tag = { readonly name: string; readonly description?: string };
+
 export type ApiDocument = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly tags?: readonly Tag[];
 };
 
 /** An operation with its place. */
@@ -85,14 +87,15 @@ export type Group = {
   readonly calls: readonly Call[];
 };
 
-/** Groups that only operators read. */
-const operatorsTags = new Set(['Admin', 'Operation']);
+/** Groups that only operators read, in their order. */
+const operatorsTags = ['Admin', 'Operation'];
 
 export function groupsOf(api: ApiDocument, audience: Audience): Group[] {
   const calls = callsOf(api);
-  const shown = (api.tags ?? []).filter(
-    ({ name }) => operatorsTags.has(name) === (audience === 'operators'),
-  );
+  const placeOf = ({ name }: Tag) => operatorsTags.indexOf(name);
+  const shown = (api.tags ?? [])
+    .filter((tag) => (placeOf(tag) === -1) === (audience === 'customers'))
+    .toSorted((one, other) => placeOf(one) - placeOf(other));
   return shown.map(({ name, description = '' }) => ({
     name,
     description,

@@ -66,7 +66,7 @@ export const alertsEndpoints = {
     ...changing,
     confirmed: true,
     summary: 'Add an endpoint of alerts',
-    note: 'At most 10. [webhooks.md](webhooks.md) lists the events. To replace a secret, add another endpoint.',
+    note: 'At most 10. `/docs/webhooks` lists the events. To replace a secret, add another endpoint.',
     body: Type.Object({
       kind: Kind,
       address: Type.String({
