@@ -41,9 +41,10 @@ export function listOfPages(
   return `# Tollgate\n\n> ${summary}\n\nEvery call: ${gateway}/openapi.json\n\n${parts.join('\n')}`;
 }
 
-/** Returns the first sentence below the title, without its marks. */
+/** Returns the first sentence of a document, without its marks. */
 export function summaryOf(text: string): string {
-  const paragraph = /^# .+\n+([^]+?)(?:\n\n|$)/.exec(text)?.[1] ?? '';
+  const parts = text.replaceAll(/^```[^]*?^```$/gm, '').split(/\n{2,}/);
+  const paragraph = parts.find((part) => /^[A-Za-z`[{*]/.test(part)) ?? '';
   const plain = paragraph.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll(/[*\s]+/g, ' ');
-  return /^.+?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain;
+  return (/^.+?\.(?= |$)/.exec(plain)?.[0] ?? plain).replace(/:$/, '.');
 }

@@ -130,7 +130,8 @@ test('/llms.txt lists every page with its address', async () => {
   const text = await answer.text();
   for (const name of pageNames)
     assert.ok(text.includes(`](${gateway.url}${markdownAddressOf(name)}): `), name);
-  assert.doesNotMatch(text, /: $|\{\{/m);
+  assert.doesNotMatch(text, /: (?:$|[#|-]|```)|\{\{/m);
+  assert.ok(text.includes('Set `stream: true`, and the answer arrives'));
 });
 
 test('a browser that asks for the icon or for /robots.txt gets these, not the dashboard', async () => {
