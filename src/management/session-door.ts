@@ -1,5 +1,6 @@
 // The door of the dashboard's API, which a session opens. Each call takes the same steps: origin,
 // session, access, validation, confirmation, handler.
+import { operatorsPlace } from '../terms/alert-events.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { Session } from '../domain/users/session.ts';
@@ -55,7 +56,8 @@ async function enter(
     await checkConfirmation(context, { session: session!, body: body as object, request, reply });
   // Before the answer: what is not recorded is not shown. Members read what is theirs.
   const { account: of, request: id } = request.params as { account?: string; request?: string };
-  if (!account && of !== undefined && request.method === 'GET') {
+  const isOfAccount = of !== undefined && of !== operatorsPlace;
+  if (!account && isOfAccount && request.method === 'GET') {
     await requireAccount(context.database, of);
     if (noted) await changes.noteReading(of, noted === 'each' ? id! : null);
   }

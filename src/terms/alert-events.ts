@@ -40,6 +40,9 @@ const both = ['accounts', 'operators'] as const;
 const usd = (amount: number) => `$${formatUsd(micros(amount))}`;
 const change = (amount: number) => `${amount < 0 ? '-' : '+'}${usd(Math.abs(amount))}`;
 
+/** In the place of an account: endpoints of the operators themselves. */
+export const operatorsPlace = 'operators';
+
 export const alertEvents = {
   'balance.low': event(
     ['accounts'],

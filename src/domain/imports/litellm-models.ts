@@ -1,5 +1,6 @@
 // Reads LiteLLM's models, from its config.yaml and its database, which add up: each deployment is a
 // route. What the database has sealed is opened with LiteLLM's own salt key.
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import { createDecipheriv, hash } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import hosts from '../../../catalog/other-gateways.json' with { type: 'json' };
@@ -119,7 +120,7 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
   const provider: PlannedProvider = {
     kind,
     // The other clients get the address with its version there.
-    base_url: base!.replace(isVersionless ? /\/+(?:v1\/*)?$/ : /\/+$/, ''),
+    base_url: isVersionless ? withoutVersion(base!) : withoutTrailing(base!, '/'),
     api_key:
       reference(params['api_key']) ||
       (host!.variable === undefined ? 'none' : `\${${host!.variable}}`),
@@ -223,4 +224,10 @@ export function unseal(stored: string, saltKey: string): string | typeof sealed 
   } catch {
     return sealed;
   }
+}
+
+/** `https://api.anthropic.com/v1/` → `https://api.anthropic.com` */
+function withoutVersion(address: string): string {
+  const whole = withoutTrailing(address, '/');
+  return whole.endsWith('/v1') ? withoutTrailing(whole.slice(0, -'/v1'.length), '/') : whole;
 }

@@ -1,5 +1,6 @@
 // Reads the database of new-api, or of one-api from which it comes: its users are accounts here,
 // its tokens keys, its channels providers. Forks differ, so a column may be missing.
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import hosts from '../../../catalog/other-gateways.json' with { type: 'json' };
 import { DatabaseUnusable } from '../../db/database-error.ts';
 import type { ForeignDatabase, ForeignRow } from '../../db/foreign.ts';
@@ -209,7 +210,7 @@ function readChannels({ draft, isOneApi }: Source, channels: readonly ForeignRow
       readChannel(draft, row, {
         name,
         kind: host!.kind!,
-        base_url: base!.replace(/\/+$/, '') + host!.path,
+        base_url: withoutTrailing(base!, '/') + host!.path,
         rank: priorities.indexOf(priorityOf(row)),
       });
   }

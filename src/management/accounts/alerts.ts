@@ -2,7 +2,13 @@
 import { listDeliveries } from '../../domain/alerts/outbox.ts';
 import { listEndpoints, type Owner } from '../../domain/alerts/endpoints.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
-import { alertEvents, type AlertType, typesHeardBy, wordsOf } from '../../terms/alert-events.ts';
+import {
+  alertEvents,
+  type AlertType,
+  operatorsPlace,
+  typesHeardBy,
+  wordsOf,
+} from '../../terms/alert-events.ts';
 import {
   changeAlertEndpoint,
   createAlertEndpoint,
@@ -85,5 +91,5 @@ function ownerOf({
   params: { account },
   session,
 }: Pick<Caller, 'session'> & { readonly params: { readonly account: string } }): Owner {
-  return account === 'operators' && session?.isOperator === true ? null : account;
+  return account === operatorsPlace && session?.isOperator === true ? null : account;
 }
