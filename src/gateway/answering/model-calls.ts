@@ -8,6 +8,7 @@ import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { Retries, type Retry } from './retries.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
+import type { TakeResult } from '../../domain/limits/rates.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
@@ -41,37 +42,62 @@ type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastF
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
   const retries = new Retries(held.gateway);
   try {
-    return await tryRoutes<Attempt, LastCall<Answer>>(await firstAttempt(held), {
-      call: (attempt, number) => callAttempt({ held, attempt, number, retries }, call),
-      nextAfter: (failed) => nextAttempt(failed, retries),
-    });
+    const first = firstAttempt(held);
+    return await tryRoutes<Attempt, LastCall<Answer>>(
+      first instanceof Promise ? await first : first,
+      {
+        call: (attempt, number) => callAttempt({ held, attempt, number, retries }, call),
+        nextAfter: (failed) => nextAttempt(failed, retries),
+      },
+    );
   } finally {
     retries.giveBack();
   }
 }
 
 /**
- * One request at a time tests a route that was out of use. Another may be testing it already.
+ * One request at a time tests a route that was out of use. Another may be testing it already. Without
+ * limits of credentials, nothing runs between the look and the call: else several would test it.
  */
-async function firstAttempt(held: Held): Promise<Attempt> {
+function firstAttempt(held: Held): Attempt | Promise<Attempt> {
   const { plan, granted } = held.terms;
   const first = plan.begin(granted);
-  return (await isAvailable(held, first)) ? first : ((await nextAvailable(held)) ?? first);
+  const found = firstAvailable(held, first);
+  return found instanceof Promise ? found.then((attempt) => attempt ?? first) : (found ?? first);
 }
 
-async function nextAvailable(held: Held): Promise<Attempt | null> {
+function nextAvailable(held: Held): Attempt | null | Promise<Attempt | null> {
   const { plan, granted } = held.terms;
-  for (let next = plan.next(granted); next; next = plan.next(granted))
-    if (await isAvailable(held, next)) return next;
+  return firstAvailable(held, plan.next(granted));
+}
+
+/** Returns the attempt, or the first one behind it that may be made. */
+function firstAvailable(
+  held: Held,
+  attempt: Attempt | null,
+): Attempt | null | Promise<Attempt | null> {
+  const { plan, granted } = held.terms;
+  for (let next = attempt; next; next = plan.next(granted)) {
+    if (!isInUse(held, next)) continue;
+    const { name, callsPerMinute } = next.route.provider;
+    if (next.route.isSandbox || callsPerMinute === null) return next;
+    const taken = held.gateway.rateLimits.takeCall(name, callsPerMinute);
+    if (taken instanceof Promise) return orNext(held, next, taken);
+    if (taken.isGranted) return next;
+  }
   return null;
 }
 
-async function isAvailable({ gateway }: Held, { route }: Attempt): Promise<boolean> {
-  const { isSandbox, name, provider } = route;
-  if (isSandbox) return true;
-  if (!gateway.hosts.routing.health.isAvailable(name)) return false;
-  if (provider.callsPerMinute === null) return true;
-  return (await gateway.rateLimits.takeCall(provider.name, provider.callsPerMinute)).isGranted;
+async function orNext(
+  held: Held,
+  attempt: Attempt,
+  taken: Promise<TakeResult>,
+): Promise<Attempt | null> {
+  return (await taken).isGranted ? attempt : nextAvailable(held);
+}
+
+function isInUse({ gateway }: Held, { route }: Attempt): boolean {
+  return route.isSandbox || gateway.hosts.routing.health.isAvailable(route.name);
 }
 
 type ToCall = {
