@@ -173,7 +173,10 @@ const oauthErrors: readonly ErrorCode[] = [
 ];
 const revokeForm = Type.Object({ token: Type.String({ description: 'The key.' }) });
 const tokenForm = Type.Object({
-  grant_type: Type.String({ examples: ['urn:ietf:params:oauth:grant-type:device_code'] }),
+  grant_type: Type.String({
+    description: 'The kind of grant, always the same.',
+    examples: ['urn:ietf:params:oauth:grant-type:device_code'],
+  }),
   device_code: Type.String({ description: 'The code of the program.' }),
 });
 
