@@ -439,7 +439,7 @@ test('owners rename the account and switch the storage of answers; others can on
   await visit(admin, '/settings?tab=account', async (page) => {
     const main = page.getByRole('main');
     await main.getByText('Analytical Engines').waitFor();
-    await main.getByText('No', { exact: true }).waitFor();
+    await main.getByText('No', { exact: true }).first().waitFor();
     await main.getByText(account).waitFor();
     assert.equal(await main.getByRole('textbox').count(), 0);
     assert.equal(await main.getByRole('switch').count(), 0);
