@@ -132,7 +132,7 @@ async function newest({ database, secrets }: Installation) {
 }
 
 function partsOf({ database, secrets, settings }: Installation): SettingsParts {
-  return { database, secrets, settings };
+  return { database, secrets, settings, fromShell: true };
 }
 
 /** JSON, or else a text as it stands. */

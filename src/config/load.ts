@@ -40,8 +40,11 @@ type Resolving = ConfigSource & { readonly dataDir?: string; readonly saved?: Sa
 export type ConfigReader = {
   /** The file as it was last read, with the settings saved in the database beneath it. */
   readonly withSaved: (saved: SavedSettings) => Config;
-  /** Reads the file again. It must be valid with these settings, or the last one stays. */
-  readonly rereadFile: (saved: SavedSettings) => Config;
+  /**
+   * Reads the file again. The last one stays when this one is wrong with these settings, or when
+   * `check` throws.
+   */
+  readonly rereadFile: (saved: SavedSettings, check: (config: Config) => void) => Config;
   /** The file as it is written, with its references to variables. */
   readonly written: () => Readonly<Record<string, unknown>>;
   /** The fields that the file sets, each with its line, and the variables that set one. */
@@ -55,9 +58,10 @@ export function openConfig(source: ConfigSource): ConfigReader {
   let file = findFile(source);
   return {
     withSaved: (saved) => resolveConfig(file, { ...source, saved }),
-    rereadFile: (saved) => {
+    rereadFile: (saved, check) => {
       const found = findFile(source);
       const config = resolveConfig(found, { ...source, saved });
+      check(config);
       file = found;
       return config;
     },

@@ -120,7 +120,7 @@ export class LiveConfig {
   async #use(version: number, settings: SavedSettings, rereads: boolean): Promise<void> {
     const { reader, log } = this.#options;
     try {
-      const read = rereads ? reader.rereadFile(settings) : reader.withSaved(settings);
+      const read = rereads ? reader.rereadFile(settings, loadCatalog) : reader.withSaved(settings);
       loadCatalog(read);
       const fixed = fixedFieldsOf(this.#config, read);
       if (fixed.length > 0)

@@ -274,6 +274,9 @@ test('the file is read again when asked to; a bad one is refused, and the old on
     assert.match(refused.problem!, /tollgate\.yaml:1:\d+: models\.broken/);
     assert.equal((await gateway.get('/v1/models/fresh', { key })).status, 200);
     assert.equal(refused.in_force, refused.version - 1);
+    rewrite({ aliases: { broken: 'nothing' } });
+    const unfit = await admin.ok<Saved>('POST', '/settings/reload');
+    assert.match(unfit.problem!, /aliases\.broken/);
     // A change in the browser goes on with the last good file.
     assert.equal((await save({ path: ['aliases', 'later'], value: 'fresh' })).problem, null);
     assert.equal((await gateway.get('/v1/models/later', { key })).status, 200);
@@ -372,4 +375,20 @@ test('commands save settings too', async () => {
     ({ id }) => id === 'sold',
   );
   assert.equal(listed?.live, true);
+});
+
+test('a command mends settings that no longer fit the file', async () => {
+  const file = join(gateway.program.dataDir, 'tollgate.yaml');
+  const written = readFileSync(file, 'utf8');
+  await save({ path: ['aliases', 'first'] }, { path: ['aliases', 'astray'], value: 'filed' });
+  try {
+    const { models, ...others } = JSON.parse(written) as { models: object };
+    assert.ok(models);
+    writeFileSync(file, JSON.stringify(others));
+    await gateway.program.cli('settings', 'unset', 'aliases.astray');
+    const { fields } = await gateway.program.cli<{ fields: object }>('settings', 'show');
+    assert.ok(!('aliases.astray' in fields));
+  } finally {
+    writeFileSync(file, written);
+  }
 });

@@ -45,7 +45,7 @@ testMutations(saved('.'), {
   },
   'the file is read again with every change': {
     file: 'threads/live-config.ts',
-    guard: 'rereads ? reader.rereadFile(settings) : reader.withSaved(settings)',
-    without: 'reader.rereadFile(settings)',
+    guard: ': reader.withSaved(settings);',
+    without: ': reader.rereadFile(settings, loadCatalog);',
   },
 });
