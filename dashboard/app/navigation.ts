@@ -110,7 +110,7 @@ export const accountPages: readonly NavigationItem[] = [
     label: 'Alerts',
     icon: IconBell,
     keywords: 'webhook slack e-mail notify low balance cap warning',
-    description: 'Who is told of what, and how',
+    description: 'Webhooks, e-mail and Slack for the account’s events',
   },
   {
     to: '/settings',
@@ -191,7 +191,7 @@ export const operatorPages: readonly NavigationItem[] = [
     label: 'Alerts',
     icon: IconBell,
     keywords: 'operator webhook slack e-mail notify',
-    description: 'Who is told of trouble, and how',
+    description: 'Webhooks, e-mail and Slack for the operators’ events',
   },
   {
     to: '/operator/settings',

@@ -137,3 +137,25 @@ export type OutputFormat =
 
 /** An Anthropic prompt-cache mark; other vendors cache by themselves. */
 export type CacheControl = { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' };
+
+/** A request without content, for those that set only a few fields. */
+export const emptyRequest: CanonicalRequest = {
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  seed: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  stopSequences: [],
+  reasoning: null,
+  outputFormat: { type: 'text' },
+  endUser: null,
+  metadata: null,
+  promptCacheKey: null,
+};

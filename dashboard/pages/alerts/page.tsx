@@ -1,4 +1,4 @@
-// Where the account's owners are told of events.
+// The endpoints that the account's events are sent to.
 import { AlertsView } from '../../parts/alerts-view.tsx';
 import { ofAccount } from '../../parts/alerts-of.ts';
 

@@ -2,7 +2,7 @@
 // answers cost the operator a few tokens.
 import type { ProviderConfig } from '../../config/schema.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
+import { type CanonicalRequest, emptyRequest } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import type { UpstreamFormat } from '../../formats/format.ts';
@@ -140,24 +140,9 @@ function callOf(
 }
 
 const question: CanonicalRequest = {
-  system: [],
+  ...emptyRequest,
   messages: [{ role: 'user', content: [{ type: 'text', text: 'Answer with the word: ready' }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
   maxOutputTokens: outputTokensMax,
-  temperature: null,
-  topP: null,
-  topK: null,
-  seed: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  stopSequences: [],
-  reasoning: null,
-  outputFormat: { type: 'text' },
-  endUser: null,
-  metadata: null,
-  promptCacheKey: null,
 };
 
 type Asked = { readonly step: Step; readonly usage: Usage | null };

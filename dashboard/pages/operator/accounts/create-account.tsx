@@ -39,7 +39,7 @@ export function CreateAccount({ opened, onClose, onCreated }: Props) {
 function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
   const [idempotencyId] = useState(newIdempotencyId);
   const [made, setMade] = useState<Made | null>(null);
-  // What an attempt before has made: the account is created once by its id, and these are kept.
+  // A second attempt creates the account no second time (same id), and keeps what the first one made.
   const kept = useRef<{ secret: string | null; link: string | null }>({ secret: null, link: null });
   const invalidates = ['GET /operator/accounts', 'GET /operator/keys'] as const;
   const create = useChange('POST /operator/accounts', { invalidates });

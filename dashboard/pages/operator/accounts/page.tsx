@@ -99,7 +99,7 @@ export function Page() {
 
 type Sums = Row['last_30_days'];
 
-/** Of the last 30 days, live. */
+/** A column with a sum of live requests in the last 30 days. */
 function sumColumn(title: string, name: keyof Sums): Column<Row> {
   return {
     title,

@@ -1,4 +1,4 @@
-// Where operators are told of events.
+// The endpoints that operators' events are sent to.
 import { AlertsView } from '../../../parts/alerts-view.tsx';
 import { ofOperators } from '../../../parts/alerts-of.ts';
 

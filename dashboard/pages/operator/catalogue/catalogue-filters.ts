@@ -16,7 +16,7 @@ type Groups = {
   readonly live: readonly CatalogueModel[];
   /** A provider serves them, but they never run. */
   readonly unpriced: readonly CatalogueModel[];
-  /** What switching on a provider would bring, most first. A model may be in several. */
+  /** The models that each switched-off provider serves; the provider with most of them comes first. */
   readonly byProvider: readonly (readonly [string, readonly CatalogueModel[]])[];
   readonly routeless: readonly CatalogueModel[];
 };

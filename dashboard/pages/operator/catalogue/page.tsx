@@ -227,7 +227,7 @@ function Models({ onOpen, ...parts }: Parts & { readonly onOpen: OnOpen }) {
   );
 }
 
-/** What applies to all models. */
+/** Settings for all models: the markup and the web search. */
 function Defaults(parts: Parts) {
   const pricing = inForceBelow(parts.settings, ['pricing']);
   return (
@@ -276,7 +276,7 @@ function Defaults(parts: Parts) {
   );
 }
 
-/** Of the address, what every page keeps. */
+/** The query parameters that every page keeps. */
 function kept({ account, mode }: Readonly<Record<string, string | undefined>>) {
   return { account, mode };
 }

@@ -1,4 +1,4 @@
-// What a new installation still lacks, step by step: each is done here or one click away.
+// The set-up steps of a new installation. Each is done here or on a page that it links to.
 import { Accordion, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconCircle, IconCircleCheck } from '@tabler/icons-react';

@@ -19,9 +19,9 @@ import {
 } from './schema.ts';
 import { lockOf, savedAt, type Save, type Saved } from './use-saved.ts';
 
-/** What the parts of a form beside its fields need. */
+/** The state of a form that its buttons and notices use. */
 export type FormParts = {
-  /** Of what was changed and not saved. */
+  /** The changes that are not saved yet. */
   readonly changes: () => Change[];
   /** Shows an error at its field, else returns it. */
   readonly showError: (thrown: unknown) => void;
@@ -30,11 +30,11 @@ export type FormParts = {
 };
 
 type Props = {
-  /** Of the entry, or of a section without entries: `['models', 'gpt-6-luna']`, `['pricing']`. */
+  /** The path of an entry (`['models', 'gpt-6-luna']`) or of a section without entries (`['pricing']`). */
   readonly path: readonly [FormSection, ...string[]];
   readonly saved: Saved;
   readonly save: Save;
-  /** What applies where nothing is saved: of the file, the built-in lists, defaults. */
+  /** The values in force without saved ones: from the file, the built-in catalogue or the defaults. */
   readonly inForce: Readonly<Record<string, unknown>>;
   /** Fields with other values than the saved ones, to be looked at and saved. */
   readonly proposed?: Readonly<Record<string, unknown>>;
