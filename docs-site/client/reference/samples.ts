@@ -123,7 +123,11 @@ const python: Style = {
 
 const script: Style = {
   words: {},
-  key: (name) => (/^[a-z_$][\w$]*$/i.test(name) ? name : script.string(name)),
+  key: (name) => {
+    // Without brackets this name sets the object's prototype.
+    if (name === '__proto__') return `[${script.string(name)}]`;
+    return /^[a-z_$][\w$]*$/i.test(name) ? name : script.string(name);
+  },
   string: (text) =>
     `'${JSON.stringify(text)
       .slice(1, -1)
