@@ -114,7 +114,7 @@ const operatorSections: readonly Omit<Section, 'audience'>[] = [
   },
   {
     title: 'Run',
-    pages: ['operations', 'metrics', 'telemetry', 'routing', 'billing', 'image-files'],
+    pages: ['operations', 'metrics', 'telemetry', 'clouds', 'routing', 'billing', 'image-files'],
   },
   { title: 'People and access', pages: ['dashboard', 'sign-in', 'security'] },
   { title: 'Automate', pages: ['admin-api', 'admin-reference', 'command-line'] },

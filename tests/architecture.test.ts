@@ -451,7 +451,7 @@ test('the files that list everything stay short', () => {
     'app.ts': 80,
     'serving.ts': 250,
     'gateway/run.ts': 60,
-    'canonical/event.ts': 70,
+    'canonical/event.ts': 75,
   };
   for (const [file, max] of Object.entries(linesMax)) {
     const lines = readFileSync(join(source, file), 'utf8').split('\n').length;

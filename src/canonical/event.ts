@@ -46,7 +46,8 @@ export type Stop = {
     | 'pause';
   /** The sequence that was met, where the upstream names it. */
   readonly sequence: string | null;
-  /** Why earlier reasoning was withheld from it. */ readonly withheld?: string;
+  /** Why earlier reasoning was withheld from it. */
+  readonly withheld?: string;
 };
 
 /** `status`: of HTTP; null when there was none (connection, cut stream, unreadable body). */
@@ -66,4 +67,6 @@ export type UpstreamFailure = {
   readonly isOverdue?: boolean;
   /** Stopped before anything of the answer came, because nothing more could be held for it. */
   readonly isUnaffordable?: boolean;
+  /** The provider's credential gave no token or signature: nothing was sent, and `message` says why. */
+  readonly isUnauthorized?: boolean;
 };

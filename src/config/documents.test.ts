@@ -59,7 +59,12 @@ test('the guide lists every known provider with its kind, address and variable',
     knownProviders,
   )) {
     const variable = keyVariable ?? addressVariable;
-    const address = baseUrl === null ? 'your own' : `\`${baseUrl}\``;
+    const address =
+      typeof baseUrl === 'function'
+        ? 'of the region'
+        : baseUrl === null
+          ? 'your own'
+          : `\`${baseUrl}\``;
     const row = `| \`${name}\` | \`${kind}\` | ${address} | ${variable === undefined ? 'none' : `\`${variable}\``}`;
     assert(guide.includes(row), row);
   }

@@ -6,10 +6,10 @@ import type { ProviderKindName } from '../terms/provider-kind.ts';
 export type KnownProvider = {
   readonly kind: ProviderKindName;
   /**
-   * With `/v1` for the two openai kinds and bfl, without a version for anthropic and google. null:
-   * the operator must set it.
+   * With `/v1` for the two openai kinds and bfl, without a version for the others. A cloud's depends on
+   * the region. null: the operator must set it.
    */
-  readonly baseUrl: string | null;
+  readonly baseUrl: string | null | ((region: string | null) => string | null);
   /**
    * The environment variable that its own SDK reads. null: it needs no key, so only the file
    * enables it.
@@ -20,6 +20,8 @@ export type KnownProvider = {
    * enables the provider.
    */
   readonly addressVariable?: string;
+  /** The environment variables that a cloud's own SDK reads for its place. */
+  readonly placeVariables?: { readonly region?: string; readonly project?: string };
   /**
    * Fields of earlier answers that its Chat refuses with an error, even if they are null. Left out:
    * none.
@@ -85,6 +87,18 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  azure: {
+    kind: 'azure',
+    baseUrl: null,
+    keyVariable: 'AZURE_OPENAI_API_KEY',
+    addressVariable: 'AZURE_OPENAI_ENDPOINT',
+  },
+  vertex: {
+    kind: 'vertex',
+    baseUrl: vertexAddress,
+    keyVariable: 'GOOGLE_VERTEX_API_KEY',
+    placeVariables: { region: 'GOOGLE_CLOUD_LOCATION', project: 'GOOGLE_CLOUD_PROJECT' },
+  },
   ollama: compatible('http://127.0.0.1:11434/v1', null),
   vllm: compatible('http://127.0.0.1:8000/v1', null),
   brave: {
@@ -112,7 +126,7 @@ export function findKnownProvider(name: string, baseUrl: string): KnownProvider 
   if (isProviderName(name)) return knownProviders[name];
   const host = URL.parse(baseUrl)?.host;
   return Object.values(knownProviders).find(
-    (known) => known.baseUrl !== null && URL.parse(known.baseUrl)?.host === host,
+    ({ baseUrl: usual }) => typeof usual === 'string' && URL.parse(usual)?.host === host,
   );
 }
 
@@ -125,6 +139,14 @@ export function kindOfProvider(
   name: string,
 ): ProviderKindName | undefined {
   return providers[name]?.kind ?? knownProviders[name]?.kind;
+}
+
+/** https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations (read 2026-11-27) */
+function vertexAddress(region: string | null): string {
+  if (region === null || region === 'global') return 'https://aiplatform.googleapis.com';
+  return region === 'us' || region === 'eu'
+    ? `https://aiplatform.${region}.rep.googleapis.com`
+    : `https://${region}-aiplatform.googleapis.com`;
 }
 
 function compatible(baseUrl: string, keyVariable: string | null): KnownProvider {

@@ -238,6 +238,9 @@ describe('providers', () => {
       credential_of: null,
       weight: 1,
       requests_per_minute: null,
+      region: null,
+      project: null,
+      api_version: null,
     });
     assert.deepEqual(timeouts, { connect_ms: 5_000, total_ms: 1_800_000 });
   });

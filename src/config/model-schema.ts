@@ -2,7 +2,7 @@
 // optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
-import { clientFormatNames } from '../terms/format-name.ts';
+import { upstreamFormatNames } from '../terms/format-name.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
@@ -127,9 +127,9 @@ const RouteEntry = Type.Object(
     }),
     model: Type.String({ minLength: 1, description: "The provider's own id for the model." }),
     api: Type.Optional(
-      Type.Enum([...clientFormatNames], {
+      Type.Enum([...upstreamFormatNames], {
         description:
-          "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first.",
+          "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first. A cloud speaks one or two with each model, which it tells by the model's id: state it for a deployment, an endpoint or an ARN of another name.",
       }),
     ),
     rank: Type.Optional(

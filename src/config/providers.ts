@@ -1,7 +1,7 @@
 // Resolves the providers and which of them are enabled: those of the file, completed with known
 // defaults, and those that the environment enables by their key variable.
 import { isObject } from '../lib/json.ts';
-import { providerKindNames } from '../terms/provider-kind.ts';
+import { machineKey, providerKindNames } from '../terms/provider-kind.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
@@ -15,6 +15,19 @@ import { withoutTrailing } from '../lib/without-trailing.ts';
 type ProviderEntry = ConfigFile['providers'][string];
 /** In the file, this word instead of a key means that the provider needs none. */
 const noKey = 'none';
+
+/** Of a provider without an entry of its own. */
+export const usualSettings = {
+  region: null,
+  project: null,
+  api_version: null,
+  tool_prices: {},
+  pass_fields: [] as string[],
+  cache_salt: false,
+  credential_of: null,
+  weight: 1,
+  requests_per_minute: null,
+} as const;
 
 /** Throws ConfigError for a provider that cannot be completed. */
 export function resolveProviders(
@@ -33,16 +46,11 @@ export function resolveProviders(
     if (!found) continue;
     const { kind } = known;
     providers[name] = {
+      ...usualSettings,
       enabled: true,
       kind,
       ...found,
       timeouts: defaultTimeouts,
-      tool_prices: {},
-      pass_fields: [],
-      cache_salt: false,
-      credential_of: null,
-      weight: 1,
-      requests_per_minute: null,
     };
   }
   for (const [name, { credential_of: of }] of Object.entries(values.fields.providers)) {
@@ -69,15 +77,18 @@ export function checkSavedAddresses(
   for (const [name, entry] of Object.entries(saved.providers ?? {})) {
     const own = fieldsOf(written['providers'], name);
     const variable = knownOf(name)?.keyVariable ?? null;
+    const savedKey = fieldsOf(saved.providers, name)['api_key'];
     const isKeySaved =
-      fieldsOf(saved.providers, name)['api_key'] !== undefined &&
+      savedKey !== undefined &&
+      // That of the machine goes only where the vendor or the file says.
+      savedKey !== machineKey &&
       own['api_key'] === undefined &&
       keyFrom(env, variable) === undefined;
     const isAddressSaved = isObject(entry) && entry['base_url'] !== undefined;
     if (!isAddressSaved || own['base_url'] !== undefined || isKeySaved) continue;
     if (providers[name]!.api_key === null) continue;
     throw faultAt(['providers', name, 'base_url'], {
-      problem: `may be saved only together with the provider's key, which is set in the file or in ${variable ?? 'a variable'}`,
+      problem: `may be saved only together with the provider's key, which is set in the file, in ${variable ?? 'a variable'} or by the machine`,
       remedy: 'Save the key too and remove it there, or set the address where the key is set.',
     });
   }
@@ -88,16 +99,34 @@ function fieldsOf(section: unknown, name: string): Readonly<Record<string, unkno
   return isObject(entry) ? entry : {};
 }
 
-/** Returns a known provider's address and key when the environment alone enables it; else null. */
+/**
+ * Returns a known provider's address, place and key when the environment alone enables it; else null.
+ */
 function fromEnvironment(
   env: Environment,
   known: KnownProvider,
-): Pick<ProviderConfig, 'base_url' | 'api_key'> | null {
-  const apiKey = keyFrom(env, known.keyVariable);
-  const address = addressFrom(env, known);
-  if (known.baseUrl !== null)
-    return apiKey === undefined ? null : { base_url: known.baseUrl, api_key: apiKey };
-  return address === undefined ? null : { base_url: address, api_key: null };
+): (Place & Pick<ProviderConfig, 'base_url' | 'api_key'>) | null {
+  const { keyVariable } = known;
+  const apiKey = keyFrom(env, keyVariable);
+  const place = placeFrom(env, known);
+  const address = addressFrom(env, known) ?? usualAddressOf(known, place);
+  const isNamed = keyVariable === null ? known.addressVariable !== undefined : apiKey !== undefined;
+  return isNamed && address !== null
+    ? { base_url: address, api_key: apiKey ?? null, ...place }
+    : null;
+}
+
+type Place = Pick<ProviderConfig, 'region' | 'project'>;
+
+/** The place that a cloud's usual variables name. */
+function placeFrom(env: Environment, { placeVariables = {} }: KnownProvider): Place {
+  const valueOf = (variable: string | undefined) =>
+    (variable !== undefined && env[variable]?.trim()) || null;
+  return { region: valueOf(placeVariables.region), project: valueOf(placeVariables.project) };
+}
+
+function usualAddressOf({ baseUrl }: KnownProvider, { region }: Place): string | null {
+  return typeof baseUrl === 'function' ? baseUrl(region) : baseUrl;
 }
 
 type Completion = {
@@ -119,11 +148,13 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     );
   }
   const key = keyOf(completion, entry);
-  if (key !== undefined && !isSendable(key))
+  if (key !== undefined && !isSendable(key) && !takesDocuments(kindOf(completion, entry)))
     throw values.faultAt(['providers', name, 'api_key'], unsendable);
   return {
     enabled: entry.enabled && key !== undefined,
     kind: kindOf(completion, entry),
+    ...placeOf(completion, entry),
+    api_version: entry.api_version ?? null,
     base_url: baseUrlOf(completion, entry),
     api_key: key === undefined || key === noKey ? null : key,
     timeouts: entry.timeouts,
@@ -137,7 +168,15 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
 }
 
 /** Fields in which a further credential is like its provider. */
-const sharedFields = ['kind', 'base_url', 'tool_prices', 'pass_fields'] as const;
+const sharedFields = [
+  'kind',
+  'base_url',
+  'region',
+  'project',
+  'api_version',
+  'tool_prices',
+  'pass_fields',
+] as const;
 
 function furtherCredential(
   { fields, faultAt }: FieldValues,
@@ -208,7 +247,8 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
       });
     return withoutSlash(entry.base_url);
   }
-  const usual = known?.kind === kind ? known.baseUrl : knownOf(kind)?.baseUrl;
+  const usualOf = known?.kind === kind ? known : knownOf(kind);
+  const usual = usualOf && usualAddressOf(usualOf, placeOf(completion, entry));
   if (usual) return usual;
   // That of its provider follows.
   if (entry.credential_of !== undefined) return '';
@@ -216,6 +256,12 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
     problem: `is required for the provider ${name}: the address of its API`,
     remedy: 'Write it with its version if it has one, such as `https://api.example.com/v1`.',
   });
+}
+
+function placeOf(completion: Completion, entry: ProviderEntry): Place {
+  const known = knownOf(kindOf(completion, entry));
+  const usual = known ? placeFrom(completion.env, known) : usualSettings;
+  return { region: entry.region ?? usual.region, project: entry.project ?? usual.project };
 }
 
 /** Returns the address from a known provider's own variable. */
@@ -262,6 +308,11 @@ function keyFrom(env: Environment, variable: string | null): string | undefined 
   if (variable === null || !key) return undefined;
   if (isSendable(key)) return key;
   throw new ConfigError({ location: null, field: variable, ...unsendable });
+}
+
+/** The key of `vertex` may be a JSON document, which is never sent. */
+function takesDocuments(kind: ProviderConfig['kind']): boolean {
+  return kind === 'vertex';
 }
 
 /** Returns true when the key may be sent in a header. */

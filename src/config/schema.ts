@@ -35,7 +35,7 @@ const Provider = Type.Object(
     kind: Type.Optional(
       Type.Enum([...providerKindNames], {
         description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
       }),
     ),
     base_url: Type.Optional(
@@ -50,7 +50,33 @@ const Provider = Type.Object(
         minLength: 1,
         writeOnly: true,
         description:
-          "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}`: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable.",
+          "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}`: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable. Clouds also take other credentials ([clouds.md](clouds.md)), and `ambient`: that of the machine.",
+      }),
+    ),
+    region: Type.Optional(
+      Type.String({
+        pattern: '^[a-z]{2,}(?:-[a-z0-9]+)*$',
+        shape: 'the name of a region, such as europe-west1',
+        maxLength: 40,
+        description:
+          "The region of a cloud, part of its address: `global`, `eu` or `europe-west1` for `vertex`. Default: the cloud's usual variable.",
+      }),
+    ),
+    project: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9][a-z0-9.:-]*$',
+        shape: 'the id of a project',
+        maxLength: 100,
+        description: 'The Google Cloud project of `vertex`. Default: `GOOGLE_CLOUD_PROJECT`.',
+      }),
+    ),
+    api_version: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-z-]+$',
+        shape: 'a version, such as 2024-10-21',
+        maxLength: 40,
+        description:
+          "For `azure`: the version of its classic addresses, `/openai/deployments/…`. Default: Azure's v1 addresses, which have none.",
       }),
     ),
     enabled: Type.Boolean({
@@ -791,6 +817,10 @@ export type ProviderConfig = {
   base_url: string;
   /** null: no authentication header. */
   api_key: string | null;
+  /** Of a cloud; null: it has none. */
+  region: string | null;
+  project: string | null;
+  api_version: string | null;
   timeouts: ProviderTimeouts;
   /** Its prices for its own tools, as far as the file sets them; `pricing.markup` is added. */
   tool_prices: ToolPricesEntry;

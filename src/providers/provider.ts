@@ -6,20 +6,45 @@ import type { ChatKindName } from '../terms/provider-kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Credential, CredentialTools } from './credential.ts';
+
+/** Where a cloud runs a provider's models. null: not configured. */
+export type ProviderPlace = {
+  readonly region: string | null;
+  readonly project: string | null;
+  readonly apiVersion: string | null;
+};
+
+/** How a written request is sent. */
+type SentAs = {
+  readonly format: UpstreamFormatName;
+  readonly target: UpstreamTarget;
+  readonly client: ForwardableHeaders;
+};
 
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
   readonly kind: ChatKindName;
   /** The path below the base URL, for instance `/chat/completions`. */
-  readonly path: (format: UpstreamFormatName, target: UpstreamTarget) => string;
+  readonly path: (
+    format: UpstreamFormatName,
+    target: UpstreamTarget,
+    place: ProviderPlace,
+  ) => string;
   /**
-   * The path that counts a request's input in the first format, free of charge. Left out: it has
-   * none.
+   * The path that counts a request's input free of charge. null: not in this format. Left out: it
+   * has none.
    */
-  readonly countTokensPath?: (model: string) => string;
+  readonly countTokensPath?: (
+    model: string,
+    format: UpstreamFormatName,
+    place: ProviderPlace,
+  ) => string | null;
+  /** The formats in which it speaks with a model, best first. Left out: all of its kind. */
+  readonly formatsOf?: (model: string) => readonly UpstreamFormatName[];
   /**
-   * Lower-case headers besides content-type. `client`: the client's lower-case headers that may
-   * matter (anthropic-beta).
+   * Lower-case headers besides content-type. `apiKey`: null when there is none, or a credential
+   * gives the headers. `client`: the client's lower-case headers that may matter (anthropic-beta).
    */
   readonly headers: (
     apiKey: string | null,
@@ -43,7 +68,18 @@ export type HttpProviderKind = {
    */
   readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
   /** Last changes to the body for this provider; most need none. */
-  readonly adaptBody?: (body: JsonObject) => JsonObject;
+  readonly adaptBody?: (body: JsonObject, sent: SentAs) => JsonObject;
+  /** Turns a stream in another encoding into server-sent events. It throws UpstreamBroken. */
+  readonly toServerSentEvents?: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+  /**
+   * For a key that signs requests, or is exchanged for tokens. Returns null for one that is sent as
+   * it is.
+   */
+  readonly openCredential?: (
+    apiKey: string,
+    place: ProviderPlace,
+    tools: CredentialTools,
+  ) => Credential | null;
 };
 
 /** The client's headers that a provider may see. No other client header goes upstream. */

@@ -2,13 +2,14 @@
 // the compiler names a kind that is missing here.
 import type { ChatKindName, ImageKindName, SearchKindName } from '../terms/provider-kind.ts';
 import { anthropic } from './anthropic/index.ts';
+import { azure } from './azure/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
 import { exa } from './exa/index.ts';
 import { googleImages } from './google/images.ts';
 import { google } from './google/index.ts';
 import { openaiCompatible } from './openai-compatible/index.ts';
-import { compatibleImages, openaiImages } from './openai/images.ts';
+import { azureImages, compatibleImages, openaiImages } from './openai/images.ts';
 import { openai } from './openai/index.ts';
 import type { ImageProviderKind } from './image-provider.ts';
 import type { HttpProviderKind } from './provider.ts';
@@ -16,6 +17,7 @@ import type { SearchProviderKind } from './search-provider.ts';
 import { searxng } from './searxng/index.ts';
 import { serper } from './serper/index.ts';
 import { tavily } from './tavily/index.ts';
+import { vertex } from './vertex/index.ts';
 
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
@@ -25,6 +27,8 @@ export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>>
   'openai-compatible': openaiCompatible,
   anthropic,
   google,
+  azure,
+  vertex,
 };
 
 /** Providers of web searches. */
@@ -41,5 +45,6 @@ export const imageProviderKinds: Readonly<Record<ImageKindName, ImageProviderKin
   openai: openaiImages,
   'openai-compatible': compatibleImages,
   google: googleImages,
+  azure: azureImages,
   bfl: bflImages,
 };

@@ -3,7 +3,10 @@
 import type { UpstreamFormatName } from './format-name.ts';
 
 type Offer = {
-  /** The wire formats of its chat models, best first. Empty: it runs no chat models. */
+  /**
+   * The wire formats of its chat models, best first; a cloud speaks a part of them with each model.
+   * Empty: it runs no chat models.
+   */
   readonly formats: readonly UpstreamFormatName[];
   /**
    * The parameters of its images: `size` is pixels and quality, `shape` is aspect ratio and
@@ -21,6 +24,8 @@ const providerOffers = {
   'openai-compatible': { formats: ['chat'], images: 'size', searches: false },
   anthropic: { formats: ['messages'], images: null, searches: false },
   google: { formats: ['gemini'], images: 'shape', searches: false },
+  azure: { formats: ['responses', 'chat', 'messages'], images: 'size', searches: false },
+  vertex: { formats: ['gemini', 'messages', 'chat'], images: null, searches: false },
   brave: searchOnly,
   tavily: searchOnly,
   serper: searchOnly,
@@ -38,6 +43,9 @@ type Offering<Part> = {
 export type ChatKindName = Exclude<ProviderKindName, Offering<{ readonly formats: readonly [] }>>;
 export type ImageKindName = Exclude<ProviderKindName, Offering<{ readonly images: null }>>;
 export type SearchKindName = Offering<{ readonly searches: true }>;
+
+/** Instead of a key, this word means the machine's own credential, which clouds give it. */
+export const machineKey = 'ambient';
 
 export const providerKindNames = Object.keys(providerOffers) as readonly ProviderKindName[];
 export const searchKindNames = providerKindNames.filter(isSearchKind);

@@ -17,6 +17,9 @@ export function modelListOf(kind: ProviderKindName, apiKey: string | null): List
         path: '/models',
         headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       };
+    // It lists models, not deployments.
+    case 'azure':
+      return { path: '/openai/v1/models', headers: apiKey === null ? {} : { 'api-key': apiKey } };
     case 'anthropic':
       return {
         path: '/v1/models?limit=1000',

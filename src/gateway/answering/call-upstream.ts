@@ -6,7 +6,10 @@ import { playExchange } from '../../providers/registry.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { AnswerTo, UpstreamReply } from '../calling/upstream-call.ts';
+import type { AnswerTo, FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
+import type { ChosenRoute } from '../routing/route.ts';
+
+type Answered = Exclude<UpstreamReply, FailedReply>;
 
 type ToCall<Stream extends boolean> = {
   readonly stream: Stream;
@@ -20,7 +23,7 @@ export async function callUpstream<Stream extends boolean>(
 ): Promise<AnswerTo<Stream> | FailedCall> {
   const { route } = called.call.attempt;
   const reply = await (route.isSandbox ? play(called, toCall) : send(called, toCall));
-  if (reply.kind !== 'failure') return reply as AnswerTo<Stream>;
+  if (reply.kind !== 'failure') return inEvents(reply, route) as AnswerTo<Stream>;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
     reply.failure.status === null
@@ -32,6 +35,12 @@ export async function callUpstream<Stream extends boolean>(
     billed,
   });
   return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
+}
+
+/** The sandbox plays every host in server-sent events. */
+function inEvents(reply: Answered, { kind, isSandbox }: ChosenRoute): Answered {
+  if (reply.kind !== 'stream' || isSandbox || !kind.toServerSentEvents) return reply;
+  return { ...reply, chunks: kind.toServerSentEvents(reply.chunks) };
 }
 
 function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise<UpstreamReply> {

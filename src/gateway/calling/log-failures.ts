@@ -20,18 +20,19 @@ export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListene
 }
 
 /**
- * The message of a failure is left out, because it may quote the client's words; only our own about
- * a search is logged.
+ * The message of a failure is left out, because it may quote the client's words. Only ours about a
+ * search is logged, and why a credential gave no token.
  */
 function logFieldsOf({ call, failure }: CallEnded, { requestId, model }: RequestFields): object {
   const { provider, upstreamModel, number } = call;
-  const { kind, status, message } = failure!;
+  const { kind, status, message, isUnauthorized = false } = failure!;
   const isSearch = number === null;
   return {
     provider,
     model: isSearch ? upstreamModel : (model ?? upstreamModel),
     request_id: requestId,
-    ...(isSearch ? kind !== 'status' && { reason: message } : { attempt: number }),
+    ...(!isSearch && { attempt: number }),
+    ...((isUnauthorized || (isSearch && kind !== 'status')) && { reason: message }),
     kind,
     upstream_status: status,
   };

@@ -27,7 +27,13 @@ const answerDepthMax = 1_000;
  */
 const deepBytesMax = 1024 * 1024;
 /** Some hosts send events as plain bytes, or without a content type. */
-const streamTypes = new Set(['text/event-stream', 'text/plain', 'application/octet-stream', '']);
+const streamTypes = new Set([
+  'text/event-stream',
+  'application/vnd.amazon.eventstream',
+  'text/plain',
+  'application/octet-stream',
+  '',
+]);
 
 export function planBody(
   head: AnswerHead,

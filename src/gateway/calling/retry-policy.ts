@@ -9,15 +9,16 @@ type NextStep = 'again' | 'elsewhere' | 'never';
 
 /**
  * Decides what follows a failure. Failed or broken connections, timeouts and unreadable streams are
- * retried. So are the statuses that pass: 408, 409, 429 and 500 and above. A redirect or a rejected
- * credential belongs to the route and does not pass. A billed answer is not asked for again: the
+ * retried. So are the statuses that pass: 408, 409, 429 and 500 and above. A redirect, a rejected
+ * credential and a model that is not there (404, 410) belong to the route and do not pass. A billed answer is not asked for again: the
  * same request may spoil the next answer too.
  */
 export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
   if (isBilled) return 'never';
   if (kind !== 'status' || status === null) return 'again';
   if (status >= 500 || status === 408 || status === 409 || status === 429) return 'again';
-  return status < 400 || isCredentialRefused(status) ? 'elsewhere' : 'never';
+  const isOfRoute = status < 400 || status === 404 || status === 410 || isCredentialRefused(status);
+  return isOfRoute ? 'elsewhere' : 'never';
 }
 
 /**

@@ -1,6 +1,7 @@
 // Types of a request to an upstream and its reply.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import type { Credential } from '../../providers/credential.ts';
 
 /**
  * Named as in the configuration, accurate to about a second: one coarse timer checks all exchanges.
@@ -25,13 +26,15 @@ export type UpstreamProvider = {
   readonly name: string;
   /** http or https, optionally with a path, which precedes every call's path. */
   readonly baseUrl: string;
+  /** Authorizes each call. Left out or null: the call's own headers do. */
+  readonly credential?: Credential | null;
 };
 
 /** `Stream`: true when it asks for a stream, false when for a whole answer. */
 export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly provider: UpstreamProvider;
   /** Default: POST. */
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PUT';
   /** Another origin of the provider, when it redirects there; `path` is then the whole path. */
   readonly origin?: string;
   /** Below the base URL: `/chat/completions`. */

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { ActiveSet } from '../../lib/active-set.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
 import { LargeAnswers } from './large-answers.ts';
+import { authorize } from './authorize.ts';
 import { Exchange } from './exchange.ts';
 import type {
   UpstreamCall,
@@ -54,14 +55,18 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
     const nowMs = clock.elapsedMs();
     for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
   });
+  const dispatch = <Stream extends boolean>(call: UpstreamCall<Stream>) => {
+    const { pool, prefix } = destinationOf(destinations, call);
+    const exchange = new Exchange(call, { open, clock, large });
+    // An aborted call has its reply already.
+    if (!call.signal.aborted) pool.dispatch(requestOptions(call, prefix), exchange);
+    // An exchange answers with a stream only when one was asked for (read-reply.ts).
+    return exchange.reply as Promise<UpstreamReply<Stream>>;
+  };
   return {
-    send: <Stream extends boolean>(call: UpstreamCall<Stream>) => {
-      const { pool, prefix } = destinationOf(destinations, call);
-      const exchange = new Exchange(call, { open, clock, large });
-      // An aborted call has its reply already.
-      if (!call.signal.aborted) pool.dispatch(requestOptions(call, prefix), exchange);
-      // An exchange answers with a stream only when one was asked for (read-reply.ts).
-      return exchange.reply as Promise<UpstreamReply<Stream>>;
+    send: async (call) => {
+      const authorized = call.provider.credential ? await authorize(call, urlOf(call)) : call;
+      return 'kind' in authorized ? authorized : dispatch(authorized);
     },
     sockets: () => [...destinations.values()].map(socketsOf),
     retire: (provider) => {
@@ -121,6 +126,10 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
     keepAliveMaxTimeout: 300_000,
     maxHeaderSize: 64 * 1024,
   });
+}
+
+function urlOf({ provider, origin, path }: UpstreamCall): URL {
+  return new URL(origin === undefined ? provider.baseUrl + path : origin + path);
 }
 
 function requestOptions(

@@ -2,7 +2,6 @@
 // without running it (the sandbox plays it for test keys). When none can be asked or answers in time,
 // or an account without balance has asked too often, the answer is our estimate, marked as such.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { formatsOfKind } from '../../terms/provider-kind.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
@@ -197,19 +196,20 @@ async function askRoutes(
   return tried.kind === 'counted' ? tried : null;
 }
 
-/** Returns null when the route's provider cannot count. It only counts in its first format. */
-function counterOf({ kind, format }: ChosenRoute): InputCount | null {
+/** How a route's provider counts; null: it cannot. */
+type Counter = InputCount & { readonly path: string };
+
+function counterOf({ kind, format, upstreamModel, provider }: ChosenRoute): Counter | null {
   const { inputCount } = upstreamFormats[format];
-  return kind.countTokensPath && format === formatsOfKind(kind.kind)[0]
-    ? (inputCount ?? null)
-    : null;
+  const path = kind.countTokensPath?.(upstreamModel, format, provider.place) ?? null;
+  return inputCount && path !== null ? { ...inputCount, path } : null;
 }
 
 async function askRoute(
   counting: Counting,
   { route, written }: WrittenRoute,
 ): Promise<number | null> {
-  const { kind, format, upstreamModel } = route;
+  const { format, upstreamModel } = route;
   const counter = counterOf(route);
   if (!counter) return null;
   counting.record.note({ provider: route.name.provider });
@@ -219,7 +219,7 @@ async function askRoute(
   return sendCount({
     ...counting,
     route,
-    path: kind.countTokensPath!(upstreamModel),
+    path: counter.path,
     headers: written.headers,
     body: counter.write(body, upstreamModel),
     read: counter.read,

@@ -1,6 +1,6 @@
 // Tries a provider before it is used: its list of models, one short answer, one short stream. The two
 // answers cost the operator a few tokens.
-import type { ProviderConfig } from '../../config/schema.ts';
+import type { Config } from '../../config/schema.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { type CanonicalRequest, emptyRequest } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -10,9 +10,12 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { modelListOf, readModelList } from '../../domain/catalog/provider-models.ts';
 import { chatProviderKinds } from '../../providers/registry.ts';
-import { formatsOfKind, isChatKind } from '../../terms/provider-kind.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isChatKind } from '../../terms/provider-kind.ts';
 import type { FailedReply, UpstreamProvider } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
+import { accessOf, placeOf } from '../routing/providers.ts';
+import { formatsAt } from '../routing/route.ts';
 
 type Step = {
   readonly step: 'models' | 'answer' | 'stream';
@@ -30,10 +33,12 @@ export type ProviderTest = {
   readonly usages: readonly Usage[];
 };
 
+type Provider = Config['providers'][string];
+
 type Tested = {
   /** For the connections of this test alone. */
   readonly name: string;
-  readonly provider: Pick<ProviderConfig, 'kind' | 'base_url' | 'api_key'>;
+  readonly provider: Provider;
   /** The provider's id of the model that answers; null: no answer is asked for. */
   readonly model: string | null;
 };
@@ -52,10 +57,13 @@ const neverAborted = new AbortController().signal;
 const outputTokensMax = 64;
 
 export async function testProvider(
-  upstreams: Upstreams,
-  { name, provider, model }: Tested,
+  parts: { readonly upstreams: Upstreams; readonly clock: Clock },
+  { name, provider: config, model }: Tested,
 ): Promise<ProviderTest> {
-  const target = { name: `${name} (test)`, baseUrl: provider.base_url };
+  const { upstreams } = parts;
+  const { apiKey, credential } = accessOf(name, config, parts);
+  const target = { name: `${name} (test)`, baseUrl: config.base_url, credential };
+  const provider = { ...config, api_key: apiKey };
   try {
     const { step, models } = await listModels(upstreams, target, provider);
     if (!isChatKind(provider.kind) || model === null) {
@@ -106,6 +114,7 @@ async function listModels(
 
 type TestCall = {
   readonly format: UpstreamFormat;
+  readonly toServerSentEvents: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   readonly send: (stream: boolean) => {
     readonly path: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -114,13 +123,14 @@ type TestCall = {
 };
 
 function callOf(
-  { kind, api_key: apiKey }: Tested['provider'] & { kind: keyof typeof chatProviderKinds },
+  { kind, api_key: apiKey, ...settings }: Provider & { kind: keyof typeof chatProviderKinds },
   model: string,
 ): TestCall {
   const code = chatProviderKinds[kind];
-  const format = upstreamFormats[formatsOfKind(kind)[0]!];
+  const format = upstreamFormats[formatsAt(code, model)[0]!];
   return {
     format,
+    toServerSentEvents: code.toServerSentEvents ?? ((chunks) => chunks),
     send: (stream) => {
       const target = {
         model,
@@ -131,9 +141,11 @@ function callOf(
       };
       const body = format.writeRequest(question, target).body;
       return {
-        path: code.path(format.name, target),
+        path: code.path(format.name, target, placeOf(settings)),
         headers: code.headers(apiKey, {}),
-        body: JSON.stringify(code.adaptBody ? code.adaptBody(body) : body),
+        body: JSON.stringify(
+          code.adaptBody?.(body, { format: format.name, target, client: {} }) ?? body,
+        ),
       };
     },
   };
@@ -170,7 +182,7 @@ async function askWhole(
 async function askStream(
   upstreams: Upstreams,
   provider: UpstreamProvider,
-  { format, send }: TestCall,
+  { format, toServerSentEvents, send }: TestCall,
 ): Promise<Asked> {
   const stepOf = (works: boolean, what: string): Step => ({ step: 'stream', works, what });
   const reply = await upstreams.send({
@@ -184,7 +196,7 @@ async function askStream(
   const reader = format.readStream();
   const parser = new SseParser();
   const failed = await firstError(async function* () {
-    for await (const bytes of reply.chunks)
+    for await (const bytes of toServerSentEvents(reply.chunks))
       for (const event of parser.push(bytes)) yield* reader.push(event);
     for (const event of parser.end()) yield* reader.push(event);
     yield* reader.end();

@@ -60,7 +60,7 @@ export class InForce {
     const { health } = routing;
     return {
       catalog: loadCatalog(config),
-      providers: connectProviders(config, secret),
+      providers: connectProviders(config, { secret, upstreams, clock }),
       searchers: connectSearch({ config, upstreams, health, clock }),
       upstreams,
       routing,

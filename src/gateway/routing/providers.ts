@@ -1,11 +1,16 @@
 // The active providers: their configuration joined with their kind.
 import { isChatKind, isImageKind } from '../../terms/provider-kind.ts';
 import { findKnownProvider, knownProviders } from '../../config/known-providers.ts';
+import { usualSettings } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
 import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
-import type { HttpProviderKind } from '../../providers/provider.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Credential } from '../../providers/credential.ts';
+import type { HttpProviderKind, ProviderPlace } from '../../providers/provider.ts';
+import { credentialTools } from '../calling/credential-tools.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
 import type { Secret } from '../../lib/secrets.ts';
 import { createEndUsers, type EndUsers } from './end-users.ts';
 import type { UpstreamProvider } from '../calling/upstream-call.ts';
@@ -14,8 +19,9 @@ type ProviderEntry = Config['providers'][string];
 
 export type ConnectedProvider = UpstreamProvider & {
   readonly kind: HttpProviderKind;
-  /** null: the provider wants none. */
+  /** null: the provider wants none, or its credential authorizes each call. */
   readonly apiKey: string | null;
+  readonly place: ProviderPlace;
   readonly timeouts: ProviderTimeouts;
   /** Unknown request fields that are passed on to this provider. */
   readonly passFields: ReadonlySet<string>;
@@ -44,18 +50,49 @@ export type ConnectedProviders = {
   readonly endUsers: EndUsers;
 };
 
-export function connectProviders(config: Config, secret: Secret): ConnectedProviders {
+type Connecting = {
+  readonly secret: Secret;
+  readonly upstreams: Upstreams;
+  readonly clock: Clock;
+};
+
+export function connectProviders(config: Config, parts: Connecting): ConnectedProviders {
   const byName = new Map<string, ConnectedProvider>();
   const played = new Map<string, ConnectedProvider>();
   const images = new Map<string, ConnectedImageProvider>();
   for (const [name, provider] of Object.entries({ ...unconfigured, ...config.providers })) {
     const connected = connect(name, provider);
-    if (connected) played.set(name, { ...connected, apiKey: null });
-    if (connected && provider.enabled) byName.set(name, connected);
-    const imageProvider = provider.enabled && connectImages(name, provider);
-    if (imageProvider) images.set(name, imageProvider);
+    if (connected) played.set(name, connected);
+    if (!provider.enabled) continue;
+    const access = accessOf(name, provider, parts);
+    if (connected) byName.set(name, { ...connected, ...access });
+    const imageProvider = connectImages(name, provider);
+    if (imageProvider) images.set(name, { ...imageProvider, ...access });
   }
-  return { byName, played, images, endUsers: createEndUsers(secret) };
+  return { byName, played, images, endUsers: createEndUsers(parts.secret) };
+}
+
+type Access = { readonly apiKey: string | null; readonly credential: Credential | null };
+
+/** Returns the key, or the credential that is made of it. */
+export function accessOf(
+  name: string,
+  provider: ProviderEntry,
+  parts: Omit<Connecting, 'secret'>,
+): Access {
+  const { kind, api_key: apiKey } = provider;
+  const open = isChatKind(kind) ? chatProviderKinds[kind].openCredential : undefined;
+  const credential =
+    (apiKey !== null && open?.(apiKey, placeOf(provider), credentialTools(name, parts))) || null;
+  return { apiKey: credential ? null : apiKey, credential };
+}
+
+export function placeOf({
+  region,
+  project,
+  api_version: apiVersion,
+}: Pick<ProviderEntry, 'region' | 'project' | 'api_version'>): ProviderPlace {
+  return { region, project, apiVersion };
 }
 
 /**
@@ -67,28 +104,24 @@ const unconfigured = Object.fromEntries(
     {
       enabled: false,
       kind,
-      base_url: baseUrl ?? '',
+      base_url: typeof baseUrl === 'string' ? baseUrl : '',
       api_key: null,
       timeouts: { connect_ms: 1, total_ms: 1 },
-      tool_prices: {},
-      pass_fields: [],
-      cache_salt: false,
-      credential_of: null,
-      weight: 1,
-      requests_per_minute: null,
+      ...usualSettings,
     },
   ]),
 );
 
 /** Returns null for a kind without chat models. */
 function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
-  const { kind, base_url: baseUrl, api_key: apiKey, timeouts } = provider;
+  const { kind, base_url: baseUrl, timeouts } = provider;
   if (!isChatKind(kind)) return null;
   const known = findKnownProvider(name, baseUrl);
   return {
     name,
     baseUrl,
-    apiKey,
+    apiKey: null,
+    place: placeOf(provider),
     timeouts,
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
@@ -102,10 +135,10 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
 
 /** Returns null for a kind without images. */
 function connectImages(name: string, provider: ProviderEntry): ConnectedImageProvider | null {
-  const { kind, base_url: baseUrl, api_key: apiKey } = provider;
+  const { kind, base_url: baseUrl } = provider;
   if (!isImageKind(kind)) return null;
   // A whole image arrives after a minute or two of silence.
   const { long } = silenceDefaultsMs;
   const timeouts = { first_byte_ms: long, idle_ms: long, ...provider.timeouts };
-  return { name, baseUrl, apiKey, timeouts, kind: imageProviderKinds[kind] };
+  return { name, baseUrl, apiKey: null, timeouts, kind: imageProviderKinds[kind] };
 }

@@ -59,16 +59,24 @@ export function findRoutes(
   return [first, ...others];
 }
 
+/** Returns the formats in which a provider speaks with a model, best first. */
+export function formatsAt(
+  { kind, formatsOf }: HttpProviderKind,
+  upstreamModel: string,
+): readonly UpstreamFormatName[] {
+  return formatsOf?.(upstreamModel) ?? formatsOfKind(kind);
+}
+
 /**
  * Returns the format to speak. A provider with both Responses and Chat is asked in Chat for stop
  * sequences, which Responses lacks. A model that stops by itself generates, and costs, less than
  * one that is cut.
  */
 function formatOf(
-  { kind }: HttpProviderKind,
-  { model, clientFormat, body }: RouteOfModel,
+  kind: HttpProviderKind,
+  { route, model, clientFormat, body }: RouteOfModel,
 ): UpstreamFormatName {
-  const formats = formatsOfKind(kind);
+  const formats = formatsAt(kind, route.upstreamModel);
   if (formats.includes(clientFormat)) return clientFormat;
   const [first] = formats;
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;

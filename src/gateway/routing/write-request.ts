@@ -110,6 +110,12 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
   const refused = [...route.provider.refusedFields, ...(target.isOpenAi ? [] : openAiCacheFields)];
   const accepted = withoutFields(body, refused);
+  const client = {
+    ...asked.forwardable,
+    ...(body.speed === 'fast' && {
+      'anthropic-beta': withFastMode(asked.forwardable['anthropic-beta']),
+    }),
+  };
   const hidden = gateway.hosts.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
     format: route.format,
@@ -117,14 +123,11 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     takesCacheSalt: route.provider.takesCacheSalt,
   });
   return {
-    path: route.kind.path(route.format, target),
-    headers: route.kind.headers(route.provider.apiKey, {
-      ...asked.forwardable,
-      ...(body.speed === 'fast' && {
-        'anthropic-beta': withFastMode(asked.forwardable['anthropic-beta']),
-      }),
-    }),
-    body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden) : hidden),
+    path: route.kind.path(route.format, target, route.provider.place),
+    headers: route.kind.headers(route.provider.apiKey, client),
+    body: JSON.stringify(
+      route.kind.adaptBody?.(hidden, { format: route.format, target, client }) ?? hidden,
+    ),
     ignored: [
       ...new Set([
         ...(request.ignored ?? []),

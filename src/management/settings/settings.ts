@@ -71,9 +71,10 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
           .map(({ upstreamModel }) => ({ model, upstreamModel })),
       );
     const model = body.model ?? sold[0]?.upstreamModel ?? null;
-    const { upstreams } = context.gateway.hosts;
-    const { steps, models, usages } = await testProvider(upstreams, { name, provider, model });
-    const nowMs = context.gateway.clock.nowMs();
+    const { clock, hosts } = context.gateway;
+    const parts = { upstreams: hosts.upstreams, clock };
+    const { steps, models, usages } = await testProvider(parts, { name, provider, model });
+    const nowMs = clock.nowMs();
     const tested = sold.find(({ upstreamModel }) => upstreamModel === model);
     const price = tested && priceFor(tested.model, { ...atCost, nowMs });
     const cost = (usage: (typeof usages)[number]) =>
@@ -112,7 +113,7 @@ async function describe(context: ManagementContext): Promise<SavedSettings> {
       ([name, { kind, baseUrl, keyVariable }]) => ({
         name,
         kind,
-        base_url: baseUrl,
+        base_url: typeof baseUrl === 'function' ? baseUrl(null) : baseUrl,
         needs_key: keyVariable !== null,
         models: servedBy(name),
       }),

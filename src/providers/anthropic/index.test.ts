@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { knownProviders } from '../../config/known-providers.ts';
 import { anthropic } from './index.ts';
 
+const place = { region: null, project: null, apiVersion: null };
 test('requests carry the pinned version and the key, and no other header', () => {
   assert.deepEqual(anthropic.headers('secret', {}), {
     'anthropic-version': '2023-06-01',
@@ -29,7 +30,7 @@ test('requests go to the messages path below a base URL without a version', () =
     isOpenAi: false,
   } as const;
   assert.equal(
-    `${knownProviders.anthropic!.baseUrl}${anthropic.path('messages', target)}`,
+    `${knownProviders.anthropic!.baseUrl as string}${anthropic.path('messages', target, place)}`,
     'https://api.anthropic.com/v1/messages',
   );
 });

@@ -5,6 +5,7 @@ import { knownProviders } from '../../config/known-providers.ts';
 import { readFailure } from './failure.ts';
 import { google } from './index.ts';
 
+const place = { region: null, project: null, apiVersion: null };
 const target = {
   model: 'gemini-3.8-flash',
   stream: false,
@@ -22,7 +23,7 @@ const status = (code: number): UpstreamFailure => ({
 test('the path names the model and whether to stream, and the key has its own header', () => {
   const models = 'https://generativelanguage.googleapis.com/v1beta/models';
   const path = (fields: object) =>
-    `${knownProviders.google!.baseUrl}${google.path('gemini', { ...target, ...fields })}`;
+    `${knownProviders.google!.baseUrl as string}${google.path('gemini', { ...target, ...fields }, place)}`;
   assert.equal(path({}), `${models}/gemini-3.8-flash:generateContent`);
   assert.equal(path({ stream: true }), `${models}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
   assert.equal(path({ model: 'a/../b?c' }), `${models}/a%2F..%2Fb%3Fc:generateContent`);

@@ -13,18 +13,27 @@ import type {
 import { readImageUsage } from './image-usage.ts';
 import { writeForm } from './multipart.ts';
 
-export const openaiImages: ImageProviderKind = imagesWith({});
+export const openaiImages: ImageProviderKind = imagesWith();
+/** Below its v1 address. */
+export const azureImages: ImageProviderKind = imagesWith({ prefix: '/openai/v1' });
 
 /**
  * GPT models always answer with base64 and refuse the parameter that asks for it. Other hosts of
  * the API send URLs without it.
  */
-export const compatibleImages: ImageProviderKind = imagesWith({ response_format: 'b64_json' });
+export const compatibleImages: ImageProviderKind = imagesWith({
+  extraFields: { response_format: 'b64_json' },
+});
 
 /** For any number of images. */
 const answerBytesMax = 6 * imageAnswerBytesMax;
 
-function imagesWith(extraFields: Readonly<Record<string, string>>): ImageProviderKind {
+type Host = {
+  readonly extraFields?: Readonly<Record<string, string>>;
+  readonly prefix?: string;
+};
+
+function imagesWith({ extraFields = {}, prefix = '' }: Host = {}): ImageProviderKind {
   return {
     imagesPerCall: 'many',
     generate: async (job, connection) => {
@@ -32,6 +41,7 @@ function imagesWith(extraFields: Readonly<Record<string, string>>): ImageProvide
       const written = job.images.length === 0 ? writeGeneration(fields) : writeEdit(fields, job);
       const reply = await connection.http.send({
         ...written,
+        path: prefix + written.path,
         ...restOf(job, connection, written.headers),
       });
       if (reply.kind === 'failure') return failedReply(reply, readAccountFailure);

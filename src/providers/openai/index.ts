@@ -5,7 +5,7 @@ import type { HttpProviderKind } from '../provider.ts';
 export const openai: HttpProviderKind = {
   kind: 'openai',
   path: (format) => (format === 'responses' ? '/responses' : '/chat/completions'),
-  countTokensPath: () => '/responses/input_tokens',
+  countTokensPath: (_model, format) => (format === 'responses' ? '/responses/input_tokens' : null),
   headers: (apiKey): Record<string, string> =>
     apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
   isOpenAi: true,

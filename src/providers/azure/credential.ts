@@ -1,0 +1,105 @@
+// Microsoft Entra ID: tokens for an application (`TENANT_ID:CLIENT_ID:CLIENT_SECRET`), a workload
+// identity, or the managed identity of the machine.
+// https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+import {
+  CredentialError,
+  keptToken,
+  readToken,
+  type Credential,
+  type CredentialTools,
+  type Lasting,
+} from '../credential.ts';
+import { machineKey } from '../../terms/provider-kind.ts';
+import type { ProviderPlace } from '../provider.ts';
+
+const resource = 'https://cognitiveservices.azure.com';
+const id = '[0-9A-Za-z][0-9A-Za-z.-]{0,99}';
+const application = new RegExp(`^(${id}):(${id}):(.+)$`, 's');
+
+/** Returns null for a key of the resource. */
+export function openCredential(
+  apiKey: string,
+  _place: ProviderPlace,
+  tools: CredentialTools,
+): Credential | null {
+  const fetchToken = tokenSource(apiKey, tools);
+  if (!fetchToken) return null;
+  const token = keptToken(fetchToken, tools.clock);
+  return { headersFor: async () => ({ authorization: `Bearer ${await token()}` }) };
+}
+
+function tokenSource(apiKey: string, tools: CredentialTools) {
+  if (apiKey === machineKey)
+    return () => {
+      const { AZURE_TENANT_ID: tenant, AZURE_CLIENT_ID: client, ...env } = tools.env;
+      const file = env['AZURE_FEDERATED_TOKEN_FILE'];
+      return tenant && client && file
+        ? workloadToken(tools, { tenant, client, file })
+        : managedToken(tools, client);
+    };
+  const [, tenant, client, secret] = application.exec(apiKey) ?? [];
+  if (secret === undefined) return null;
+  return () => applicationToken(tools, tenant!, { client_id: client!, client_secret: secret });
+}
+
+/** The file's token is replaced while the program runs, so it is read each time. */
+async function workloadToken(
+  tools: CredentialTools,
+  { tenant, client, file }: Readonly<Record<'tenant' | 'client' | 'file', string>>,
+): Promise<Lasting<string>> {
+  let assertion: string;
+  try {
+    assertion = (await tools.readFile(file)).trim();
+  } catch {
+    throw new CredentialError(`AZURE_FEDERATED_TOKEN_FILE cannot be read: ${file}`, {
+      isRefused: true,
+    });
+  }
+  return applicationToken(tools, tenant, {
+    client_id: client,
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: assertion,
+  });
+}
+
+async function applicationToken(
+  tools: CredentialTools,
+  tenant: string,
+  proof: Readonly<Record<string, string>>,
+): Promise<Lasting<string>> {
+  const authority = tools.env['AZURE_AUTHORITY_HOST'] || 'https://login.microsoftonline.com';
+  const reply = await tools.send({
+    method: 'POST',
+    url: new URL(`/${tenant}/oauth2/v2.0/token`, authority).href,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      scope: `${resource}/.default`,
+      ...proof,
+    }).toString(),
+  });
+  return readToken(reply, 'Entra ID', tools);
+}
+
+/** https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token */
+async function managedToken(
+  tools: CredentialTools,
+  client: string | undefined,
+): Promise<Lasting<string>> {
+  const { IDENTITY_ENDPOINT: endpoint, IDENTITY_HEADER: header } = tools.env;
+  // App Service and Container Apps have an endpoint of their own.
+  const isHosted = Boolean(endpoint && header);
+  const url = new URL(
+    isHosted ? endpoint! : 'http://169.254.169.254/metadata/identity/oauth2/token',
+  );
+  url.searchParams.set('api-version', isHosted ? '2019-08-01' : '2018-02-01');
+  url.searchParams.set('resource', resource);
+  if (client) url.searchParams.set('client_id', client);
+  const reply = await tools.send({
+    method: 'GET',
+    url: url.href,
+    headers: isHosted ? { 'x-identity-header': header! } : { metadata: 'true' },
+    body: null,
+  });
+  return readToken(reply, 'the managed identity', tools);
+}

@@ -1,0 +1,67 @@
+// Google Vertex AI: Gemini in its own format, Claude in Anthropic's (`rawPredict`), and the models of
+// other vendors in Chat, all below a project and a location.
+// https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest
+import type { ForwardableHeaders, HttpProviderKind, ProviderPlace } from '../provider.ts';
+import { readAccountFailure } from '../account-failure.ts';
+import { readFailure } from '../google/failure.ts';
+import { allowedBetas } from '../../formats/messages/betas.ts';
+import { openCredential } from './credential.ts';
+
+const anthropicVersion = 'vertex-2023-10-16';
+
+export const vertex: HttpProviderKind = {
+  kind: 'vertex',
+  formatsOf: (model) => {
+    if (/claude/.test(model)) return ['messages'];
+    // `google/gemini-…` is its name in Chat.
+    return /^(?:gemini|gemma|[0-9]+$)/.test(model) ? ['gemini'] : ['chat'];
+  },
+  path: (format, { model, stream }, place) => {
+    if (format === 'messages')
+      return (
+        modelPath('v1', 'anthropic', model, place) + (stream ? ':streamRawPredict' : ':rawPredict')
+      );
+    if (format === 'chat') return `/v1${locationOf(place)}/endpoints/openapi/chat/completions`;
+    const call = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    return `${modelPath('v1beta1', 'google', model, place)}:${call}`;
+  },
+  countTokensPath: (model, format, place) => {
+    // Only with a project; an express key has none.
+    if (format === 'messages')
+      return `${modelPath('v1', 'anthropic', 'count-tokens', place)}:rawPredict`;
+    return format === 'gemini'
+      ? `${modelPath('v1beta1', 'google', model, place)}:countTokens`
+      : null;
+  },
+  headers: (apiKey, client) => ({
+    ...betasOf(client),
+    // An express key; a token comes from the credential.
+    ...(apiKey !== null && { 'x-goog-api-key': apiKey }),
+  }),
+  readFailure: (failure, body) => readAccountFailure(readFailure(failure, body)),
+  adaptBody: (body, { format }) => {
+    if (format !== 'messages') return body;
+    const { model: _, ...rest } = body;
+    return { ...rest, anthropic_version: anthropicVersion };
+  },
+  openCredential,
+};
+
+function betasOf(client: ForwardableHeaders): Readonly<Record<string, string>> {
+  const betas = allowedBetas(client['anthropic-beta']);
+  return betas === '' ? {} : { 'anthropic-beta': betas };
+}
+
+function modelPath(
+  version: string,
+  publisher: string,
+  model: string,
+  place: ProviderPlace,
+): string {
+  return `/${version}${locationOf(place)}/publishers/${publisher}/models/${encodeURIComponent(model)}`;
+}
+
+/** An express key belongs to a project and names none. */
+function locationOf({ project, region }: ProviderPlace): string {
+  return project === null ? '' : `/projects/${project}/locations/${region ?? 'global'}`;
+}

@@ -1,0 +1,288 @@
+// Clouds as routes: their addresses, and credentials that are exchanged for tokens. The services that
+// give the tokens are local.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { jwtVerify } from 'jose';
+import { answerContent } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { isObject, type JsonObject } from '../../src/lib/json.ts';
+import {
+  answerJson,
+  answerStatus,
+  startUpstream,
+  type LocalUpstream,
+} from '../support/upstream.ts';
+
+const content = { text: 'one two', tokens: { input: 5, output: 20 } };
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const account = {
+  type: 'service_account',
+  client_email: 'gateway@my-project.iam.gserviceaccount.com',
+  private_key_id: 'key-7',
+  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+};
+const entraToken = '/my-tenant/oauth2/v2.0/token';
+
+let tokens: LocalUpstream;
+let gateway: TestGateway;
+let key: string;
+
+before(async (t) => {
+  tokens = await startUpstream(t as never);
+  process.env['AZURE_AUTHORITY_HOST'] = tokens.url;
+  gateway = await startGateway(({ url }) => {
+    const route = (provider: string, model: string, more = {}) => ({
+      routes: [{ provider, model, ...more }],
+      prices: { input: 1, output: 1 },
+    });
+    return {
+      providers: {
+        keyed: { kind: 'azure', base_url: `${url}/keyed`, api_key: 'azure-key-123456' },
+        classic: {
+          kind: 'azure',
+          base_url: `${url}/classic`,
+          api_key: 'azure-key-123456',
+          api_version: '2024-10-21',
+        },
+        entra: { kind: 'azure', base_url: `${url}/entra`, api_key: 'my-tenant:my-app:s3cr3t:x' },
+        express: { kind: 'vertex', base_url: `${url}/express`, api_key: 'express-key-1234' },
+        project: {
+          kind: 'vertex',
+          base_url: `${url}/project`,
+          project: 'my-project',
+          region: 'europe-west1',
+          api_key: 'ambient',
+        },
+        pasted: {
+          kind: 'vertex',
+          base_url: `${url}/pasted`,
+          project: 'my-project',
+          api_key: JSON.stringify({ type: 'external_account', token_url: url }),
+        },
+      },
+      models: {
+        gpt: route('keyed', 'my gpt'),
+        'gpt-chat': route('keyed', 'grok', { api: 'chat' }),
+        'azure-claude': route('keyed', 'claude-prod'),
+        classic: route('classic', 'my/gpt'),
+        'by-entra': route('entra', 'my-gpt'),
+        gemini: route('express', 'gemini-3.8-flash'),
+        'project-gemini': route('project', 'gemini-3.8-flash'),
+        'vertex-claude': route('project', 'claude-sonnet-4-5@20250929'),
+        llama: route('project', 'meta/llama-4'),
+        pasted: route('pasted', 'gemini-3.8-flash'),
+        'has-another': {
+          routes: [
+            { provider: 'entra', model: 'gone' },
+            { provider: 'keyed', model: 'grok', api: 'chat' },
+          ],
+          prices: { input: 1, output: 1 },
+        },
+      },
+      retries: { max_attempts: 1 },
+    };
+  });
+  const file = join(gateway.program.dataDir, 'account.json');
+  await writeFile(file, JSON.stringify({ ...account, token_uri: `${tokens.url}/google` }));
+  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = file;
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+});
+after(() => gateway.stop());
+beforeEach(() => {
+  tokens.on(entraToken, answerJson({ access_token: 'entra-token-1', expires_in: 3_599 }));
+  tokens.on('/google', answerJson({ access_token: 'google-token-1', expires_in: 3_599 }));
+});
+
+async function ask(model: string, { stream = false, format = 'chat' } = {}) {
+  const body =
+    format === 'messages'
+      ? { model, stream, max_tokens: 20, messages: [{ role: 'user', content: 'Hi' }] }
+      : { model, stream, messages: [{ role: 'user', content: 'Hi' }] };
+  const path = format === 'messages' ? '/v1/messages' : '/v1/chat/completions';
+  const { reply, asked } = await gateway.recordUpstream(() => gateway.post(path, { key, body }));
+  return { reply, asked };
+}
+
+test('Azure is called at its v1 addresses with the key of the resource', async () => {
+  gateway.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
+  gateway.upstream.on('/keyed/openai/v1/responses', answerContent('responses', content));
+  for (const [model, path] of [
+    ['gpt', '/keyed/openai/v1/chat/completions'],
+    ['gpt-chat', '/keyed/openai/v1/chat/completions'],
+  ] as const)
+    for (const stream of [false, true]) {
+      const { reply, asked } = await ask(model, { stream });
+      assert.equal(reply.status, 200, reply.text);
+      assert.match(reply.text, /two/);
+      assert.equal(asked[0]!.path, path);
+      assert.equal(asked[0]!.headers['api-key'], 'azure-key-123456');
+    }
+  const { asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/responses', { key, body: { model: 'gpt', input: 'Hi' } }),
+  );
+  assert.equal(asked[0]!.path, '/keyed/openai/v1/responses');
+  assert.deepEqual(
+    [(asked[0]!.body as JsonObject)['model'], (asked[0]!.body as JsonObject)['store']],
+    ['my gpt', false],
+  );
+});
+
+test('Claude on Azure is asked in its own format', async () => {
+  gateway.upstream.on('/keyed/anthropic/v1/messages', answerContent('messages', content));
+  for (const format of ['messages', 'chat']) {
+    const { reply, asked } = await ask('azure-claude', { format, stream: true });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(asked[0]!.path, '/keyed/anthropic/v1/messages');
+    assert.equal(asked[0]!.headers['x-api-key'], 'azure-key-123456');
+    assert.equal(asked[0]!.headers['anthropic-version'], '2023-06-01');
+  }
+});
+
+test('Azure’s classic addresses name the deployment and the version', async () => {
+  const path = '/classic/openai/deployments/my%2Fgpt/chat/completions';
+  gateway.upstream.on(path, answerContent('chat', content));
+  const { reply, asked } = await ask('classic');
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(asked[0]!.query, 'api-version=2024-10-21');
+});
+
+test('an application’s token is fetched once, and sent instead of a key', async () => {
+  gateway.upstream.on('/entra/openai/v1/chat/completions', answerContent('chat', content));
+  const asked = tokens.requests.length;
+  const all = await Promise.all(Array.from({ length: 20 }, () => ask('by-entra')));
+  for (const { reply, asked: calls } of all) {
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(calls[0]!.headers.authorization, 'Bearer entra-token-1');
+    assert.equal(calls[0]!.headers['api-key'], undefined);
+  }
+  const requests = tokens.requests.slice(asked);
+  assert.equal(requests.length, 1);
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(requests[0]!.text)), {
+    grant_type: 'client_credentials',
+    scope: 'https://cognitiveservices.azure.com/.default',
+    client_id: 'my-app',
+    client_secret: 's3cr3t:x',
+  });
+});
+
+test('Gemini on Vertex is called with an express key, or below its project with a token', async () => {
+  const models = 'publishers/google/models/gemini-3.8-flash';
+  const express = `/express/v1beta1/${models}:generateContent`;
+  const project = `/project/v1beta1/projects/my-project/locations/europe-west1/${models}:generateContent`;
+  gateway.upstream.on(express, answerContent('gemini', content));
+  gateway.upstream.on(project, answerContent('gemini', content));
+  const first = await ask('gemini');
+  assert.equal(first.reply.status, 200, first.reply.text);
+  assert.equal(first.asked[0]!.headers['x-goog-api-key'], 'express-key-1234');
+  const second = await ask('project-gemini');
+  assert.equal(second.reply.status, 200, second.reply.text);
+  assert.equal(second.asked[0]!.headers.authorization, 'Bearer google-token-1');
+  assert.equal(second.asked[0]!.headers['x-goog-api-key'], undefined);
+  const sent = new URLSearchParams(tokens.requests.find(({ path }) => path === '/google')!.text);
+  const { payload, protectedHeader } = await jwtVerify(sent.get('assertion')!, publicKey, {
+    audience: `${tokens.url}/google`,
+    issuer: account.client_email,
+  });
+  assert.equal(protectedHeader.kid, 'key-7');
+  assert.equal(payload['scope'], 'https://www.googleapis.com/auth/cloud-platform');
+  assert.equal(payload.exp! - payload.iat!, 3_600);
+});
+
+test('Claude on Vertex keeps its own format: the model stands in the path, the version in the body', async () => {
+  const models =
+    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models';
+  const path = `${models}/claude-sonnet-4-5%4020250929`;
+  gateway.upstream.on(`${path}:rawPredict`, answerContent('messages', content));
+  gateway.upstream.on(`${path}:streamRawPredict`, answerContent('messages', content));
+  for (const stream of [false, true]) {
+    const { reply, asked } = await ask('vertex-claude', { format: 'messages', stream });
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(reply.text, /two/);
+    const body = asked[0]!.body as JsonObject;
+    assert.deepEqual(
+      [body['model'], body['anthropic_version'], body['stream'] ?? false],
+      [undefined, 'vertex-2023-10-16', stream],
+    );
+    assert.equal(asked[0]!.headers['anthropic-version'], undefined);
+  }
+});
+
+test('models of other vendors on Vertex are asked in Chat', async () => {
+  const path =
+    '/project/v1/projects/my-project/locations/europe-west1/endpoints/openapi/chat/completions';
+  gateway.upstream.on(path, answerContent('chat', content));
+  const { reply, asked } = await ask('llama');
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal((asked[0]!.body as JsonObject)['model'], 'meta/llama-4');
+});
+
+test('a document in the settings names neither addresses nor files', async () => {
+  const { reply, asked } = await ask('pasted');
+  assert.equal(reply.status, 502, reply.text);
+  assert.equal(asked.length, 0);
+  assert.doesNotMatch(reply.text, /external_account|127\.0\.0\.1/);
+});
+
+test('a refused application is tried no further, another route answers, and its secret is nowhere', async () => {
+  const refusal = {
+    error: 'invalid_client',
+    error_description: 'AADSTS7000215: wrong secret\r\nTrace: 1',
+  };
+  const own = await startGateway(({ url }) => ({
+    providers: {
+      entra: { kind: 'azure', base_url: `${url}/entra`, api_key: 'my-tenant:my-app:s3cr3t-two' },
+      keyed: { kind: 'azure', base_url: `${url}/keyed`, api_key: 'azure-key-123456' },
+    },
+    models: {
+      both: {
+        routes: [
+          { provider: 'entra', model: 'a' },
+          { provider: 'keyed', model: 'grok', api: 'chat' },
+        ],
+        prices: { input: 1, output: 1 },
+      },
+      one: { routes: [{ provider: 'entra', model: 'a' }], prices: { input: 1, output: 1 } },
+    },
+  }));
+  try {
+    tokens.on(entraToken, answerStatus(401, { body: refusal }));
+    own.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
+    const mine = await own.makeKey({ mode: 'live', creditUsd: 5 });
+    const body = { messages: [{ role: 'user', content: 'Hi' }] };
+    const both = await own.post('/v1/chat/completions', {
+      key: mine.key,
+      body: { ...body, model: 'both' },
+    });
+    assert.equal(both.status, 200, both.text);
+    const one = await own.post('/v1/chat/completions', {
+      key: mine.key,
+      body: { ...body, model: 'one' },
+    });
+    assert.equal(one.status, 502, one.text);
+    const log = own.program.output;
+    assert.match(log, /AADSTS7000215: wrong secret/);
+    for (const text of [one.text, both.text, log]) assert.doesNotMatch(text, /s3cr3t-two/);
+    assert.doesNotMatch(one.text, /AADSTS/);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('a deployment that is not there leaves the request to the next route', async () => {
+  gateway.upstream.on(
+    '/entra/openai/v1/chat/completions',
+    answerStatus(404, {
+      body: {
+        error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' },
+      },
+    }),
+  );
+  gateway.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
+  const { reply, asked } = await ask('has-another');
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(asked.length, 2);
+  assert.ok(isObject(JSON.parse(reply.text)));
+});
