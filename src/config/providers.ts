@@ -148,7 +148,8 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     );
   }
   const key = keyOf(completion, entry);
-  if (key !== undefined && !isSendable(key) && !takesDocuments(kindOf(completion, entry)))
+  const isDocument = kindOf(completion, entry) === 'vertex' && key?.trimStart().startsWith('{');
+  if (key !== undefined && !isDocument && !isSendable(key))
     throw values.faultAt(['providers', name, 'api_key'], unsendable);
   return {
     enabled: entry.enabled && key !== undefined,
@@ -310,12 +311,7 @@ function keyFrom(env: Environment, variable: string | null): string | undefined 
   throw new ConfigError({ location: null, field: variable, ...unsendable });
 }
 
-/** The key of `vertex` may be a JSON document, which is never sent. */
-function takesDocuments(kind: ProviderConfig['kind']): boolean {
-  return kind === 'vertex';
-}
-
-/** Returns true when the key may be sent in a header. */
+/** Returns true when the key may be sent in a header. A document, as Vertex takes it, never is. */
 function isSendable(key: string): boolean {
   return /^[\x21-\x7e]+$/u.test(key);
 }
