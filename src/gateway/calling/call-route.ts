@@ -7,7 +7,7 @@ import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
 import type { RouteHealth, RouteName } from './health.ts';
 import { tryRoutes } from './try-routes.ts';
-import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
+import { isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
 
 type RouteCall = Pick<ProviderCall, 'baseUrl' | 'isStream' | 'number'> & {
   readonly route: RouteName;
@@ -66,7 +66,9 @@ function endingOf(failure: UpstreamFailure | null, signal: AbortSignal): CallEnd
   if (!failure) return 'good';
   if (signal.aborted) return 'unknown';
   if (isCredentialRefused(failure.status)) return 'refused';
-  return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
+  // A request may name something else that is not there: others must not lose the route by that.
+  const isRequests = nextStepAfter(failure) === 'never' || isMissing(failure.status);
+  return isRequests ? 'good' : 'bad';
 }
 
 /** `running`: ends a call at once. Once `waiting` is aborted, no further route is tried. */

@@ -17,7 +17,7 @@ export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailur
   if (isBilled) return 'never';
   if (kind !== 'status' || status === null) return 'again';
   if (status >= 500 || status === 408 || status === 409 || status === 429) return 'again';
-  const isOfRoute = status < 400 || status === 404 || status === 410 || isCredentialRefused(status);
+  const isOfRoute = status < 400 || isMissing(status) || isCredentialRefused(status);
   return isOfRoute ? 'elsewhere' : 'never';
 }
 
@@ -27,6 +27,11 @@ export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailur
  */
 export function isCredentialRefused(status: number | null): boolean {
   return status === 401 || status === 402 || status === 403;
+}
+
+/** Returns true when the provider has no such model, or no longer. */
+export function isMissing(status: number | null): boolean {
+  return status === 404 || status === 410;
 }
 
 type BackoffOptions = {
