@@ -196,7 +196,13 @@ const media: Record<ClientFormatName, (type: string, data: string, isFile: boole
   },
 };
 const clients = Object.keys(media) as ClientFormatName[];
-const upstreams: readonly UpstreamFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
+const upstreams: readonly UpstreamFormatName[] = [
+  'chat',
+  'responses',
+  'messages',
+  'gemini',
+  'converse',
+];
 
 for (const client of clients) {
   for (const upstream of upstreams) {
@@ -205,7 +211,9 @@ for (const client of clients) {
         const broken = `${data.slice(0, 20)}\r\n ${data.slice(20)}\n`;
         const { body } = sent({ client, upstream }, media[client](wrong, broken, isFile));
         const text = JSON.stringify(body);
-        assert.ok(text.includes(type) && text.includes(data), text);
+        // Converse names the format instead of the type.
+        const shown = upstream === 'converse' ? `"format":"${type.split('/')[1]}"` : type;
+        assert.ok(text.includes(shown) && text.includes(data), text);
         assert.ok(!text.includes(wrong) && !text.includes('\\n'), text);
       };
       for (const [type, data] of Object.entries(bytes))
@@ -352,7 +360,7 @@ for (const client of clients) {
       const { body } = sent({ client, upstream }, tools[client](careless), {
         isOpenAi: upstream === 'responses',
       });
-      const text = JSON.stringify(body.tools);
+      const text = JSON.stringify(body.tools ?? body['toolConfig']);
       assert.ok(text.includes(JSON.stringify(mended)), text);
     });
   }

@@ -93,6 +93,12 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     keyVariable: 'AZURE_OPENAI_API_KEY',
     addressVariable: 'AZURE_OPENAI_ENDPOINT',
   },
+  bedrock: {
+    kind: 'bedrock',
+    baseUrl: (region) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
+    keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
+    placeVariables: { region: 'AWS_REGION' },
+  },
   vertex: {
     kind: 'vertex',
     baseUrl: vertexAddress,

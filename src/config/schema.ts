@@ -35,7 +35,7 @@ const Provider = Type.Object(
     kind: Type.Optional(
       Type.Enum([...providerKindNames], {
         description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure`, `bedrock` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
       }),
     ),
     base_url: Type.Optional(
@@ -59,7 +59,7 @@ const Provider = Type.Object(
         shape: 'the name of a region, such as europe-west1',
         maxLength: 40,
         description:
-          "The region of a cloud, part of its address: `global`, `eu` or `europe-west1` for `vertex`. Default: the cloud's usual variable.",
+          "The region of a cloud, part of its address: `us-east-1` for `bedrock`; `global`, `eu` or `europe-west1` for `vertex`. Default: the cloud's usual variable.",
       }),
     ),
     project: Type.Optional(

@@ -15,6 +15,11 @@ export function fitMistralCallId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashOf(id).slice(0, 9);
 }
 
+/** Bedrock refuses longer ids, and other characters. */
+export function fitConverseCallId(id: string): string {
+  return /^[\w.:-]{1,64}$/.test(id) ? id : `call_${hashOf(id).slice(0, 32)}`;
+}
+
 /** Returns true for Mistral's own models: `mistral-large-latest`, `mistralai/devstral-small`. */
 export function isMistral(model: string): boolean {
   return /(?:mi|mini|dev|code|magi)stral|mixtral|pixtral/i.test(model);

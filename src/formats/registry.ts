@@ -2,6 +2,7 @@
 // that is missing here.
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import { chat } from './chat/index.ts';
+import { converse } from './converse/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
 import { gemini } from './gemini/index.ts';
 import type { HostedSearch } from './hosted-search.ts';
@@ -22,6 +23,7 @@ export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat
   chat,
   messages,
   gemini,
+  converse,
 };
 
 /** Formats whose clients can ask for a search that the gateway runs. */

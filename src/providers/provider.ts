@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { UpstreamFormatName } from '../terms/format-name.ts';
 import type { ChatKindName } from '../terms/provider-kind.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { UpstreamTarget } from '../formats/format.ts';
+import type { InputCount, UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Credential, CredentialTools } from './credential.ts';
 
@@ -40,6 +40,8 @@ export type HttpProviderKind = {
     format: UpstreamFormatName,
     place: ProviderPlace,
   ) => string | null;
+  /** How it counts, where that differs from the host of the format. Left out: it does not. */
+  readonly inputCounts?: Readonly<Partial<Record<UpstreamFormatName, InputCount>>>;
   /** The formats in which it speaks with a model, best first. Left out: all of its kind. */
   readonly formatsOf?: (model: string) => readonly UpstreamFormatName[];
   /**

@@ -3,6 +3,7 @@
 import type { ChatKindName, ImageKindName, SearchKindName } from '../terms/provider-kind.ts';
 import { anthropic } from './anthropic/index.ts';
 import { azure } from './azure/index.ts';
+import { bedrock } from './bedrock/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
 import { exa } from './exa/index.ts';
@@ -28,6 +29,7 @@ export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>>
   anthropic,
   google,
   azure,
+  bedrock,
   vertex,
 };
 

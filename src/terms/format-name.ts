@@ -1,6 +1,7 @@
-// The names of the wire formats. Clients speak three; upstreams speak these and Gemini's.
+// The names of the wire formats. Clients speak three; upstreams speak these, Gemini's and Bedrock's
+// Converse.
 
 const clientFormatNames = ['responses', 'chat', 'messages'] as const;
 export type ClientFormatName = (typeof clientFormatNames)[number];
-export const upstreamFormatNames = [...clientFormatNames, 'gemini'] as const;
+export const upstreamFormatNames = [...clientFormatNames, 'gemini', 'converse'] as const;
 export type UpstreamFormatName = (typeof upstreamFormatNames)[number];

@@ -25,6 +25,7 @@ const providerOffers = {
   anthropic: { formats: ['messages'], images: null, searches: false },
   google: { formats: ['gemini'], images: 'shape', searches: false },
   azure: { formats: ['responses', 'chat', 'messages'], images: 'size', searches: false },
+  bedrock: { formats: ['converse', 'messages'], images: null, searches: false },
   vertex: { formats: ['gemini', 'messages', 'chat'], images: null, searches: false },
   brave: searchOnly,
   tavily: searchOnly,

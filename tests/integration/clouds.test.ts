@@ -6,10 +6,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
-import { answerContent } from '../support/answers.ts';
+import { answerContent, streamFrames, wholeAnswer } from '../support/answers.ts';
+import { signatureOf } from '../support/aws-signature.ts';
+import { encodeEvent, encodeException, encodeInvoked } from '../support/event-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
 import {
+  answerBytes,
   answerJson,
   answerStatus,
   startUpstream,
@@ -23,6 +26,10 @@ const account = {
   client_email: 'gateway@my-project.iam.gserviceaccount.com',
   private_key_id: 'key-7',
   private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+};
+const keys = {
+  accessKeyId: 'AKIAEXAMPLE000001',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 };
 const entraToken = '/my-tenant/oauth2/v2.0/token';
 
@@ -48,6 +55,13 @@ before(async (t) => {
           api_version: '2024-10-21',
         },
         entra: { kind: 'azure', base_url: `${url}/entra`, api_key: 'my-tenant:my-app:s3cr3t:x' },
+        signed: {
+          kind: 'bedrock',
+          base_url: `${url}/signed`,
+          region: 'eu-west-1',
+          api_key: `${keys.accessKeyId}:${keys.secretAccessKey}`,
+        },
+        bearer: { kind: 'bedrock', base_url: `${url}/bearer`, api_key: 'bedrock-api-key-abc' },
         express: { kind: 'vertex', base_url: `${url}/express`, api_key: 'express-key-1234' },
         project: {
           kind: 'vertex',
@@ -64,6 +78,11 @@ before(async (t) => {
         },
       },
       models: {
+        nova: route('signed', 'us.amazon.nova-lite-v1:0'),
+        'bedrock-claude': route('bearer', 'us.anthropic.claude-sonnet-5'),
+        arn: route('bearer', 'arn:aws:bedrock:us-east-1:123456789012:profile/x', {
+          api: 'messages',
+        }),
         gpt: route('keyed', 'my gpt'),
         'gpt-chat': route('keyed', 'grok', { api: 'chat' }),
         'azure-claude': route('keyed', 'claude-prod'),
@@ -208,6 +227,143 @@ test('Claude on Vertex keeps its own format: the model stands in the path, the v
     );
     assert.equal(asked[0]!.headers['anthropic-version'], undefined);
   }
+});
+
+const usage = { inputTokens: 5, outputTokens: 20, totalTokens: 25 };
+const converseFrames = [
+  encodeEvent('messageStart', { role: 'assistant', p: 'ab' }),
+  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'one ' } }),
+  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'two' } }),
+  encodeEvent('contentBlockStop', { contentBlockIndex: 0 }),
+  encodeEvent('messageStop', { stopReason: 'end_turn' }),
+];
+const binary = { headers: { 'content-type': 'application/vnd.amazon.eventstream' } };
+
+test('Bedrock is asked by Converse with a signature over the final request', async () => {
+  const path = '/signed/model/us.amazon.nova-lite-v1%3A0';
+  const message = { role: 'assistant', content: [{ text: 'one two' }] };
+  gateway.upstream.on(
+    `${path}/converse`,
+    answerJson({ output: { message }, stopReason: 'end_turn', usage }),
+  );
+  gateway.upstream.on(
+    `${path}/converse-stream`,
+    answerBytes(Buffer.concat([...converseFrames, encodeEvent('metadata', { usage })]), binary),
+  );
+  for (const format of ['chat', 'messages'])
+    for (const stream of [false, true]) {
+      const { reply, asked } = await ask('nova', { format, stream });
+      assert.equal(reply.status, 200, reply.text);
+      assert.match(reply.text, stream ? /one .*two/s : /one two/);
+      const { headers, path: sentPath, text } = asked[0]!;
+      const signed = signatureOf({ path: sentPath, headers, text, region: 'eu-west-1' });
+      assert.equal(/Signature=(\w+)/.exec(headers.authorization!)![1], signed);
+      assert.match(headers.authorization!, /eu-west-1\/bedrock\/aws4_request/);
+    }
+});
+
+test('the usage behind Bedrock’s last event is charged', async () => {
+  const path = '/signed/model/us.amazon.nova-lite-v1%3A0/converse-stream';
+  const counted = { inputTokens: 7, outputTokens: 30, cacheReadInputTokens: 3, totalTokens: 40 };
+  gateway.upstream.on(
+    path,
+    answerBytes(
+      Buffer.concat([...converseFrames, encodeEvent('metadata', { usage: counted })]),
+      binary,
+    ),
+  );
+  const body = {
+    model: 'nova',
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  const reply = await gateway.post('/v1/chat/completions', { key, body });
+  // 10 input and 30 output tokens at a dollar a million.
+  assert.match(reply.text, /"cost":0\.00004\b/);
+});
+
+test('an exception in the middle of Bedrock’s stream is an error, free of charge', async () => {
+  const path = '/signed/model/us.amazon.nova-lite-v1%3A0/converse-stream';
+  const exception = encodeException(
+    'throttlingException',
+    'Too many requests, account 123456789012',
+  );
+  gateway.upstream.on(
+    path,
+    answerBytes(Buffer.concat([...converseFrames.slice(0, 3), exception]), binary),
+  );
+  const balance = async () => (await gateway.get('/v1/balance', { key })).text;
+  const earlier = await balance();
+  const { reply } = await ask('nova', { stream: true });
+  assert.match(reply.text, /"error"/);
+  assert.doesNotMatch(reply.text, /123456789012/);
+  assert.equal(await balance(), earlier);
+});
+
+test('Claude on Bedrock keeps its own format, with its betas in the body', async () => {
+  const path = '/bearer/model/us.anthropic.claude-sonnet-5';
+  const frames = streamFrames('messages', content);
+  const events = [...frames.start, ...frames.deltas, ...frames.end].map((frame) =>
+    encodeInvoked((frame as { data: object }).data),
+  );
+  gateway.upstream.on(`${path}/invoke`, answerJson(wholeAnswer('messages', content)));
+  gateway.upstream.on(
+    `${path}/invoke-with-response-stream`,
+    answerBytes(Buffer.concat(events), binary),
+  );
+  for (const stream of [false, true]) {
+    const body = {
+      model: 'bedrock-claude',
+      stream,
+      max_tokens: 20,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }],
+        },
+      ],
+    };
+    const headers = { 'anthropic-beta': 'context-management-2025-06-27,skills-2025-10-02' };
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/messages', { key, body, headers }),
+    );
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(reply.text, /two/);
+    const sent = asked[0]!.body as JsonObject;
+    assert.deepEqual(
+      [
+        sent['model'],
+        sent['stream'],
+        sent['service_tier'],
+        sent['anthropic_version'],
+        sent['anthropic_beta'],
+      ],
+      [undefined, undefined, undefined, 'bedrock-2023-05-31', ['context-management-2025-06-27']],
+    );
+    assert.match(asked[0]!.text, /cache_control/);
+    assert.equal(asked[0]!.headers.authorization, 'Bearer bedrock-api-key-abc');
+  }
+});
+
+test('Bedrock counts the input of its models', async () => {
+  const path = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
+  gateway.upstream.on(path, answerJson({ inputTokens: 12 }));
+  const body = { model: 'bedrock-claude', messages: [{ role: 'user', content: 'Hi' }] };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/messages/count_tokens', { key, body }),
+  );
+  assert.deepEqual(reply.json(), { input_tokens: 12 });
+  const { input } = asked[0]!.body as { input: { invokeModel: { body: string } } };
+  const inner = JSON.parse(Buffer.from(input.invokeModel.body, 'base64').toString()) as JsonObject;
+  assert.equal(inner['anthropic_version'], 'bedrock-2023-05-31');
+});
+
+test('an ARN is asked in the format that its route names', async () => {
+  const path = `/bearer/model/${encodeURIComponent('arn:aws:bedrock:us-east-1:123456789012:profile/x')}/invoke`;
+  gateway.upstream.on(path, answerJson(wholeAnswer('messages', content)));
+  const { reply } = await ask('arn', { format: 'messages' });
+  assert.equal(reply.status, 200, reply.text);
 });
 
 test('models of other vendors on Vertex are asked in Chat', async () => {

@@ -15,6 +15,8 @@ export function findOrderBreaches(format: UpstreamFormatName, body: JsonObject):
       return ofResponses(objects(body.input));
     case 'gemini':
       return ofGemini(objects(body.contents));
+    case 'converse':
+      return ofConverse(objects(body.messages));
   }
 }
 
@@ -106,6 +108,26 @@ function ofResponses(items: readonly Block[]): string[] {
     }
   }
   return [...breaches, ...[...open].map((id) => `no output for ${id}`)];
+}
+
+/** Converse: turns alternate, and results come first in the turn behind their calls. */
+function ofConverse(messages: readonly Block[]): string[] {
+  const idsIn = (message: Block | undefined, name: string) =>
+    objects(message?.content).flatMap((block) =>
+      isObject(block[name]) ? String(block[name]['toolUseId']) : [],
+    );
+  return messages.flatMap((message, index) => {
+    const before = messages[index - 1];
+    const breaches: string[] = [];
+    if (before?.role === message.role)
+      breaches.push(`${index}: two turns of ${String(message.role)}`);
+    const [calls, results] = [idsIn(before, 'toolUse'), idsIn(message, 'toolResult')];
+    if (message.role === 'user' && !isSame(calls, results))
+      breaches.push(`${index}: results ${results.join()} of calls ${calls.join()}`);
+    if (objects(message.content).some(({ text }) => typeof text === 'string' && !text.trim()))
+      breaches.push(`${index}: a blank text`);
+    return breaches;
+  });
 }
 
 /** Gemini: a turn with calls is followed by as many responses. */

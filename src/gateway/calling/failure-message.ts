@@ -178,6 +178,10 @@ export function scrub(message: string): string {
     cutBetweenWords(message)
       .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
       .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
+      // Clouds name accounts and projects.
+      .replaceAll(/\barn:aws[\w-]{0,20}:[^\s"'<>)\]]+/g, '[id removed]')
+      .replaceAll(/\bprojects\/[\w:.-]+/g, 'projects/[id removed]')
+      .replaceAll(/\baccount:? \d{12}\b/gi, 'account [id removed]')
       .replaceAll(
         /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test|tg_admin)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
         '[key removed]',

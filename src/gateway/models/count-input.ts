@@ -200,7 +200,7 @@ async function askRoutes(
 type Counter = InputCount & { readonly path: string };
 
 function counterOf({ kind, format, upstreamModel, provider }: ChosenRoute): Counter | null {
-  const { inputCount } = upstreamFormats[format];
+  const inputCount = kind.inputCounts?.[format] ?? upstreamFormats[format].inputCount;
   const path = kind.countTokensPath?.(upstreamModel, format, provider.place) ?? null;
   return inputCount && path !== null ? { ...inputCount, path } : null;
 }

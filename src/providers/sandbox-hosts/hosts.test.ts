@@ -35,6 +35,7 @@ function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boo
     chat: 'kimi-k3',
     messages: 'claude-haiku-4-5',
     gemini: 'gemini-3.6-flash',
+    converse: 'openai.gpt-oss-120b-1:0',
   }[format];
   const target: UpstreamTarget = {
     model,
@@ -79,7 +80,7 @@ async function answerOf(
   return collector.answer!;
 }
 
-const formats = ['responses', 'chat', 'messages', 'gemini'] as const;
+const formats = ['responses', 'chat', 'messages', 'gemini', 'converse'] as const;
 const requests: Readonly<Record<string, CanonicalRequest>> = {
   text: ask('Hello', { system: [textPart('Be brief.')] }),
   'thinking and two calls': ask(

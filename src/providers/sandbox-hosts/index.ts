@@ -1,6 +1,7 @@
 // The simulated hosts, by wire format.
 import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import { chat } from './chat.ts';
+import { converse } from './converse.ts';
 import { gemini } from './gemini.ts';
 import type { Host } from './host.ts';
 import { messages } from './messages.ts';
@@ -11,4 +12,5 @@ export const hosts: Readonly<Record<UpstreamFormatName, Host>> = {
   chat,
   messages,
   gemini,
+  converse,
 };

@@ -1,0 +1,138 @@
+// Reads the events of an answer, in a stream or made of a whole one. The usage comes after the stop
+// reason.
+import type { StreamEvent } from '../../canonical/event.ts';
+import { mergeUsage, type Usage } from '../../canonical/usage.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
+import { isBrokenOff, readStop } from './stop.ts';
+import { readUsage } from './usage.ts';
+
+type OpenBlock =
+  | { readonly kind: 'text' | 'tool-call' | 'other' }
+  | { readonly kind: 'thinking'; signature: string };
+
+export class AnswerReader {
+  #open: OpenBlock | null = null;
+  #hasStarted = false;
+  #stopReason: string | null = null;
+  #trace: unknown = undefined;
+  usage: Usage | null = null;
+
+  get hasStopped(): boolean {
+    return this.#stopReason !== null;
+  }
+
+  /** Throws UnreadableAnswer on a call without a name. */
+  read(name: string, event: JsonObject): StreamEvent[] {
+    switch (name) {
+      case 'messageStart':
+        return this.#start();
+      case 'contentBlockStart':
+        return [...this.#start(), ...this.#close(), ...this.#openBlock(event['start'])];
+      case 'contentBlockDelta':
+        return [...this.#start(), ...this.#readDelta(event['delta'])];
+      case 'contentBlockStop':
+        return this.#close();
+      case 'messageStop':
+        if (typeof event['stopReason'] === 'string') this.#stopReason = event['stopReason'];
+        return this.#close();
+      case 'metadata':
+        this.usage = mergeUsage(this.usage, readUsage(event));
+        this.#trace = event['trace'];
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  /** Returns the rest of the answer. Throws UnreadableAnswer when the model broke off. */
+  finish(): StreamEvent[] {
+    if (isBrokenOff(this.#stopReason))
+      throw new UnreadableAnswer(`the model broke off: ${this.#stopReason}`);
+    const stop = readStop(this.#stopReason, this.#trace);
+    return [...this.#start(), ...this.#close(), { type: 'finish', stop, usage: this.usage }];
+  }
+
+  #start(): StreamEvent[] {
+    if (this.#hasStarted) return [];
+    this.#hasStarted = true;
+    return [{ type: 'start', usage: null }];
+  }
+
+  /** Only calls have a start; text and reasoning begin with their first delta. */
+  #openBlock(start: unknown): StreamEvent[] {
+    const call = isObject(start) ? start['toolUse'] : null;
+    // A tool that the host runs itself was not asked for, and no client could answer it.
+    if (!isObject(call) || call['type'] === 'server_tool_use') {
+      this.#open = isObject(call) ? { kind: 'other' } : null;
+      return [];
+    }
+    const { toolUseId: id, name } = call;
+    if (typeof id !== 'string' || typeof name !== 'string' || name === '')
+      throw new UnreadableAnswer('a call of the answer has no name');
+    this.#open = { kind: 'tool-call' };
+    return [{ type: 'tool-call-start', id, name, kind: 'function' }];
+  }
+
+  #readDelta(delta: unknown): StreamEvent[] {
+    if (!isObject(delta)) return [];
+    const { text, toolUse, reasoningContent: reasoning } = delta;
+    if (typeof text === 'string' && text !== '')
+      return [...this.#ensure('text'), { type: 'text-delta', text }];
+    if (isObject(reasoning)) return this.#readReasoning(reasoning);
+    const input = isObject(toolUse) ? toolUse['input'] : null;
+    if (typeof input !== 'string' || input === '' || this.#open?.kind !== 'tool-call') return [];
+    return [{ type: 'tool-call-delta', text: input }];
+  }
+
+  #readReasoning({ text, signature, redactedContent }: JsonObject): StreamEvent[] {
+    if (typeof redactedContent === 'string') {
+      return [
+        ...this.#close(),
+        { type: 'thinking-start', redacted: true },
+        { type: 'thinking-signature', signature: { vendor: 'anthropic', value: redactedContent } },
+        { type: 'thinking-end' },
+      ];
+    }
+    const events = this.#ensure('thinking');
+    if (typeof signature === 'string' && this.#open?.kind === 'thinking')
+      this.#open.signature += signature;
+    if (typeof text === 'string' && text !== '') events.push({ type: 'thinking-delta', text });
+    return events;
+  }
+
+  #ensure(kind: 'text' | 'thinking'): StreamEvent[] {
+    if (this.#open?.kind === kind) return [];
+    const ended = this.#close();
+    this.#open = kind === 'text' ? { kind } : { kind, signature: '' };
+    const start: StreamEvent =
+      kind === 'text' ? { type: 'text-start' } : { type: 'thinking-start', redacted: false };
+    return [...ended, start];
+  }
+
+  #close(): StreamEvent[] {
+    const open = this.#open;
+    this.#open = null;
+    switch (open?.kind) {
+      case 'text':
+        return [{ type: 'text-end' }];
+      case 'tool-call':
+        return [{ type: 'tool-call-end' }];
+      case 'thinking':
+        return [
+          // Of the models on Bedrock only Claude signs.
+          ...(open.signature === ''
+            ? []
+            : [
+                {
+                  type: 'thinking-signature',
+                  signature: { vendor: 'anthropic', value: open.signature },
+                } as const,
+              ]),
+          { type: 'thinking-end' },
+        ];
+      default:
+        return [];
+    }
+  }
+}

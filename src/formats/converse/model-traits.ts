@@ -1,0 +1,31 @@
+// What the models of a vendor accept on Bedrock, derived from the model's id there: Converse has one
+// form for all, and a field of their own for the rest.
+import { isMistral } from '../call-ids.ts';
+
+export type ModelTraits = {
+  /** The prompt may be marked for the cache. */
+  readonly marksCache: boolean;
+  /** Where reasoning is asked for; null: nowhere. */
+  readonly reasoning: 'claude' | 'nova' | 'effort' | null;
+  /** Where `top_k` goes; null: nowhere. */
+  readonly topK: 'claude' | 'nova' | null;
+  /** Calls have ids of nine letters and digits. */
+  readonly hasShortIds: boolean;
+};
+
+export function modelTraits(model: string): ModelTraits {
+  const isClaude = model.includes('claude');
+  const isNova = /\bnova\b/.test(model);
+  return {
+    marksCache: isClaude || isNova,
+    reasoning: reasoningOf(model, isClaude),
+    topK: isClaude ? 'claude' : isNova ? 'nova' : null,
+    hasShortIds: isMistral(model),
+  };
+}
+
+function reasoningOf(model: string, isClaude: boolean): ModelTraits['reasoning'] {
+  if (isClaude) return 'claude';
+  if (/\bnova-[2-9]/.test(model)) return 'nova';
+  return /\bopenai\.|gpt-oss/.test(model) ? 'effort' : null;
+}

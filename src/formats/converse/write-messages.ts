@@ -1,0 +1,205 @@
+// Writes the conversation as Converse wants it: user and assistant turns alternate, a user turn begins
+// with its results, no text is blank, and marks for the cache are blocks behind what they cover.
+import type {
+  AssistantPart,
+  CacheControl,
+  CanonicalRequest,
+  Message,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
+import { markInstruction } from '../../canonical/marked-instruction.ts';
+import { append } from '../../lib/append.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { emptyTurn } from '../adapting/answerable.ts';
+import { writeInput } from '../call-arguments.ts';
+import { fitConverseCallId, fitMistralCallId } from '../call-ids.ts';
+import { writeDocument, writeImage } from './media.ts';
+import type { ModelTraits } from './model-traits.ts';
+
+type WrittenConversation = {
+  readonly system: readonly JsonObject[];
+  readonly messages: readonly JsonObject[];
+};
+
+type Turn = {
+  readonly role: 'user' | 'assistant';
+  readonly results: JsonObject[];
+  readonly rest: JsonObject[];
+};
+
+/** Adds what is left out to `ignored`. Throws ApiError on media that the model cannot take. */
+export function writeConversation(
+  { system, messages }: CanonicalRequest,
+  traits: ModelTraits,
+  ignored: Set<string>,
+): WrittenConversation {
+  const writer = new Writer(traits, ignored);
+  const leading = system.flatMap((part) => writer.text(part));
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.role === 'system' && turns.length === 0)
+      append(
+        leading,
+        message.content.flatMap((part) => writer.text(part)),
+      );
+    else writer.add(turns, message);
+  }
+  const written = turns
+    .map(({ role, results, rest }) => ({ role, content: [...results, ...withText(rest)] }))
+    .filter(({ content }) => content.length > 0);
+  // A conversation begins with the user.
+  if (written[0]?.role === 'assistant')
+    written.unshift({
+      role: 'user',
+      content: emptyTurn.content.flatMap((part) => writer.userPart(part)),
+    });
+  return { system: leading, messages: written };
+}
+
+/** Returns the block behind what is marked. Adds `cache_control` to `ignored` where no prompt is kept. */
+export function writeMark(
+  control: CacheControl | undefined,
+  { marksCache }: ModelTraits,
+  ignored: Set<string>,
+): JsonObject[] {
+  if (!control) return [];
+  if (!marksCache) {
+    ignored.add('cache_control');
+    return [];
+  }
+  return [{ cachePoint: { type: 'default', ...(control.ttl === '1h' && { ttl: '1h' }) } }];
+}
+
+class Writer {
+  readonly #traits: ModelTraits;
+  readonly #ignored: Set<string>;
+  readonly #documents = new Set<string>();
+
+  constructor(traits: ModelTraits, ignored: Set<string>) {
+    this.#traits = traits;
+    this.#ignored = ignored;
+  }
+
+  add(turns: Turn[], message: Message): void {
+    switch (message.role) {
+      case 'system':
+        append(
+          turnOf(turns, 'user').rest,
+          message.content.flatMap((part) => this.text(markInstruction(part))),
+        );
+        return;
+      case 'user':
+        append(
+          turnOf(turns, 'user').rest,
+          message.content.flatMap((part) => this.userPart(part)),
+        );
+        return;
+      case 'tool':
+        append(
+          turnOf(turns, 'user').results,
+          message.content.flatMap((part) => this.#result(part)),
+        );
+        return;
+      case 'assistant': {
+        // Text behind a call is refused.
+        const isCall = ({ type }: AssistantPart) => type === 'tool-call';
+        const parts = [
+          ...message.content.filter((part) => !isCall(part)),
+          ...message.content.filter(isCall),
+        ];
+        const blocks = parts.flatMap((part) => this.#assistantPart(part));
+        // An empty turn would separate its neighbours.
+        if (blocks.length > 0) append(turnOf(turns, 'assistant').rest, blocks);
+      }
+    }
+  }
+
+  text({ text, cacheControl }: TextPart): JsonObject[] {
+    return text.trim() === '' ? [] : [{ text }, ...this.mark(cacheControl)];
+  }
+
+  userPart(part: UserPart): JsonObject[] {
+    switch (part.type) {
+      case 'text':
+        return this.text(part);
+      case 'image':
+        if ((part.detail ?? 'auto') !== 'auto') this.#ignored.add('detail');
+        return [writeImage(part), ...this.mark(part.cacheControl)];
+      case 'document':
+        return [writeDocument(part, this.#documents), ...this.mark(part.cacheControl)];
+    }
+  }
+
+  mark(control: CacheControl | undefined): JsonObject[] {
+    return writeMark(control, this.#traits, this.#ignored);
+  }
+
+  #result({ callId, content, isError, cacheControl }: ToolResultPart): JsonObject[] {
+    const blocks = content
+      .flatMap((part) => this.userPart(part))
+      .filter((block) => !('cachePoint' in block));
+    const result = {
+      toolUseId: this.#callId(callId),
+      // An empty result with an error is refused.
+      content: blocks.length > 0 ? blocks : [{ text: '(no output)' }],
+      ...(isError && { status: 'error' }),
+    };
+    return [{ toolResult: result }, ...this.mark(cacheControl)];
+  }
+
+  #assistantPart(part: AssistantPart): JsonObject[] {
+    switch (part.type) {
+      case 'text':
+        if (part.citations) this.#ignored.add('citations');
+        return this.text(part);
+      case 'refusal':
+        return this.text({ ...part, type: 'text' });
+      case 'image':
+        return [];
+      case 'tool-call':
+        return [
+          {
+            toolUse: {
+              toolUseId: this.#callId(part.id),
+              name: part.name,
+              input: writeInput(part.arguments),
+            },
+          },
+          ...this.mark(part.cacheControl),
+        ];
+      case 'thinking': {
+        const { text, signature, redacted } = part;
+        if (signature?.vendor !== 'anthropic' || this.#traits.reasoning !== 'claude') {
+          this.#ignored.add('thinking');
+          return [];
+        }
+        const reasoningContent = redacted
+          ? { redactedContent: signature.value }
+          : { reasoningText: { text, signature: signature.value } };
+        return [{ reasoningContent }];
+      }
+    }
+  }
+
+  #callId(id: string): string {
+    return this.#traits.hasShortIds ? fitMistralCallId(id) : fitConverseCallId(id);
+  }
+}
+
+function turnOf(turns: Turn[], role: Turn['role']): Turn {
+  const last = turns.at(-1);
+  if (last?.role === role) return last;
+  const turn = { role, results: [], rest: [] };
+  turns.push(turn);
+  return turn;
+}
+
+/** A document needs a text beside it. */
+function withText(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  const [document] = blocks.filter((block) => 'document' in block);
+  if (!document || blocks.some((block) => 'text' in block)) return blocks;
+  const { name } = document['document'] as { readonly name: string };
+  return [...blocks, { text: name }];
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
+import { textPart, userTurn } from '../../../tests/support/canonical/parts.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
+import { writeRequest } from './write-request.ts';
+
+const nova = 'us.amazon.nova-2-lite-v1:0';
+const claude = 'us.anthropic.claude-sonnet-5';
+const llama = 'meta.llama4-scout-17b-instruct-v1:0';
+
+function write(
+  fields: Partial<CanonicalRequest>,
+  model = nova,
+  target: Partial<UpstreamTarget> = {},
+) {
+  return writeRequest(
+    { ...emptyRequest, messages: [userTurn('Hi')], ...fields },
+    { model, stream: false, maxOutputTokens: 99, thinking: true, isOpenAi: false, ...target },
+  );
+}
+
+const tool = {
+  name: 'get_weather',
+  description: 'Weather',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  strict: null,
+  kind: 'function',
+} as const;
+const call = {
+  type: 'tool-call',
+  id: 'call 1/ä',
+  name: 'get_weather',
+  arguments: '{"city":"Oslo"}',
+  kind: 'function',
+} as const;
+const history = [
+  userTurn('Weather?'),
+  { role: 'assistant', content: [call, textPart('I look.')] },
+  {
+    role: 'tool',
+    content: [{ type: 'tool-result', callId: call.id, content: [], isError: true }],
+  },
+] as const satisfies CanonicalRequest['messages'];
+
+test('a plain request has messages, instructions and a limit', () => {
+  const { body, ignored } = write({ system: [textPart('Be brief.'), textPart(' ')] });
+  assert.deepEqual(body, {
+    messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
+    system: [{ text: 'Be brief.' }],
+    inferenceConfig: { maxTokens: 99 },
+  });
+  assert.deepEqual(ignored, []);
+});
+
+test('a call stands behind the text of its turn, and its empty failure has a text', () => {
+  const { body } = write({ messages: history, tools: [tool] });
+  const [, assistant, results] = body['messages'] as { content: JsonObject[] }[];
+  assert.deepEqual(assistant!.content[0], { text: 'I look.' });
+  const { toolUseId, ...rest } = assistant!.content[1]!['toolUse'] as JsonObject;
+  assert.deepEqual(rest, { name: 'get_weather', input: { city: 'Oslo' } });
+  assert.match(String(toolUseId), /^[\w.:-]{1,64}$/);
+  assert.deepEqual(results!.content[0], {
+    toolResult: { toolUseId, content: [{ text: '(no output)' }], status: 'error' },
+  });
+});
+
+test('Mistral’s models get ids of nine letters and digits', () => {
+  const { body } = write({ messages: history, tools: [tool] }, 'mistral.mistral-large-2407-v1:0');
+  assert.match(JSON.stringify(body), /"toolUseId":"[a-zA-Z0-9]{9}"/);
+});
+
+test('tools of a history are declared although the request has none', () => {
+  const { body } = write({ messages: history });
+  assert.deepEqual(body['toolConfig'], {
+    tools: [{ toolSpec: { name: 'get_weather', inputSchema: { json: { type: 'object' } } } }],
+  });
+});
+
+test('each choice of tools has its word; `none` leaves out the tools, or is listed', () => {
+  const choice = (toolChoice: CanonicalRequest['toolChoice']) =>
+    (
+      write({ tools: [tool], toolChoice }).body['toolConfig'] as Record<string, unknown> | undefined
+    )?.['toolChoice'];
+  assert.deepEqual(choice({ type: 'auto' }), { auto: {} });
+  assert.deepEqual(choice({ type: 'required' }), { any: {} });
+  assert.deepEqual(choice({ type: 'tool', name: 'get_weather' }), {
+    tool: { name: 'get_weather' },
+  });
+  assert.equal(
+    write({ tools: [tool], toolChoice: { type: 'none' } }).body['toolConfig'],
+    undefined,
+  );
+  const kept = write({ tools: [tool], toolChoice: { type: 'none' }, messages: history });
+  assert.deepEqual(kept.ignored, ['tool_choice']);
+});
+
+test('marks for the cache are blocks behind what they cover, where the model keeps prompts', () => {
+  const cacheControl = { type: 'ephemeral', ttl: '1h' } as const;
+  const fields = {
+    system: [{ ...textPart('Long.'), cacheControl }],
+    tools: [{ ...tool, cacheControl }],
+  };
+  const { body, ignored } = write(fields);
+  assert.deepEqual(body['system'], [
+    { text: 'Long.' },
+    { cachePoint: { type: 'default', ttl: '1h' } },
+  ]);
+  const { tools } = body['toolConfig'] as { tools: object[] };
+  assert.deepEqual(tools[1], { cachePoint: { type: 'default', ttl: '1h' } });
+  assert.deepEqual(ignored, []);
+  const other = write(fields, llama);
+  assert.deepEqual(other.ignored, ['cache_control']);
+  assert.doesNotMatch(JSON.stringify(other.body), /cachePoint/);
+});
+
+test('reasoning is asked for as each vendor wants it, and listed where it cannot be', () => {
+  const fieldsOf = (model: string, effort: 'low' | 'high' | 'none' = 'high') => {
+    const written = write({ reasoning: { effort, budgetTokens: null } }, model);
+    return [written.body['additionalModelRequestFields'], written.ignored];
+  };
+  // With `high` it refuses a limit.
+  assert.deepEqual(fieldsOf(nova), [
+    { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } },
+    [],
+  ]);
+  assert.deepEqual(fieldsOf('openai.gpt-oss-120b-1:0'), [{ reasoning_effort: 'high' }, []]);
+  assert.deepEqual(fieldsOf(claude), [{ output_config: { effort: 'high' } }, []]);
+  assert.deepEqual(fieldsOf(llama), [undefined, ['reasoning_effort']]);
+  assert.deepEqual(fieldsOf(llama, 'none'), [undefined, []]);
+});
+
+test('Claude’s signed thoughts return to Claude only', () => {
+  const signature = { vendor: 'anthropic', value: 'sig' } as const;
+  const thought = { type: 'thinking', text: 'Hm.', signature, redacted: false } as const;
+  const messages = [
+    userTurn('a'),
+    { role: 'assistant', content: [thought] },
+    userTurn('b'),
+  ] as const;
+  const { body } = write({ messages }, claude);
+  assert.deepEqual((body['messages'] as { content: object[] }[])[1]!.content, [
+    { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+  ]);
+  const other = write({ messages }, llama);
+  assert.deepEqual(other.ignored, ['thinking']);
+  // The turn is gone, and its neighbours are one.
+  assert.deepEqual(other.body['messages'], [
+    { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
+  ]);
+});
+
+test('media are bytes with a format; a document has a name of its own and a text beside it', () => {
+  const data = Buffer.from('%PDF-').toString('base64');
+  const document = (name: string) =>
+    ({
+      type: 'document',
+      source: { kind: 'base64', mediaType: 'application/pdf', data },
+      name,
+    }) as const;
+  const { body } = write({
+    messages: [{ role: 'user', content: [document('a/b  c.pdf'), document('a b c.pdf')] }],
+  });
+  const [{ content }] = body['messages'] as [{ content: object[] }];
+  assert.deepEqual(content, [
+    { document: { format: 'pdf', name: 'a b c pdf', source: { bytes: data } } },
+    { document: { format: 'pdf', name: 'a b c pdf (2)', source: { bytes: data } } },
+    { text: 'a b c pdf' },
+  ]);
+  const image = { type: 'image', source: { kind: 'url', url: 'https://x.example/a.png' } } as const;
+  assert.throws(() => write({ messages: [{ role: 'user', content: [image] }] }), /base64/);
+  const odd = { kind: 'base64', mediaType: 'image/tiff', data } as const;
+  assert.throws(
+    () => write({ messages: [{ role: 'user', content: [{ type: 'image', source: odd }] }] }),
+    /PNG, JPEG, GIF or WebP/,
+  );
+});
+
+test('a schema is a text, a tier an object, and what has no field is listed', () => {
+  const { body, ignored } = write(
+    {
+      outputFormat: {
+        type: 'json-schema',
+        name: 'my answer',
+        description: null,
+        schema: { type: 'object' },
+        strict: true,
+      },
+      temperature: 1.5,
+      seed: 1,
+      endUser: 'u',
+      topK: 3,
+      stopSequences: ['a', 'b'],
+    },
+    nova,
+    { tier: 'priority' },
+  );
+  assert.deepEqual(body['outputConfig'], {
+    textFormat: {
+      type: 'json_schema',
+      structure: { jsonSchema: { name: 'my_answer', schema: '{"type":"object"}' } },
+    },
+  });
+  assert.deepEqual(body['serviceTier'], { type: 'priority' });
+  assert.deepEqual(body['inferenceConfig'], {
+    maxTokens: 99,
+    temperature: 1,
+    stopSequences: ['a', 'b'],
+  });
+  assert.deepEqual(body['additionalModelRequestFields'], { inferenceConfig: { topK: 3 } });
+  assert.deepEqual(new Set(ignored), new Set(['seed', 'user', 'temperature']));
+});

@@ -1,0 +1,74 @@
+// Amazon Bedrock: Claude in Anthropic's own format by `invoke`, so that its cache marks, thinking and
+// betas stay as they are, and the models of all other vendors by Converse.
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations_Amazon_Bedrock_Runtime.html
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { readInputCount } from '../../formats/converse/count-tokens.ts';
+import type { InputCount } from '../../formats/format.ts';
+import { allowedBetas } from '../../formats/messages/betas.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { ForwardableHeaders, HttpProviderKind } from '../provider.ts';
+import { openCredential } from './credential.ts';
+import { toServerSentEvents } from './events.ts';
+
+const anthropicVersion = 'bedrock-2023-05-31';
+/** A profile runs a model in several regions. */
+const profile = /^(?:us|eu|apac|jp|au|us-gov|ca|global)\./;
+
+export const bedrock: HttpProviderKind = {
+  kind: 'bedrock',
+  formatsOf: (model) => (model.includes('claude') ? ['messages'] : ['converse']),
+  path: (format, { model, stream }) =>
+    `${modelPath(model)}/${callOf(format === 'messages', stream)}`,
+  // Only by the model's own id; an ARN does not tell it.
+  countTokensPath: (model) =>
+    model.startsWith('arn:') ? null : `${modelPath(model.replace(profile, ''))}/count-tokens`,
+  inputCounts: { messages: countOfInvoke() },
+  headers: (apiKey) => ({
+    accept: 'application/json, application/vnd.amazon.eventstream',
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+  }),
+  readFailure,
+  adaptBody: (body, { format, client }) => (format === 'messages' ? asInvoked(body, client) : body),
+  toServerSentEvents,
+  openCredential,
+};
+
+function modelPath(model: string): string {
+  return `/model/${encodeURIComponent(model)}`;
+}
+
+function callOf(isInvoked: boolean, stream: boolean): string {
+  if (isInvoked) return stream ? 'invoke-with-response-stream' : 'invoke';
+  return stream ? 'converse-stream' : 'converse';
+}
+
+/** Model and stream are in the path, and the version and betas in the body. It has one service tier. */
+function asInvoked(body: JsonObject, client: ForwardableHeaders): JsonObject {
+  const { model: _model, stream: _stream, service_tier: _tier, ...rest } = body;
+  const betas = allowedBetas(client['anthropic-beta']);
+  return {
+    anthropic_version: anthropicVersion,
+    ...rest,
+    ...(betas !== '' && { anthropic_beta: betas.split(',') }),
+  };
+}
+
+function countOfInvoke(): InputCount {
+  return {
+    write: (body) => ({
+      input: { invokeModel: { body: Buffer.from(JSON.stringify(body)).toString('base64') } },
+    }),
+    read: readInputCount,
+  };
+}
+
+/** What is wrong with the route and comes as if the request were at fault. */
+const faultsOfRoute =
+  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access/i;
+
+function readFailure(failure: UpstreamFailure): UpstreamFailure {
+  const { status, message } = failure;
+  // The model failed, or took too long; another try may succeed.
+  if (status === 424) return { ...failure, status: 502 };
+  return status === 400 && faultsOfRoute.test(message) ? { ...failure, status: 404 } : failure;
+}
