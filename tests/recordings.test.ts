@@ -14,12 +14,13 @@ import { answerContext, clientNames, openPipe, playStream, writeWhole } from './
 import { assertAgrees, readPlainly } from './support/plain/read-plainly.ts';
 import { splitEvents } from './support/malformed-streams.ts';
 import { cutAtRandom, Random } from './support/random.ts';
+import { loadCloudAnswers } from './support/cloud-recordings.ts';
 import { isAsked, loadRecordings, type Recording } from './support/recordings.ts';
 import { checkStream } from './support/stream-rules.ts';
 
 const splitsPerStream = 6;
 
-const recordings = loadRecordings();
+const recordings = [...loadRecordings(), ...loadCloudAnswers()];
 const answers = recordings.filter(({ status }) => status === 200);
 
 for (const recording of answers) {

@@ -12,12 +12,17 @@ export type CallPiece = {
   readonly kind: 'function' | 'custom';
 };
 
+/** Snowflake writes an empty `custom` beside every function. */
+export function isCustomCall({ type, custom, function: called }: JsonObject): boolean {
+  return type === 'custom' || (isObject(custom) && !isObject(called));
+}
+
 /**
  * Reads an entry of a delta's `tool_calls`. Some hosts send the arguments as an object; it becomes
  * text.
  */
 export function readCallPiece(call: JsonObject): CallPiece {
-  const isCustom = call.type === 'custom' || isObject(call.custom);
+  const isCustom = isCustomCall(call);
   const called = isCustom ? call.custom : call.function;
   const { name, arguments: text, input } = isObject(called) ? called : {};
   return {

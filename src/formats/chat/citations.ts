@@ -42,7 +42,10 @@ export function readSources({ search_results: results, citations }: JsonObject):
   if (!Array.isArray(sources)) return [];
   return sources.flatMap((source: unknown) => {
     const { url, title } = isObject(source) ? source : { url: source, title: null };
-    return typeof url === 'string' ? citationOf(url, title, { citedText: null, span: null }) : [];
+    // A file of the request has none.
+    return typeof url === 'string' && url !== ''
+      ? citationOf(url, title, { citedText: null, span: null })
+      : [];
   });
 }
 

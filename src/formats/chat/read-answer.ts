@@ -8,6 +8,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
+import { isCustomCall } from './call-pieces.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readImages } from './images.ts';
@@ -143,7 +144,7 @@ function readToolCalls(
 }
 
 function readToolCall(call: unknown): ToolCallPart {
-  const isCustom = isObject(call) && isObject(call.custom);
+  const isCustom = isObject(call) && isCustomCall(call);
   const called = isObject(call) ? (isCustom ? call.custom : call.function) : null;
   if (
     !isObject(call) ||

@@ -16,13 +16,17 @@ export function readChat(events: readonly Json[]): Reading {
   );
   const reason = choices.map((choice) => choice['finish_reason']).findLast(Boolean) as unknown;
   if (brokenReasons.includes(reason)) return failedReading;
-  const messages = choices.map((choice) => (choice['delta'] ?? choice['message'] ?? {}) as Json);
+  // Perplexity sends an empty `delta` beside a whole message.
+  const isWhole = events.length === 1 && Boolean(choices[0]?.['message']);
+  const messages = choices.map((choice) => (choice[isWhole ? 'message' : 'delta'] ?? {}) as Json);
   const details = messages.flatMap((message) => (message['reasoning_details'] ?? []) as Json[]);
   const reasoning = joinTexts(messages.map(readThought));
   const refusal = joinTexts(messages.map((message) => message['refusal']));
   const calls = readCalls(messages);
   const pages = messages
     .flatMap((message) => (message['annotations'] ?? []) as Json[])
+    // OpenRouter also tells which files it has read.
+    .filter((annotation) => annotation['type'] !== 'file')
     .map((annotation) => annotation['url_citation'].url as string);
   const listed = events.map((event) => event['citations'] as unknown).findLast(Boolean);
   return {
@@ -96,13 +100,19 @@ function readUsage(usage: Json | undefined): Counts | null {
   const reasoning = (usage['completion_tokens_details']?.reasoning_tokens ?? 0) as number;
   // xAI counts reasoning in addition to the completion, as its total shows.
   const beside = usage['total_tokens'] - usage['prompt_tokens'] - usage['completion_tokens'];
+  const prompt = (usage['prompt_tokens'] ?? 0) as number;
+  // Mistral counts the tokens of recordings apart.
+  const audio = (usage['prompt_tokens_details']?.audio_tokens ?? 0) as number;
+  const cached = [
+    usage['prompt_tokens_details']?.cached_tokens,
+    usage['num_cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    usage['cached_tokens'],
+  ].map((count) => (count ?? 0) as number);
   return {
-    input: usage['prompt_tokens'] ?? 0,
-    cacheRead:
-      usage['prompt_tokens_details']?.cached_tokens ??
-      usage['prompt_cache_hit_tokens'] ??
-      usage['cached_tokens'] ??
-      0,
+    input: prompt + (beside > 0 && beside === audio ? audio : 0),
+    // Grok on Azure says 161 of 10.
+    cacheRead: Math.min(Math.max(...cached), prompt),
     cacheWrite: usage['prompt_tokens_details']?.cache_write_tokens ?? 0,
     output:
       (usage['completion_tokens'] ?? 0) + (beside > 0 && beside === reasoning ? reasoning : 0),

@@ -38,10 +38,12 @@ function readPages({ groundingMetadata, citationMetadata }: Json): string[] {
   const chunks = groundingMetadata?.groundingChunks ?? [];
   const supports = (groundingMetadata?.groundingSupports ?? []) as Json[];
   const indices = supports.flatMap((support) => support['groundingChunkIndices'] as number[]);
-  const recited = (citationMetadata?.citationSources ?? []) as Json[];
+  const recited = (citationMetadata?.citationSources ??
+    citationMetadata?.citations ??
+    []) as Json[];
   return [
     ...indices.flatMap((index) => chunks[index].web?.uri ?? []),
-    ...recited.map(({ uri }) => uri),
+    ...recited.flatMap(({ uri }) => uri ?? []),
   ] as string[];
 }
 
@@ -49,7 +51,7 @@ function readCall(call: Json): Reading['calls'][number] {
   return { name: call['name'], arguments: call['args'] ?? {} };
 }
 
-const filtered = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII'];
+const filtered = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'MODEL_ARMOR'];
 const badCalls = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'];
 
 function readStop(reason: string | undefined, hasCalls: boolean): Reading['stop'] {

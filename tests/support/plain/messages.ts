@@ -36,8 +36,10 @@ export function readMessageStream(events: readonly Json[]): Reading {
 
 /** Some hosts omit from the last event the input that the first one counted. */
 function addCounts(usage: Json, added: Json): void {
+  const countsInput =
+    added['cache_read_input_tokens'] > 0 || added['cache_creation_input_tokens'] > 0;
   for (const [name, count] of Object.entries(added))
-    if (count !== null && !(count === 0 && usage[name] > 0)) usage[name] = count;
+    if (count !== null && !(count === 0 && usage[name] > 0 && !countsInput)) usage[name] = count;
 }
 
 const deltaFields = {
