@@ -1,6 +1,7 @@
 // Providers with a default name, address and key variable; setting the variable is enough to enable
 // one. Addresses and variables come from the providers' own documentation and SDKs, collected
 // 2026-11-20.
+import type { HostWishes } from '../terms/host-wishes.ts';
 import type { ProviderKindName } from '../terms/provider-kind.ts';
 
 export type KnownProvider = {
@@ -27,15 +28,18 @@ export type KnownProvider = {
    * none.
    */
   readonly refusedHistory?: readonly string[];
-  /**
-   * Harmless fields of a request that its Chat refuses with an error; they are left out. Left out:
-   * none.
-   */
-  readonly refusedFields?: readonly string[];
+  /** What its Chat wants otherwise than OpenAI's. Left out: nothing. */
+  readonly wishes?: HostWishes;
 };
 
 /** Fields that OpenAI, and so the gateway, writes into every answer. */
 const openAisOwn = ['refusal', 'annotations'];
+
+/** What every model of NVIDIA's takes. */
+const nvidiaFields =
+  'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice'.split(
+    ' ',
+  );
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
@@ -57,36 +61,67 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     refusedHistory: ['reasoning_content', 'reasoning', 'reasoning_details', ...openAisOwn],
     // It refuses all fields that its reference lacks (npm `@mistralai/mistralai` 2.7), and counts
     // tokens in every stream without being asked.
-    refusedFields: ['stream_options', 'user', 'safety_identifier', 'seed', 'store'],
+    wishes: {
+      refused: ['stream_options', 'user', 'safety_identifier', 'store', 'logprobs', 'top_logprobs'],
+      renamed: { seed: 'random_seed' },
+      forcedChoice: 'any',
+    },
   },
   // It writes and takes `reasoning`.
   groq: {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
     refusedHistory: ['reasoning_content', 'reasoning_details', ...openAisOwn],
+    wishes: { refused: ['logprobs', 'top_logprobs', 'logit_bias'] },
+  },
+  // It writes and takes `reasoning`, too.
+  cerebras: {
+    ...compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+    refusedHistory: ['reasoning_content', 'reasoning_details'],
+    wishes: { refused: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
   },
   moonshotai: {
     ...compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
     // Since Kimi K2.5 it takes only its own values (platform.kimi.ai/docs/api/models-overview, and
     // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
-    refusedFields: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'],
+    wishes: { refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'] },
   },
-  zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
+  zai: {
+    ...compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
+    wishes: { refused: ['presence_penalty', 'frequency_penalty'] },
+  },
   minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
-  alibaba: compatible(
-    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-    'DASHSCOPE_API_KEY',
-  ),
+  alibaba: {
+    ...compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
+    wishes: { refused: ['frequency_penalty'] },
+  },
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: {
     ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
     // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
-    refusedFields: ['stream_options'],
+    wishes: { refused: ['stream_options'] },
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
   inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
-  fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  fireworks: {
+    ...compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+    wishes: { forcedChoice: 'any' },
+  },
+  deepinfra: compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  // It counts tokens in every chunk without being asked.
+  perplexity: {
+    ...compatible('https://api.perplexity.ai', 'PERPLEXITY_API_KEY'),
+    wishes: { refused: ['stream_options', 'stop', 'seed', 'user', 'store', 'logit_bias'] },
+  },
+  // Each of its models refuses fields that it does not know.
+  nvidia: {
+    ...compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
+    refusedHistory: ['reasoning_content', 'reasoning', 'reasoning_details', ...openAisOwn],
+    wishes: { only: nvidiaFields },
+  },
+  huggingface: compatible('https://router.huggingface.co/v1', 'HF_TOKEN'),
+  novita: compatible('https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),
   azure: {
     kind: 'azure',
     baseUrl: null,
@@ -107,6 +142,9 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   ollama: compatible('http://127.0.0.1:11434/v1', null),
   vllm: compatible('http://127.0.0.1:8000/v1', null),
+  sglang: compatible('http://127.0.0.1:30000/v1', null),
+  llamacpp: compatible('http://127.0.0.1:8080/v1', null),
+  lmstudio: compatible('http://127.0.0.1:1234/v1', null),
   brave: {
     kind: 'brave',
     baseUrl: 'https://api.search.brave.com/res/v1',

@@ -17,8 +17,12 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
   [/^Incorrect API key provided/, 401],
 ];
 
+/** MiniMax says it with 429 or 500, as if it would pass. docs: platform.minimax.io, error code 1008. */
+const emptyAccount = /insufficient balance.{0,20}\(1008\)/i;
+
 /** `failure`: with the provider's own message. */
 export function readAccountFailure(failure: UpstreamFailure): UpstreamFailure {
+  if (emptyAccount.test(failure.message)) return { ...failure, status: 402 };
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
   return { ...failure, status };

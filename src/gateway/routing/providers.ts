@@ -11,6 +11,7 @@ import type { Credential } from '../../providers/credential.ts';
 import type { HttpProviderKind, ProviderPlace } from '../../providers/provider.ts';
 import { credentialTools } from '../calling/credential-tools.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
+import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { Secret } from '../../lib/secrets.ts';
 import { createEndUsers, type EndUsers } from './end-users.ts';
 import type { UpstreamProvider } from '../calling/upstream-call.ts';
@@ -27,8 +28,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly passFields: ReadonlySet<string>;
   /** Fields of earlier answers that its Chat refuses. */
   readonly refusedHistory: readonly string[];
-  /** Harmless request fields that its Chat refuses. */
-  readonly refusedFields: readonly string[];
+  /** What its host wants otherwise than others of its format. */
+  readonly wishes: HostWishes;
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
   /** Calls a minute; null: no limit. */
@@ -126,7 +127,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
     refusedHistory: known?.refusedHistory ?? [],
-    refusedFields: known?.refusedFields ?? [],
+    wishes: known?.wishes ?? {},
     takesCacheSalt: provider.cache_salt,
     callsPerMinute: provider.requests_per_minute,
     pricing: provider,

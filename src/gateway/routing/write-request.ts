@@ -9,6 +9,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
+import { fitToHost } from '../../formats/fit-to-host.ts';
 import { inClientWords } from '../../formats/client-words.ts';
 import type {
   ClientFormat,
@@ -108,8 +109,9 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     cacheMarks = null,
   } = writeBody(asked, route, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
-  const refused = [...route.provider.refusedFields, ...(target.isOpenAi ? [] : openAiCacheFields)];
-  const accepted = withoutFields(body, refused);
+  const { wishes } = route.provider;
+  const refused = [...(wishes.refused ?? []), ...(target.isOpenAi ? [] : openAiCacheFields)];
+  const accepted = fitToHost(body, { ...wishes, refused });
   const client = {
     ...asked.forwardable,
     ...(body.speed === 'fast' && {
@@ -249,19 +251,6 @@ function withCacheKey(
 
 /** How long OpenAI keeps a prompt, at no other price. Other hosts may refuse it, or sell it. */
 const openAiCacheFields = ['prompt_cache_retention', 'prompt_cache_options'];
-
-/** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
-const ownFields = ['stream_options', 'store'];
-
-function withoutFields(body: JsonObject, refused: readonly string[]) {
-  const lost = refused.filter((name) => Object.hasOwn(body, name));
-  if (lost.length === 0) return { body, ignored: lost };
-  const kept = Object.entries(body).filter(([name]) => !lost.includes(name));
-  return {
-    body: Object.fromEntries(kept),
-    ignored: lost.filter((name) => !ownFields.includes(name)),
-  };
-}
 
 function inWordsOf<T>({ fieldNames }: ClientFormat, write: () => T): T {
   try {
