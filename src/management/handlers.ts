@@ -33,24 +33,31 @@ export type Caller = {
   readonly changes: AuditedChanges;
   /** Runs what it is given once under an Idempotency-Key. */
   readonly once: Once;
+  /** Asks users to confirm that it is them (`confirmed: 'when-judged'`). */
+  readonly confirm: () => Promise<void>;
 };
 
-export type Call<Name extends string, E extends Endpoint> = Writing<Name> & {
-  readonly context: ManagementContext;
-  readonly params: ParametersOf<Name>;
-  readonly query: FilterOf<E>;
-  readonly body: BodyOf<E>;
-  /** The part of a list that is asked for. */
-  readonly page: Place;
-  readonly session: SessionOf<E>;
-  readonly account: MembershipOf<E>;
-  /** For what the JSON body lacks: the client's address and cookies. */
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-};
+export type Call<Name extends string, E extends Endpoint> = Writing<Name> &
+  Judging<E> & {
+    readonly context: ManagementContext;
+    readonly params: ParametersOf<Name>;
+    readonly query: FilterOf<E>;
+    readonly body: BodyOf<E>;
+    /** The part of a list that is asked for. */
+    readonly page: Place;
+    readonly session: SessionOf<E>;
+    readonly account: MembershipOf<E>;
+    /** For what the JSON body lacks: the client's address and cookies. */
+    readonly request: FastifyRequest;
+    readonly reply: FastifyReply;
+  };
 
 /** A call that only reads cannot change anything. */
 type Writing<Name> = Name extends `GET ${string}` ? unknown : Pick<Caller, 'changes' | 'once'>;
+
+type Judging<E> = E extends { readonly confirmed: 'when-judged' }
+  ? Pick<Caller, 'confirm'>
+  : unknown;
 
 type SessionOf<E> = E extends { readonly access: 'public' } | { readonly scope: AdminScope }
   ? Session | null

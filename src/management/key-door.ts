@@ -62,6 +62,7 @@ async function enter(
     account: null,
     changes,
     once: new Once({ context, changes, named, body }),
+    confirm: async () => {},
   };
 }
 

@@ -42,7 +42,7 @@ export function openSessionDoor(app: FastifyInstance, context: DoorContext): Doo
 
 async function enter(
   context: DoorContext,
-  { confirmed: isConfirmed, noted }: SessionEndpoint,
+  { confirmed, noted }: SessionEndpoint,
   { request, reply, body }: Asked,
 ): Promise<Caller> {
   const { session, account } = request.caller!;
@@ -52,8 +52,9 @@ async function enter(
     accountId: account?.accountId ?? null,
     clock: context.gateway.clock,
   });
-  if (isConfirmed)
-    await checkConfirmation(context, { session: session!, body: body as object, request, reply });
+  const confirm = () =>
+    checkConfirmation(context, { session: session!, body: body as object, request, reply });
+  if (confirmed === true) await confirm();
   // Before the answer: what is not recorded is not shown. Members read what is theirs.
   const { account: of, request: id } = request.params as { account?: string; request?: string };
   const isOfAccount = of !== undefined && of !== operatorsPlace;
@@ -61,7 +62,8 @@ async function enter(
     await requireAccount(context.database, of);
     if (noted) await changes.noteReading(of, noted === 'each' ? id! : null);
   }
-  return { session, account, changes, once: new Once({ context, changes, named: null, body }) };
+  const once = new Once({ context, changes, named: null, body });
+  return { session, account, changes, once, confirm };
 }
 
 function actorOf(request: FastifyRequest, user: Pick<Session, 'userId' | 'email'> | null) {

@@ -82,7 +82,7 @@ const fileIds: Readonly<Record<string, string>> = {
 };
 
 function describe(name: string, endpoint: SessionEndpoint): Operation {
-  const { access, confirmed: isConfirmed = false, summary, query, output, file } = endpoint;
+  const { access, confirmed, summary, query, output, file } = endpoint;
   const body = bodySchemaOf(endpoint);
   const answer = {
     description: file === undefined ? 'Done.' : 'A file.',
@@ -97,7 +97,7 @@ function describe(name: string, endpoint: SessionEndpoint): Operation {
     parameters: [...pathParameters(name), ...queryParameters(query)],
     ...(body && { body: { content: { 'application/json': body } } }),
     answers: { 200: answer },
-    errors: [...errorsOf(name), ...(isConfirmed ? (['confirmation_required'] as const) : [])],
+    errors: [...errorsOf(name), ...(confirmed ? (['confirmation_required'] as const) : [])],
     errorShape: 'problem',
   };
 }
@@ -112,8 +112,8 @@ const rights: Readonly<Record<Access, string>> = {
   operator: 'An operator may call it.',
 };
 
-function descriptionOf({ access, note, confirmed: isConfirmed = false }: SessionEndpoint): string {
-  const confirmation = isConfirmed ? 'It asks the user to confirm it.' : '';
+function descriptionOf({ access, note, confirmed }: SessionEndpoint): string {
+  const confirmation = confirmed ? 'It asks the user to confirm it.' : '';
   return [note ?? '', rights[access], confirmation].filter((text) => text !== '').join(' ');
 }
 

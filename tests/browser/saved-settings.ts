@@ -73,10 +73,12 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await own.getByText(/base_url.*address/).waitFor();
     await own.getByLabel('Address').fill(`${gateway.upstream.url}/own/v1`);
     await press(own, 'Test');
+    await confirmIdentity(page, password);
     await own.getByText('2 models').waitFor();
     await own.getByRole('combobox', { name: 'Model to try' }).click();
     await page.getByRole('option', { name: 'up', exact: true }).click();
     await press(own, 'Test');
+    await confirmIdentity(page, password);
     await own.getByText('it answered').waitFor();
     await checkLooks(page, 'operator-provider-tested');
     await save(page, own, 'Save and switch on', 'Save changes');
@@ -84,8 +86,8 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
 
     await press(own, 'Sell up');
     const model = drawer(page, 'up');
+    // What is wrong is said before the password is asked for.
     await press(model, 'Sell');
-    await confirmIdentity(page, password);
     await model.getByText(/prices.*input.*is required/).waitFor();
     await model.getByLabel('Input').fill('1');
     await model.getByLabel('Output').fill('10');
@@ -142,7 +144,6 @@ test('a changed price is previewed on the last week, and charged from then on', 
     await press(page, 'Markup ×1, web search');
     await page.getByRole('textbox', { name: 'Markup' }).fill('much');
     await press(page, 'Save markup');
-    await confirmIdentity(page, password);
     await page.getByText(/pricing\.markup.*must be a number/).waitFor();
     await page.getByRole('textbox', { name: 'Markup' }).fill('1.5');
     await save(page, page.getByRole('main'), 'Save markup');
@@ -197,7 +198,6 @@ test('somebody else’s change is told, and the next try is on top of it', async
     const changes = [{ path: ['aliases', 'theirs'], value: 'gpt-6-luna' }];
     await ok(operator.patch('/operator/settings/saved', { version, changes }));
     await press(own, 'Save changes');
-    await confirmIdentity(page, password);
     await own.getByText('Somebody else has saved settings meanwhile.').waitFor();
     await save(page, own, 'Save changes');
     const saved = await jsonOf<{ settings: Record<string, Record<string, object>> }>(

@@ -416,8 +416,8 @@ for (const [name, prepare] of Object.entries(changes)) {
   const [method] = name.split(' ') as [string];
   test(`${name} changes nothing without its audit row`, async () => {
     const call = await prepare();
-    const { confirmed: isConfirmed = false } = dashboardCalls[name as Changing]!;
-    const body = { ...(isConfirmed && { password }), ...call.body };
+    const { confirmed } = dashboardCalls[name as Changing]!;
+    const body = { ...(confirmed && { password }), ...call.body };
     const sent = { body: method === 'DELETE' ? undefined : body };
     await assertAllOrNothing(() => call.by.send(method, pathOf(name, call), sent));
   });

@@ -118,7 +118,6 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'POST /operator/accounts/:account/purge',
     'POST /operator/settings/preview',
     'POST /operator/settings/export',
-    'POST /operator/settings/test-provider',
     'POST /operator/settings/reload',
   ],
   'It moves money between accounts of the service: it is in the books, and can be taken back.': [
@@ -155,12 +154,27 @@ testOn(
   },
 );
 
+/** Bodies of calls that ask only once the rest is right; others are asked about first. */
+const rightBodies: Readonly<Record<string, object>> = {
+  'PATCH /operator/settings/saved': { version: 0, changes: [] },
+  'POST /operator/settings/restore': { version: 0, restored: 0 },
+  'POST /operator/settings/test-provider': {
+    provider: 'inside',
+    changes: [
+      {
+        path: ['providers', 'inside'],
+        value: { kind: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: 'none' },
+      },
+    ],
+  },
+};
+
 for (const [name, { access, body }] of confirmed) {
   test(`${name} is refused to whoever has only the session`, async () => {
     const by = await signIn(gateway, { passwordHash, operator: access === 'operator' });
     const [method, path] = name.split(' ') as [string, string];
     const url = path.replace(':account', by.account).replaceAll(/:\w+/g, by.userId);
-    const sample = body ? sampleOf(body) : {};
+    const sample = rightBodies[name] ?? (body ? sampleOf(body) : {});
     const reply = await by.sendUnconfirmed(method, url, { body: sample as object });
     assert.deepEqual([reply.status, reply.error.code], [403, 'confirmation_required'], reply.text);
     const wrong = { ...(sample as object), password: 'not the password' };
@@ -186,6 +200,45 @@ test('a session of an operator alone makes neither an admin key nor a reset link
     assert.ok(!(await links()).some((link) => link.user_id === userId));
     await ok(by.sendUnconfirmed('POST', path, { body: { password } }));
   }
+});
+
+test('a wrong setting is named before the password is asked for', async () => {
+  const by = await operator();
+  const change = { path: ['pricing', 'markup'], value: -1 };
+  const sent = { body: { version: 0, changes: [change], password: 'not the password' } };
+  const refused = await by.sendUnconfirmed('PATCH', '/operator/settings/saved', sent);
+  assert.deepEqual([refused.status, refused.error.param], [400, 'pricing.markup'], refused.text);
+});
+
+test('a provider is tried without a password only where the gateway goes already', async () => {
+  const by = await operator();
+  const address = `${gateway.upstream.url}/v1`;
+  const count = () => gateway.upstream.requests.length;
+  const tryIt = (changes: object[], more: object = {}, provider = 'own') =>
+    by.sendUnconfirmed('POST', '/operator/settings/test-provider', {
+      body: { provider, changes, ...more },
+    });
+  const own = (url: string, key = 'none') => ({
+    path: ['providers', 'own'],
+    value: { kind: 'openai-compatible', base_url: url, api_key: key },
+  });
+  const further = { path: ['providers', 'more'], value: { credential_of: 'own', api_key: 'k' } };
+  const earlier = count();
+  for (const reply of [
+    await tryIt([own(address)]),
+    await tryIt([own(address), further], {}, 'more'),
+  ])
+    assert.equal(reply.error.code, 'confirmation_required', reply.text);
+  assert.equal(count(), earlier);
+  await ok(tryIt([own(address)], { password }));
+  assert.ok(count() > earlier);
+  const saved = { version: 0, changes: [own(address)], password };
+  await ok(by.sendUnconfirmed('PATCH', '/operator/settings/saved', { body: saved }));
+  await ok(tryIt([]));
+  await ok(tryIt([further], {}, 'more'));
+  assert.equal((await tryIt([own(`${address}/x`, 'another')])).error.code, 'confirmation_required');
+  // Its own address, which nobody has chosen.
+  await ok(tryIt([{ path: ['providers', 'vllm'], value: {} }], {}, 'vllm'));
 });
 
 test('the password confirms, and with a second factor a code beside it', async () => {

@@ -28,6 +28,8 @@ export type SettingsParts = {
   readonly settings: LiveSettings;
   /** Whoever has a shell on the machine can read the credentials in any case. */
   readonly fromShell?: true;
+  /** Runs before a change is saved, once all of it is found to be right. */
+  readonly confirm?: () => Promise<void>;
 };
 
 /** Settings as they would be after some changes. */
@@ -122,11 +124,12 @@ type Saved = {
 
 async function save(
   audited: AuditedChanges,
-  { secrets, settings }: SettingsParts,
+  { secrets, settings, confirm }: SettingsParts,
   { before, after, note, author, rereadsFile = false }: Saved,
 ): Promise<void> {
   if (Buffer.byteLength(JSON.stringify(after)) > settingsBytesMax)
     throw invalidRequest('changes', `The settings must fit in ${settingsBytesMax} bytes.`);
+  await confirm?.();
   const fields = changedFields(flatSettings(before.settings), flatSettings(after));
   if (!fields && !rereadsFile) return;
   const version = before.version + 1;

@@ -58,15 +58,18 @@ const Confirmation = {
 
 export type ConfirmationFields = Static<TObject<typeof Confirmation>>;
 
+/** `when-judged`: by the handler, once it has found the input to be right. */
+export type Confirmed = true | 'when-judged';
+
 /** Returns the schema of a call's body, with the confirmation if it needs one. */
 export function bodySchemaOf({
-  confirmed: isConfirmed = false,
+  confirmed,
   body,
 }: {
-  readonly confirmed?: boolean;
+  readonly confirmed?: Confirmed;
   readonly body?: TObject;
 }): TObject | undefined {
-  if (!isConfirmed) return body;
+  if (!confirmed) return body;
   const { properties, additionalProperties } = (body ?? Type.Object({})) as TObject &
     TObjectOptions;
   return Type.Object({ ...properties, ...Confirmation }, { additionalProperties });

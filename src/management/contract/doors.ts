@@ -15,7 +15,7 @@ type Shown = {
 };
 export type SessionEndpoint = Shown & {
   readonly access: Access;
-  readonly confirmed?: boolean;
+  readonly confirmed?: Endpoint['confirmed'];
   readonly noted?: Endpoint['noted'];
   readonly output: TSchema;
   /** The type of a file; then the output is its text. */

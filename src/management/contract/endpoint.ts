@@ -3,7 +3,7 @@
 // schemas, and tests check the answers.
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AdminScope } from '../../terms/admin-scope.ts';
-import type { ConfirmationFields, PageFields } from './common.ts';
+import type { ConfirmationFields, Confirmed, PageFields } from './common.ts';
 
 /** Who may make a call in the dashboard, by the cookie of a session. */
 export type Access =
@@ -45,7 +45,7 @@ export type Endpoint = {
    * Asks users to confirm afresh that it is them (`Confirmation`), because the call gives a way in
    * that outlives the session.
    */
-  readonly confirmed?: true;
+  readonly confirmed?: Confirmed;
   /** With an admin key: takes an `Idempotency-Key`, under which the request runs once. */
   readonly idempotency?: 'optional' | 'required';
   /** The commands that do the same, for whoever has a shell on the machine. */
@@ -112,7 +112,7 @@ export type FilterOf<E> = E extends { readonly query: infer Schema extends TObje
 type OwnBodyOf<E> = E extends { readonly body: infer Schema extends TObject }
   ? Static<Schema>
   : unknown;
-export type BodyOf<E> = E extends { readonly confirmed: true }
+export type BodyOf<E> = E extends { readonly confirmed: Confirmed }
   ? OwnBodyOf<E> & ConfirmationFields
   : E extends { readonly body: TObject }
     ? OwnBodyOf<E>

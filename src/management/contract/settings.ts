@@ -122,7 +122,7 @@ export const settingsEndpoints = {
   'PATCH /operator/settings/saved': endpoint({
     access: 'operator',
     scope: 'settings:write',
-    confirmed: true,
+    confirmed: 'when-judged',
     commands: ['settings set', 'settings unset'],
     summary: 'Change the saved settings',
     note: 'Every gateway uses them within two seconds, for requests that begin then. A stored credential is sent only where it was sent before: another `base_url` or `kind` needs the key anew.',
@@ -149,7 +149,7 @@ export const settingsEndpoints = {
   'POST /operator/settings/restore': endpoint({
     access: 'operator',
     scope: 'settings:write',
-    confirmed: true,
+    confirmed: 'when-judged',
     commands: ['settings restore'],
     summary: 'Go back to an earlier version of the settings',
     note: 'It is saved as a new version.',
@@ -185,8 +185,9 @@ export const settingsEndpoints = {
   'POST /operator/settings/test-provider': endpoint({
     access: 'operator',
     scope: 'settings:write',
+    confirmed: 'when-judged',
     summary: 'Try a provider',
-    note: 'Asks for its models, and for two short answers of one of them, which cost a few tokens. Nothing is saved.',
+    note: 'Asks for its models, and for two short answers of one of them, which cost a few tokens. Nothing is saved. Only an address that is not in use yet must be confirmed.',
     body: closed({
       provider: Type.String({ maxLength: 40, description: 'Its name.' }),
       changes: Type.Optional(Changes),

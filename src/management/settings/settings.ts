@@ -1,6 +1,8 @@
 // Saved settings over both doors: reading, changing, going back, trying a provider, previewing prices.
 import { ApiError } from '../../canonical/errors.ts';
 import { knownProviders } from '../../config/known-providers.ts';
+import type { SavedSettings as Settings } from '../../config/saved-settings.ts';
+import { isObject } from '../../lib/json.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
 import { priceFor, priceUsage } from '../../domain/catalog/price.ts';
 import { listSettings, readSettings } from '../../domain/settings/settings-versions.ts';
@@ -21,9 +23,10 @@ import { previewPrices } from './price-preview.ts';
 export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
   'GET /operator/settings/saved': ({ context }) => describe(context),
 
-  'PATCH /operator/settings/saved': async ({ context, body, changes }) => {
+  'PATCH /operator/settings/saved': async ({ context, body, changes, confirm }) => {
     const { note = noteOf(body.changes), ...asked } = body;
-    await changeSavedSettings(changes, context, { ...asked, note, author: changes.actorName });
+    const parts = { ...context, confirm };
+    await changeSavedSettings(changes, parts, { ...asked, note, author: changes.actorName });
     return describe(context);
   },
 
@@ -37,8 +40,8 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     };
   },
 
-  'POST /operator/settings/restore': async ({ context, body, changes }) => {
-    await restoreSettings(changes, context, { ...body, author: changes.actorName });
+  'POST /operator/settings/restore': async ({ context, body, changes, confirm }) => {
+    await restoreSettings(changes, { ...context, confirm }, { ...body, author: changes.actorName });
     return describe(context);
   },
 
@@ -57,11 +60,15 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     return { yaml: exportSettings(settings) };
   },
 
-  'POST /operator/settings/test-provider': async ({ context, body }) => {
+  'POST /operator/settings/test-provider': async ({ context, body, confirm }) => {
     const { provider: name, changes = [] } = body;
-    const { config } = await draftSettings(context, { changes });
+    const { config, after } = await draftSettings(context, { changes });
     const provider = config.providers[name];
     if (!provider) throw new ApiError('not_found', `There is no provider ${JSON.stringify(name)}.`);
+    // A stolen session must not reach addresses of the operator's network.
+    const owner = provider.credential_of ?? name;
+    const inUse = context.gateway.config.providers[owner]?.base_url;
+    if (isAddressSaved(after, owner) && provider.base_url !== inUse) await confirm();
     const catalog = loadCatalog(config);
     const sold = catalog
       .list()
@@ -119,6 +126,11 @@ async function describe(context: ManagementContext): Promise<SavedSettings> {
       }),
     ),
   };
+}
+
+function isAddressSaved({ providers = {} }: Settings, name: string): boolean {
+  const entry = providers[name];
+  return isObject(entry) && entry['base_url'] !== undefined;
 }
 
 /** What the list of versions says about a change without a note. */
