@@ -47,8 +47,7 @@ export class LiveConfig {
     const { reader, database, secrets } = options;
     const seen = await readSettingsNumbers(database.read);
     const { version, settings } = (await readSettings(database.read, secrets))!;
-    const config = reader.withSaved(settings);
-    loadCatalog(config);
+    const config = readWithSaved(reader, settings, version);
     const live = new LiveConfig(options, config);
     live.#seen = seen;
     live.#version = version;
@@ -155,6 +154,20 @@ export class LiveConfig {
         this.#options.log.error({ err: error }, 'the saved settings cannot be read; retrying');
       this.#isTroubled = true;
     }
+  }
+}
+
+/** Throws ConfigError that says where the settings are, because the file alone is right. */
+function readWithSaved(reader: ConfigReader, settings: SavedSettings, version: number): Config {
+  try {
+    const config = reader.withSaved(settings);
+    loadCatalog(config);
+    return config;
+  } catch (cause) {
+    if (!(cause instanceof ConfigError) || version === 0) throw cause;
+    const { remedy, ...fault } = cause.fault;
+    const how = `The settings saved in the database (version ${version}) do not fit the file: mend them with "tollgate settings unset FIELD" or "tollgate settings restore VERSION" (see "tollgate settings show"), which need no running gateway, or mend the file.`;
+    throw new ConfigError({ ...fault, remedy: `${remedy} ${how}` }, { cause });
   }
 }
 

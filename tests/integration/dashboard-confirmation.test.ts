@@ -175,9 +175,9 @@ for (const [name, { access, body }] of confirmed) {
     const [method, path] = name.split(' ') as [string, string];
     const url = path.replace(':account', by.account).replaceAll(/:\w+/g, by.userId);
     const sample = rightBodies[name] ?? (body ? sampleOf(body) : {});
-    const reply = await by.sendUnconfirmed(method, url, { body: sample as object });
+    const reply = await by.sendUnconfirmed(method, url, { body: sample });
     assert.deepEqual([reply.status, reply.error.code], [403, 'confirmation_required'], reply.text);
-    const wrong = { ...(sample as object), password: 'not the password' };
+    const wrong = { ...sample, password: 'not the password' };
     const guessed = await by.sendUnconfirmed(method, url, { body: wrong });
     assert.deepEqual([guessed.status, guessed.error.param], [400, 'password'], guessed.text);
   });

@@ -7,7 +7,7 @@ import { loadConfig, openConfig } from '../../src/config/load.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { wholeAnswer } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { answerJson, answerStatus, holdBack } from '../support/upstream.ts';
 
@@ -19,6 +19,7 @@ let admin: AdminClient;
 
 before(async () => {
   gateway = await startGateway({
+    metrics: { token: metricsToken },
     models: { filed: { routes: [{ provider: 'openai', model: 'f' }], prices: free } },
   });
   admin = await adminOf(gateway);
@@ -268,10 +269,13 @@ test('the file is read again when asked to; a bad one is refused, and the old on
     rewrite({ models: { ...fields.models, fresh: fields.models['filed'] } });
     const saved = await admin.ok<Saved>('POST', '/settings/reload');
     assert.equal(saved.problem, null);
+    const scrape = async () => (await gateway.get('/metrics', { key: metricsToken })).text;
+    assert.match(await scrape(), /^tollgate_settings_refused 0$/m);
     assert.equal((await gateway.get('/v1/models/fresh', { key })).status, 200);
     rewrite({ models: { broken: { prices: { input: 'much' } } } });
     const refused = await admin.ok<Saved>('POST', '/settings/reload');
     assert.match(refused.problem!, /tollgate\.yaml:1:\d+: models\.broken/);
+    assert.match(await scrape(), /^tollgate_settings_refused 1$/m);
     assert.equal((await gateway.get('/v1/models/fresh', { key })).status, 200);
     assert.equal(refused.in_force, refused.version - 1);
     rewrite({ aliases: { broken: 'nothing' } });
@@ -385,10 +389,19 @@ test('a command mends settings that no longer fit the file', async () => {
     const { models, ...others } = JSON.parse(written) as { models: object };
     assert.ok(models);
     writeFileSync(file, JSON.stringify(others));
+    await gateway.program.terminate();
+    await assert.rejects(gateway.program.start(), (error: Error) => {
+      assert.match(
+        error.message,
+        /aliases\.astray .*saved in the database .*settings unset FIELD/s,
+      );
+      return true;
+    });
     await gateway.program.cli('settings', 'unset', 'aliases.astray');
     const { fields } = await gateway.program.cli<{ fields: object }>('settings', 'show');
     assert.ok(!('aliases.astray' in fields));
   } finally {
     writeFileSync(file, written);
+    await gateway.program.start();
   }
 });

@@ -65,7 +65,7 @@ function ownGauges({ gateway, telemetry }: ServerContext, { room, arriving }: Bo
 }
 
 /** What threads know from one another, so that each reads the same or nearly so. */
-function sharedGauges({ gateway, database, overload, threads }: ServerContext): Gauges {
+function sharedGauges({ gateway, database, settings, overload, threads }: ServerContext): Gauges {
   const { version } = packageJson;
   const store = isPostgresUrl(database.url) ? 'postgres' : 'sqlite';
   const ofRoutes = (value: (route: RouteState) => number) => () =>
@@ -101,6 +101,10 @@ function sharedGauges({ gateway, database, overload, threads }: ServerContext): 
     tollgate_ledger_failing: [
       '1 while the ledger cannot be written.',
       () => Number(gateway.books.ledger.isFailing()),
+    ],
+    tollgate_settings_refused: [
+      '1 while the gateway goes on with earlier settings, because it cannot use the newest or its file.',
+      async () => Number((await settings.state()).problem !== null),
     ],
     tollgate_build_info: [
       'Always 1; the labels tell the version, the kind of database and the number of HTTP threads.',
