@@ -14,7 +14,7 @@ import { claimServing } from '../db/sqlite/serving.ts';
 import { compareBookings } from '../domain/billing/compare-bookings.ts';
 import { requireSecrets } from '../domain/keys/needed-secrets.ts';
 import { verify } from '../domain/ledger/reports/verify.ts';
-import { requireFile } from './installation.ts';
+import { changesOfCommand, requireFile } from './installation.ts';
 import { CommandFailed, formatTable, type JsonOption, printResult } from './output.ts';
 
 /** `to`: the URL of a new database, of the other kind than the configured one. */
@@ -48,7 +48,10 @@ export async function moveCommand({
       throw new CommandFailed(
         `the books disagree: ${JSON.stringify(whole.problem)}. Run "tollgate verify --all" on the source`,
       );
-    await finishMove(target);
+    const rows = moved.reduce((sum, table) => sum + table.rows, 0);
+    const after = { from: withoutPassword(from), rows };
+    const change = { action: 'database.move', subject: withoutPassword(to), before: null, after };
+    await finishMove(target, (write) => changesOfCommand(target, 'move').note({ write }, change));
     report(options, {
       moved,
       to,

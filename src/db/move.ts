@@ -98,10 +98,18 @@ function changedMeanwhile(what: string): DatabaseUnusable {
   );
 }
 
-/** Opens the target to gateways. */
-export async function finishMove({ write }: Database): Promise<void> {
+/** Opens the target to gateways, and has `note` write down that it was moved, both or neither. */
+export async function finishMove(
+  { write }: Database,
+  note: (transaction: Db) => Promise<void>,
+): Promise<void> {
   if (!isSqlite(write)) await continueSequences(write);
-  await sql`delete from kysely_migration where name like ${`${movePrefix}%`}`.execute(write);
+  await write.transaction().execute(async (transaction) => {
+    await sql`delete from kysely_migration where name like ${`${movePrefix}%`}`.execute(
+      transaction,
+    );
+    await note(transaction);
+  });
 }
 
 async function openTarget(

@@ -13,6 +13,7 @@ export type AuditKind =
   | 'secret'
   | 'admin-key'
   | 'backup'
+  | 'database'
   | 'settings'
   | 'alert';
 

@@ -80,10 +80,13 @@ const move = async (from: string, to: string) =>
       readonly micros: Record<string, string>;
     }[];
   };
+const rowsOf = (moved: readonly { readonly rows: number }[]) =>
+  moved.reduce((sum, { rows }) => sum + rows, 0);
+const withoutPassword = (url: string) => url.replace(/:[^:/@]*@/, ':…@');
 const freshFile = () =>
   `sqlite:${join(mkdtempSync(join(tmpdir(), 'tollgate-moved-')), 'books.db')}`;
 
-/** All rows of a SQLite database as text, and the bytes of its file. */
+/** All rows of a SQLite database as text, but for those that say that it was moved. */
 function contentOf(url: string): string {
   const connection = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
   const names = connection
@@ -95,7 +98,8 @@ function contentOf(url: string): string {
     const rows = connection
       .prepare(`select * from ${String(name)}`)
       .all()
-      .map((row) => JSON.stringify(Object.values(row)));
+      .map((row) => JSON.stringify(Object.values(row)))
+      .filter((row) => !row.includes('"database.move"'));
     return `${String(name)}\n${rows.toSorted().join('\n')}`;
   });
   connection.close();
@@ -111,7 +115,30 @@ test('there and back, every row of every table is the same, and the source is un
   assert.ok(entries.rows > 60);
   assert.ok(bytes.equals(readFileSync(original)));
   const back = freshFile();
-  assert.deepEqual((await move(there, back)).moved, moved);
+  const [again, first] = [(await move(there, back)).moved, moved].map(
+    (tables) => new Map(tables.map(({ name, ...table }) => [name, table])),
+  );
+  const audited = first!.get('audit_log')!;
+  first!.set('audit_log', { ...audited, rows: audited.rows + 1 });
+  assert.deepEqual(again, first);
+  const log = new DatabaseSync(sqlitePathOf(back), { readOnly: true });
+  const notes = log
+    .prepare(
+      `select actor_name, subject, after from audit_log where action = 'database.move' order by created_at_ms`,
+    )
+    .all();
+  log.close();
+  assert.deepEqual(
+    notes.map((note) => [note['actor_name'], JSON.parse(String(note['after'])) as object]),
+    [
+      ['tollgate move', { from: `sqlite:${original}`, rows: rowsOf(moved) }],
+      ['tollgate move', { from: withoutPassword(there), rows: rowsOf(moved) + 1 }],
+    ],
+  );
+  assert.deepEqual(
+    notes.map(({ subject }) => subject),
+    [withoutPassword(there), back],
+  );
   assert.equal(contentOf(back), contentOf(`sqlite:${original}`));
 });
 

@@ -21,6 +21,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   'admin-key': 'Admin keys',
   alert: 'Alerts',
   backup: 'Backups',
+  database: 'Moves of the database',
   settings: 'Settings',
 };
 /** The filter takes prefixes of actions. */
