@@ -9,6 +9,7 @@ import { cacheTruth } from './0037-cache-truth.ts';
 import { savedSettings } from './0038-saved-settings.ts';
 import { alerts } from './0039-alerts.ts';
 import { requiredFactors } from './0040-required-factors.ts';
+import { paymentsByTime } from './0041-payments-by-time.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -27,6 +28,7 @@ const sqlite = {
   '0038-saved-settings': savedSettings('sqlite'),
   '0039-alerts': alerts('sqlite'),
   '0040-required-factors': requiredFactors('sqlite'),
+  '0041-payments-by-time': paymentsByTime,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -36,6 +38,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0038-saved-settings': savedSettings('postgres'),
   '0039-alerts': alerts('postgres'),
   '0040-required-factors': requiredFactors('postgres'),
+  '0041-payments-by-time': paymentsByTime,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
