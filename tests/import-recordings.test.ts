@@ -131,11 +131,14 @@ for (const product of ['one-api', 'new-api'])
         }
 
         // One key of two is disabled in new-api; one-api cannot disable one.
-        const deepSeeks = Object.values(fragment.providers).filter(
-          ({ base_url: address }) => address === 'https://api.deepseek.com/v1',
+        const [main, deepSeek] = Object.entries(fragment.providers).find(
+          ([, one]) => 'base_url' in one && one.base_url === 'https://api.deepseek.com/v1',
+        )!;
+        const further = Object.values(fragment.providers).filter(
+          (one) => 'credential_of' in one && one.credential_of === main,
         );
         assert.deepEqual(
-          deepSeeks.map(({ api_key: key }) => key),
+          [deepSeek, ...further].map(({ api_key: key }) => key),
           isNewApi ? ['ds-1'] : ['ds-1', 'ds-2'],
         );
         assert.deepEqual(fragment.models['gpt-y-made-up']!.routes, [

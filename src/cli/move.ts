@@ -50,7 +50,12 @@ export async function moveCommand({
       );
     const rows = moved.reduce((sum, table) => sum + table.rows, 0);
     const after = { from: withoutPassword(from), rows };
-    const change = { action: 'database.move', subject: withoutPassword(to), before: null, after };
+    const change = {
+      action: 'database.move',
+      subject: withoutPassword(to),
+      before: null,
+      after,
+    } as const;
     await finishMove(target, (write) => changesOfCommand(target, 'move').note({ write }, change));
     report(options, {
       moved,

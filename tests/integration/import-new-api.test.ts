@@ -79,6 +79,7 @@ test('without --apply it says what would come, and changes nothing', async () =>
     'user bob': 'stays',
     'provider main-host': 'comes',
     'provider main-host-2': 'comes',
+    'provider main-host-3': 'comes',
     'provider Cloud': 'stays',
     'provider Fork': 'stays',
     'provider Off': 'stays',
@@ -118,6 +119,7 @@ test('an SDK with the old key is served and charged; a second run changes nothin
         base_url: `${gateway.upstream.url}/local/v1`,
         api_key: 'sk-two',
       },
+      'main-host-3': { credential_of: 'main-host-2', api_key: 'sk-three' },
     },
     models: {
       house: {

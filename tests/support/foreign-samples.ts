@@ -87,7 +87,7 @@ create table channels (id bigint primary key, type bigint, "key" text, status bi
   channel_info text);
 insert into channels values
   (1, 1, 'sk-one', 1, 'Main host', 0, '${upstreamUrl}', 'house,secret', 'vip', '{"house":"gpt-house"}', 5, ''),
-  (2, 8, '["sk-two","sk-off"]', 1, 'Main host', 3, '${upstreamUrl}/local', 'house', 'vip,default', '', 1,
+  (2, 8, '["sk-two","sk-off","sk-three"," sk-two"]', 1, 'Main host', 3, '${upstreamUrl}/local', 'house', 'vip,default', '', 1,
     '{"multi_key_status_list":{"1":2}}'),
   (3, 33, 'x', 1, 'Cloud', 0, '', 'house', 'vip', '', 0, ''),
   (4, 77, 'x', 1, 'Fork', 0, '', 'house', 'vip', '', 0, ''),

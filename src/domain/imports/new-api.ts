@@ -234,11 +234,11 @@ function readChannel(
   const weight = Math.min(1_000_000, Math.max(1, Math.floor(Number(row['weight'] ?? 1)) || 1));
   for (const field of ['param_override', 'header_override'])
     if (text(row[field]) !== '') draft.loses(`${field} of ${name}`, 'it has no counterpart');
-  for (const key of keysOf(row)) {
-    const provider = draft.provider(name, { ...host, api_key: literalKey(key) });
-    for (const model of wordsOf(row['models']))
-      draft.route(model, { provider, model: text(mapping[model]) || model, rank, weight });
-  }
+  const [key, ...further] = keysOf(row).map(literalKey);
+  if (key === undefined) return;
+  const provider = draft.provider(name, { ...host, api_key: key }, further);
+  for (const model of wordsOf(row['models']))
+    draft.route(model, { provider, model: text(mapping[model]) || model, rank, weight });
 }
 
 /** One key a line, or a JSON list; `channel_info` names those that are disabled. */
@@ -247,7 +247,8 @@ function keysOf(row: ForeignRow): readonly string[] {
   const keys = list.length > 0 ? list.map(text) : text(row['key']).trim().split('\n');
   const states = objectOf(objectOf(row['channel_info'])['multi_key_status_list']);
   const usable = keys.filter((_key, index) => text(states[index] ?? '1') === '1');
-  return usable.map((key) => key.trim() || 'none');
+  const named = [...new Set(usable.map((key) => key.trim()))];
+  return named.length > 1 ? named.filter((key) => key !== '') : named.map((key) => key || 'none');
 }
 
 function readPrices({ draft, options, isOneApi }: Source): void {

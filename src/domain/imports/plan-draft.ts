@@ -35,7 +35,9 @@ export class PlanDraft {
   readonly #keys: PlannedKey[] = [];
   readonly #users: PlannedUser[] = [];
   readonly #others: Line[] = [];
-  readonly #providers = new Map<string, PlannedProvider>();
+  readonly #providers = new Map<string, Fragment['providers'][string]>();
+  /** The names of providers, by what they are. */
+  readonly #sameProviders = new Map<string, string>();
   readonly #models = new Map<string, PlannedModel>();
   readonly #aliases = new Map<string, string>();
   readonly #whyUnpriced = new Map<string, string>();
@@ -78,11 +80,19 @@ export class PlanDraft {
     this.note('other', what, why);
   }
 
-  /** Adds a provider, or finds an equal one. Returns its name here. */
-  provider(wish: string, provider: PlannedProvider): string {
-    const text = JSON.stringify(provider);
-    const same = [...this.#providers].find(([, other]) => JSON.stringify(other) === text);
-    if (same) return same[0];
+  /** Adds a provider and its further keys, or finds an equal one. Returns its name here. */
+  provider(wish: string, provider: PlannedProvider, furtherKeys: readonly string[] = []): string {
+    const text = JSON.stringify([provider, furtherKeys]);
+    const same = this.#sameProviders.get(text);
+    if (same !== undefined) return same;
+    const name = this.#add(wish, provider, `${provider.kind} at ${provider.base_url}`);
+    for (const key of furtherKeys)
+      this.#add(wish, { credential_of: name, api_key: key }, `a further key of ${name}`);
+    this.#sameProviders.set(text, name);
+    return name;
+  }
+
+  #add(wish: string, provider: Fragment['providers'][string], note: string): string {
     const slug = wish
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
@@ -92,7 +102,7 @@ export class PlanDraft {
     for (let count = 2; this.#providers.has(name) || name === reservedProviderName; count += 1)
       name = `${stem}-${count}`;
     this.#providers.set(name, provider);
-    this.#comes('provider', name, `${provider.kind} at ${provider.base_url}`);
+    this.#comes('provider', name, note);
     return name;
   }
 

@@ -56,12 +56,13 @@ export type PlannedUser = Line & {
 
 /** The sections of a `tollgate.yaml`. */
 export type Fragment = {
-  readonly providers: Readonly<Record<string, PlannedProvider>>;
+  readonly providers: Readonly<Record<string, PlannedProvider | PlannedCredential>>;
   readonly models: Readonly<Record<string, PlannedModel>>;
   readonly aliases: Readonly<Record<string, string>>;
 };
 
 export type PlannedProvider = Readonly<Record<'kind' | 'base_url' | 'api_key', string>>;
+type PlannedCredential = Readonly<Record<'credential_of' | 'api_key', string>>;
 export type PlannedPrices = Readonly<Record<string, number>>;
 export type PlannedModel = {
   readonly routes: readonly {
