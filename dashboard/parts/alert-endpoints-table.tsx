@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Switch, Text } from '@mantine/core';
 import { IconBell } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useChange } from '../api/use-api.ts';
 import {
   type AlertEndpoint,
@@ -11,6 +12,7 @@ import {
 import { confirm } from './confirm.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { NewKeyDialog } from './new-key-dialog.tsx';
 import { showError, showSuccess } from './notify.ts';
 import { TimeAgo } from './time-ago.tsx';
 
@@ -84,6 +86,8 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
   const update = useChange(`PATCH ${path}`, { invalidates });
   const remove = useChange(`DELETE ${path}`, { invalidates });
   const test = useChange(`POST ${path}/test`, { invalidates });
+  const replace = useChange(`POST ${path}/secret`);
+  const [secret, setSecret] = useState<string | null>(null);
   const params = { ...of.params, endpoint: row.id };
   const isOn = row.disabled_at === null;
   const askToRemove = () =>
@@ -96,6 +100,13 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
         await remove.mutateAsync({ params });
         showSuccess('Endpoint removed.');
       },
+    });
+  const askForSecret = () =>
+    confirm({
+      title: 'Replace the secret of this webhook?',
+      text: `You get a new secret for ${row.address}. For a day, the present one signs beside it.`,
+      action: 'Replace',
+      run: async () => setSecret((await replace.mutateAsync({ params })).secret),
     });
   const sendTest = () =>
     test
@@ -122,6 +133,23 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
       >
         Send test
       </Button>
+      {row.kind === 'webhook' && (
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={`New secret for ${row.address}`}
+          onClick={askForSecret}
+        >
+          New secret…
+        </Button>
+      )}
+      <NewKeyDialog
+        created={secret === null ? null : { key: { name: row.address }, secret }}
+        what="Webhook"
+        verb="has a new secret"
+        power="send events in the name of this service"
+        onClose={() => setSecret(null)}
+      />
       <Button
         variant="default"
         size="xs"

@@ -251,6 +251,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'PATCH /settings',
     'POST /alert-deliveries/:delivery/again',
     'POST /alert-endpoints',
+    'POST /alert-endpoints/:endpoint/secret',
     'POST /alert-endpoints/:endpoint/test',
     'POST /top-ups',
   ],

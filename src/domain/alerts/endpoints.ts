@@ -29,8 +29,20 @@ export type EndpointOrder = Pick<EndpointListing, 'kind' | 'address' | 'types'> 
   readonly owner: Owner;
 };
 
-/** What is encrypted. `secret` signs webhooks; null: none does. */
-type Content = { readonly address: string; readonly secret: string | null };
+/**
+ * What is encrypted. `secret` signs webhooks; null: none does. `earlier`: those that it has replaced,
+ * the newest first, which sign beside it for a time.
+ */
+type Content = {
+  readonly address: string;
+  readonly secret: string | null;
+  readonly earlier?: readonly { readonly secret: string; readonly untilMs: number }[];
+};
+
+/** How long a replaced secret signs beside the new one, so that receivers can change in between. */
+const earlierMs = 24 * 60 * 60_000;
+/** Each is a part of a header. */
+const earlierMax = 3;
 
 /** The address in an e-mail endpoint that stands for every owner of the account. */
 export const ownersAddress = 'owners';
@@ -132,6 +144,19 @@ export async function readTarget(
   return { id, kind, account_id, ...content };
 }
 
+/**
+ * Returns what to write for a new secret of a webhook, and the secret, which is never shown again. Throws
+ * when the row is under a secret that is not accepted.
+ */
+export async function newSecretOf(secrets: Secrets, row: EndpointRow, nowMs: number) {
+  const { address, secret, earlier = [] } = await readTarget(secrets, row);
+  const made = newSigningSecret();
+  const untilMs = nowMs + earlierMs;
+  const kept = [{ secret: secret!, untilMs }, ...earlier.filter((one) => one.untilMs > nowMs)];
+  const content = { address, secret: made, earlier: kept.slice(0, earlierMax) };
+  return { secret: made, untilMs, sealed: await seal(secrets, row.id, content) };
+}
+
 async function seal(secrets: Secrets, id: string, content: Content) {
   const sealed = await sealerOf(secrets).seal(Buffer.from(JSON.stringify(content)), id);
   return { sealed: sealed.toString('base64'), secret_id: secrets[0].id };
@@ -157,6 +182,7 @@ export async function renewEndpoints(database: Database, secrets: Secrets): Prom
       .updateTable('alert_endpoints')
       .set(await seal(secrets, row.id, content))
       .where('id', '=', row.id)
+      .where('sealed', '=', row.sealed)
       .execute();
   }
 }

@@ -10,6 +10,7 @@ import {
   findEndpoint,
   listEndpoints,
   newEndpoint,
+  newSecretOf,
   type Owner,
   ownersAddress,
   toListing,
@@ -78,6 +79,43 @@ export function changeAlertEndpoint(
     const fields = changedFields(before, toListing(row));
     const change = fields && ({ action: 'alert.update', ...about(place), ...fields } as const);
     return { result: toListing(row), change };
+  });
+}
+
+/**
+ * Returns a new secret of a webhook, which is never shown again, and until when the one before signs
+ * beside it. Throws ApiError 404, and 409 for what has no secret.
+ */
+export async function replaceAlertSecret(
+  changes: AuditedChanges,
+  parts: { readonly database: Pick<Database, 'read'>; readonly secrets: Secrets },
+  place: Place,
+): Promise<{ readonly secret: string; readonly earlier_until: string }> {
+  const row = await requireEndpoint(parts.database.read, place);
+  if (row.kind !== 'webhook')
+    throw new ApiError('conflict', 'Only webhooks are signed, so this endpoint has no secret.');
+  const made = await newSecretOf(parts.secrets, row, changes.clock.nowMs()).catch(() => null);
+  if (!made)
+    throw new ApiError('conflict', 'Its address cannot be decrypted. Remove it, and add it again.');
+  const earlier_until = new Date(made.untilMs).toISOString();
+  return changes.commit(async (database) => {
+    const { numUpdatedRows } = await database.write
+      .updateTable('alert_endpoints')
+      .set(made.sealed)
+      .where('id', '=', row.id)
+      .where('sealed', '=', row.sealed)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n)
+      throw new ApiError('conflict', 'The endpoint was changed meanwhile. Try again.');
+    const change = {
+      action: 'alert.replace-secret',
+      before: null,
+      after: { earlier_until },
+    } as const;
+    return {
+      result: { secret: made.secret, earlier_until },
+      change: { ...change, ...about(place) },
+    };
   });
 }
 

@@ -66,7 +66,7 @@ export const alertsEndpoints = {
     ...changing,
     confirmed: true,
     summary: 'Add an endpoint of alerts',
-    note: 'At most 10. `/docs/webhooks` lists the events. To replace a secret, add another endpoint.',
+    note: 'At most 10. `/docs/webhooks` lists the events.',
     body: Type.Object({
       kind: Kind,
       address: Type.String({
@@ -96,6 +96,16 @@ export const alertsEndpoints = {
     ...changing,
     summary: 'Remove an endpoint of alerts',
     output: Done,
+  }),
+  'POST /accounts/:account/alert-endpoints/:endpoint/secret': endpoint({
+    ...changing,
+    confirmed: true,
+    summary: 'Replace the secret of a webhook',
+    note: 'Until `earlier_until`, the secret before signs beside the new one.',
+    output: closed({
+      secret: Type.String({ description: 'It is shown this once.' }),
+      earlier_until: Type.String({ description: 'A day later.' }),
+    }),
   }),
   'POST /accounts/:account/alert-endpoints/:endpoint/test': endpoint({
     ...changing,
