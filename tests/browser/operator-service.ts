@@ -260,6 +260,14 @@ test('an operator finds, disables, enables and revokes any key, and its requests
     await row(page, 'key.enable').waitFor();
     // A heading row and three changes.
     await untilThereAre(page.getByRole('row'), 4);
+    await page.getByText('turned on the key').waitFor();
+    await row(page, 'key.revoke').getByText('key.revoke').click();
+    await row(page, 'key.revoke').getByText('revoked', { exact: true }).waitFor();
+    await checkLooks(page, 'operator-audit');
+    await row(page, 'key.revoke').getByRole('link', { name: 'Nightly jobs' }).click();
+    await page.getByRole('dialog', { name: 'Nightly jobs' }).waitFor();
+    await page.goBack();
+    await row(page, 'key.revoke').waitFor();
     await page.getByRole('combobox', { name: 'Changed by' }).fill('other@');
     await page.getByRole('option', { name: 'other@example.com' }).click();
     await page.getByText('No matching changes').waitFor();

@@ -14,6 +14,8 @@ type Entry = {
   readonly actor: { readonly kind: string; readonly name: string; readonly address: string | null };
   readonly account_id: string;
   readonly action: string;
+  readonly subject: string;
+  readonly names: Readonly<Record<string, string>>;
   readonly after: Readonly<Record<string, unknown>> | null;
 };
 
@@ -49,6 +51,28 @@ test('owners see what was changed, and the operator without name, address and ow
   const all = JSON.stringify((await read()).data);
   assert.doesNotMatch(all, /Olga|1234000/);
   assert.ok(!all.includes(operator.email));
+});
+
+test('ids have the names that they have now, but for an operator’s own', async () => {
+  const { account } = owner;
+  const keys = `/accounts/${account}/keys`;
+  const made = await jsonOf<{ key: { id: string } }>(
+    owner.post(keys, { name: 'Earlier', mode: 'test' }),
+  );
+  const { id } = made.key;
+  await ok(owner.patch(`${keys}/${id}`, { name: 'Production backend' }));
+  await ok(owner.patch(`${keys}/${id}/owner`, { user_id: null }));
+  const guest = await signIn(gateway, { operator: true, role: 'member', account });
+  await ok(guest.post(`/accounts/${account}/leave`));
+  const { data } = await read();
+  const [left, assigned, , created] = data;
+  assert.deepEqual([left!.action, left!.actor.name], ['member.leave', 'The operator']);
+  assert.ok(!JSON.stringify(data).includes(guest.email));
+  assert.equal(assigned!.action, 'key.assign');
+  const named = { [id]: 'Production backend', [account]: 'Engines' };
+  const withOwner = { ...named, [owner.userId]: owner.email };
+  assert.deepEqual(assigned!.names, withOwner);
+  assert.deepEqual([created!.action, created!.names], ['key.create', withOwner]);
 });
 
 test('only owners read it, page by page, and only of their account', async () => {

@@ -1,6 +1,7 @@
 // The audit log, for operators; and an account's as its owners see it: without who works for the
 // operator, and without the operator's own settings.
-import { type AuditEntry, listChanges } from '../../domain/audit/audit-log.ts';
+import { listChanges } from '../../domain/audit/audit-log.ts';
+import { type NamedEntry, withNames } from '../../domain/audit/names.ts';
 import { findOutsideOperators } from '../../domain/users/user-records.ts';
 import type { auditEndpoints } from '../contract/audit-log.ts';
 import type { Handlers } from '../handlers.ts';
@@ -24,7 +25,8 @@ export const auditHandlers: Handlers<typeof auditEndpoints> = {
     const { account: accountId, actor: actorId, action, subject } = query;
     const filters = { accountId, actorId, action, subject };
     const found = await listChanges(context.database, { ...filters, ...page });
-    return found && { rows: found.entries, next: found.next };
+    if (!found) return null;
+    return { rows: await withNames(context.database.read, found.entries), next: found.next };
   },
 
   'GET /accounts/:account/audit-log': async ({ context: { database }, params, query, page }) => {
@@ -34,20 +36,23 @@ export const auditHandlers: Handlers<typeof auditEndpoints> = {
     const users = found.entries.flatMap(({ actor }) => (actor.kind === 'user' ? [actor.id] : []));
     const userIds = [...new Set(users)];
     const operators = await findOutsideOperators(database.read, { userIds, accountId });
-    const isOperators = ({ actor }: AuditEntry) =>
+    const isOperators = ({ actor }: NamedEntry) =>
       actor.kind === 'command' || actor.kind === 'admin-key' || operators.has(actor.id);
-    const rows = found.entries.map((entry) => (isOperators(entry) ? masked(entry) : entry));
+    const named = await withNames(database.read, found.entries);
+    const rows = named.map((entry) => (isOperators(entry) ? masked(entry) : entry));
     return { rows, next: found.next };
   },
 };
 
-function masked(entry: AuditEntry): AuditEntry {
+function masked(entry: NamedEntry): NamedEntry {
+  const { [entry.actor.id]: _own, ...names } = entry.names;
   const isOfAccount = entry.action.startsWith('account.');
   return {
     ...entry,
     actor: { kind: entry.actor.kind, id: '', name: 'The operator', address: null },
     before: isOfAccount ? shownPart(entry.before) : entry.before,
     after: isOfAccount ? shownPart(entry.after) : entry.after,
+    names,
   };
 }
 

@@ -114,7 +114,7 @@ export function setBudget(
 
 function commitMember(
   changes: AuditedChanges,
-  action: `member.${string}`,
+  action: 'member.update' | 'member.remove' | 'member.leave',
   { accountId, userId, role }: MemberRef & { readonly role: Role | null },
 ): Promise<void> {
   return changes.commit(async ({ write }) => {

@@ -48,7 +48,7 @@ export async function retireSecrets(
   if (file !== null) await transact(changes.unrecorded, async () => removeSecrets(file, ending));
 }
 
-function changeOf(action: `secret.${string}`, before: string, after: string) {
+function changeOf(action: 'secret.rotate' | 'secret.retire', before: string, after: string) {
   return {
     action,
     subject: 'secret',

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AccountFilter, closed, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-export type { AuditKind } from '../../terms/audit-action.ts';
+export type { AuditAction, AuditKind } from '../../terms/audit-action.ts';
 
 export const AuditEntry = closed({
   id: Type.String(),
@@ -20,6 +20,9 @@ export const AuditEntry = closed({
   subject: Type.String(),
   before: Type.Unknown({ description: 'The fields that changed.' }),
   after: Type.Unknown(),
+  names: Type.Record(Type.String(), Type.String(), {
+    description: 'What the ids in this entry are called now.',
+  }),
 });
 
 export const auditEndpoints = {

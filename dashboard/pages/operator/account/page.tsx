@@ -330,5 +330,5 @@ function FreezeControl({ account }: { readonly account: Account }) {
 
 function Changes({ accountId }: { readonly accountId: string }) {
   const query = { account: accountId };
-  return <AuditTable pages={useApiPages('GET /operator/audit-log', { query })} />;
+  return <AuditTable isOperator pages={useApiPages('GET /operator/audit-log', { query })} />;
 }

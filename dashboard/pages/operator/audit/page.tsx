@@ -81,7 +81,11 @@ export function Page() {
             maw={320}
           />
         </Group>
-        <AuditTable pages={pages} isFiltered={[action, actor, of, subject].some(Boolean)} />
+        <AuditTable
+          isOperator
+          pages={pages}
+          isFiltered={[action, actor, of, subject].some(Boolean)}
+        />
       </Stack>
     </>
   );
