@@ -9,6 +9,7 @@ import { createKey } from './management/changes/keys.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
 import { renewEndpoints } from './domain/alerts/endpoints.ts';
 import { renewHeaders } from './domain/telemetry/accounts/headers.ts';
+import { renewOwnKeys } from './domain/keys/own-keys.ts';
 import { renewSettings } from './domain/settings/settings-versions.ts';
 import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
 import { tidySignIns } from './domain/users/upkeep.ts';
@@ -31,6 +32,7 @@ export async function prepareFirstStart(
   await renewHeaders(database, secrets);
   await renewEndpoints(database, secrets);
   await renewSettings(database, secrets);
+  await renewOwnKeys(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),

@@ -112,7 +112,14 @@ export async function startServing(
   const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity];
   const parts = {
     gateway,
-    listeners: [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry],
+    listeners: [
+      logRequests(log),
+      logFailures(log),
+      ...ofCalls,
+      telemetry.metrics,
+      telemetry,
+      alerts,
+    ],
     sealing,
     keys,
     addressRates,

@@ -54,6 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'lib',
   ],
   management: [
+    'events',
     'server',
     'gateway',
     'formats',

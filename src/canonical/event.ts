@@ -67,6 +67,8 @@ export type UpstreamFailure = {
   readonly isOverdue?: boolean;
   /** Stopped before anything of the answer came, because nothing more could be held for it. */
   readonly isUnaffordable?: boolean;
+  /** The provider refused the account's own key for it, the provider of this name. */
+  readonly ownKeyOf?: string;
   /** The provider's credential gave no token or signature: nothing was sent, and `message` says why. */
   readonly isUnauthorized?: boolean;
 };

@@ -2,6 +2,7 @@
 // it read at its start.
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
+import { ownKeysUnderOthers } from '../domain/keys/own-keys.ts';
 import { endpointsUnderOthers } from '../domain/alerts/endpoints.ts';
 import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
 import { settingsUnderOthers } from '../domain/settings/settings-versions.ts';
@@ -88,6 +89,8 @@ type Status = {
   readonly telemetry_accounts: readonly string[];
   /** Ids of endpoints of alerts that are encrypted with another secret. */
   readonly alert_endpoints: readonly string[];
+  /** Ids of accounts' own keys of providers that are encrypted with another secret. */
+  readonly own_keys: readonly string[];
   /** The versions of saved settings that are encrypted with another secret. */
   readonly settings_versions: readonly number[];
   /**
@@ -127,6 +130,7 @@ async function readStatus({
     users_with_backup_codes: backupCodes,
     telemetry_accounts: await accountsUnderOthers(database, current),
     alert_endpoints: await endpointsUnderOthers(database, current),
+    own_keys: await ownKeysUnderOthers(database, current),
     settings_versions: await settingsUnderOthers(database, current),
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
@@ -141,6 +145,7 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     users_with_backup_codes: users,
     telemetry_accounts: accounts,
     alert_endpoints: endpoints,
+    own_keys: ownKeys,
     settings_versions: versions,
     short_lived_until: until,
   } = status;
@@ -158,6 +163,9 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     ...(endpoints.length === 0
       ? []
       : [`${endpoints.length} endpoints of alerts are not under the current secret`]),
+    ...(ownKeys.length === 0
+      ? []
+      : [`${ownKeys.length} own keys of accounts are not under the current secret`]),
     ...(versions.length === 0
       ? []
       : [`saved settings of ${versions.length} versions are not under the current secret`]),

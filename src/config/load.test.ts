@@ -234,6 +234,7 @@ describe('providers', () => {
       api_key: 'c',
       tool_prices: {},
       pass_fields: [],
+      accounts_may_bring_keys: false,
       cache_salt: false,
       credential_of: null,
       weight: 1,

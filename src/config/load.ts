@@ -15,7 +15,7 @@ import { checkReservedNames } from './reserved-names.ts';
 import { savedFieldsIn, type SavedSettings } from './saved-settings.ts';
 import { resolveRetention } from './retention.ts';
 import { resolveSearch, searchWarnings } from './search.ts';
-import { defaultTimeouts, type Config } from './schema.ts';
+import { defaultTimeouts, type Config, type ConfigFile } from './schema.ts';
 import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
@@ -98,7 +98,7 @@ function resolveConfig(
   checkModels(values);
   checkImageModels(values);
   checkReservedNames(values);
-  checkMarkup(faultAt, fields.pricing.markup);
+  checkPricing(faultAt, fields.pricing);
   checkProxies(faultAt, fields.server.trust_proxy);
   checkOrigins(faultAt, fields.server.cors_origins);
   checkSignup(faultAt, fields.signup);
@@ -240,13 +240,19 @@ function isPostgresAddress(url: string): boolean {
   return /^postgres(?:ql)?:\/\//u.test(url) && (URL.parse(url)?.pathname ?? '').length > 1;
 }
 
-/** Prices are multiplied exactly, with a markup in millionths. */
-function checkMarkup(faultAt: FaultAt, markup: number): void {
-  if (Number(markup.toFixed(6)) === markup) return;
-  throw faultAt(['pricing', 'markup'], {
-    problem: `must have at most six decimals; got ${markup}`,
-    remedy: 'Round it: 1.2 adds 20 % to what the provider charges.',
-  });
+/** Prices are multiplied exactly, with factors in millionths and whole microdollars. */
+function checkPricing(faultAt: FaultAt, pricing: ConfigFile['pricing']): void {
+  const checks = [
+    ['markup', 6, 'Round it: 1.2 adds 20 % to what the provider charges.'],
+    ['own_key_percent', 4, 'Round it: 5 is a twentieth of the price.'],
+    ['own_key_fee', 6, 'Round it: 0.000001 is a microdollar.'],
+  ] as const;
+  for (const [name, decimals, remedy] of checks) {
+    const value = pricing[name];
+    if (Number(value.toFixed(decimals)) === value) continue;
+    const problem = `must have at most ${decimals === 4 ? 'four' : 'six'} decimals; got ${value}`;
+    throw faultAt(['pricing', name], { problem, remedy });
+  }
 }
 
 function checkProxies(faultAt: FaultAt, trusted: boolean | number | readonly string[]): void {

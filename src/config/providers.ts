@@ -23,6 +23,7 @@ export const usualSettings = {
   api_version: null,
   tool_prices: {},
   pass_fields: [] as string[],
+  accounts_may_bring_keys: false,
   cache_salt: false,
   credential_of: null,
   weight: 1,
@@ -148,8 +149,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     );
   }
   const key = keyOf(completion, entry);
-  const isDocument = kindOf(completion, entry) === 'vertex' && key?.trimStart().startsWith('{');
-  if (key !== undefined && !isDocument && !isSendable(key))
+  if (key !== undefined && !isUsable(kindOf(completion, entry), key))
     throw values.faultAt(['providers', name, 'api_key'], unsendable);
   return {
     enabled: entry.enabled && key !== undefined,
@@ -161,6 +161,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     timeouts: entry.timeouts,
     tool_prices: toolPricesOf(values, name, entry),
     pass_fields: entry.pass_fields ?? [],
+    accounts_may_bring_keys: entry.accounts_may_bring_keys,
     cache_salt: entry.cache_salt,
     credential_of: entry.credential_of ?? null,
     weight: entry.weight,
@@ -191,15 +192,16 @@ function furtherCredential(
       remedy: 'Add that provider, or correct the name.',
     });
   }
-  const own = sharedFields.find((field) => fields.providers[name]![field] !== undefined);
-  if (own !== undefined) {
-    throw faultAt(['providers', name, own], {
+  const shared = sharedFields.find((field) => fields.providers[name]![field] !== undefined);
+  if (shared !== undefined) {
+    throw faultAt(['providers', name, shared], {
       problem: `is that of ${of}, because of \`credential_of\``,
       remedy: 'Leave it out here.',
     });
   }
   const { enabled, api_key, credential_of, weight, requests_per_minute } = providers[name]!;
-  return { ...main, enabled, api_key, credential_of, weight, requests_per_minute };
+  const own = { enabled, api_key, credential_of, weight, requests_per_minute };
+  return { ...main, ...own, accounts_may_bring_keys: false };
 }
 
 function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderConfig['kind'] {
@@ -311,7 +313,21 @@ function keyFrom(env: Environment, variable: string | null): string | undefined 
   throw new ConfigError({ location: null, field: variable, ...unsendable });
 }
 
-/** Returns true when the key may be sent in a header. A document, as Vertex takes it, never is. */
+/**
+ * Returns what is wrong with a key that an account brings for a provider, without quoting it; null:
+ * nothing. The machine's own credential is the operator's.
+ */
+export function ownKeyProblem(kind: ProviderConfig['kind'], key: string): string | null {
+  if (key === noKey || key === machineKey) return `must be a key of yours; \`${key}\` is none.`;
+  return isUsable(kind, key) ? null : `${unsendable.problem}. ${unsendable.remedy}`;
+}
+
+/** A document, as Vertex takes it, is never sent. */
+function isUsable(kind: ProviderConfig['kind'], key: string): boolean {
+  return (kind === 'vertex' && key.trimStart().startsWith('{')) || isSendable(key);
+}
+
+/** Returns true when the key may be sent in a header. */
 function isSendable(key: string): boolean {
   return /^[\x21-\x7e]+$/u.test(key);
 }

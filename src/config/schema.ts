@@ -107,6 +107,11 @@ const Provider = Type.Object(
         'Unknown request fields that may be sent to the provider: paths without list indexes, such as `custom_sampler` or `messages.content.hologram`. The last also allows the kind of content of that name. You are responsible for what a field does to the price. Fields that are refused by name stay refused.',
       ),
     ),
+    accounts_may_bring_keys: Type.Boolean({
+      default: false,
+      description:
+        'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
+    }),
     cache_salt: Type.Boolean({
       default: false,
       description:
@@ -673,6 +678,19 @@ export const ConfigFile = Type.Object(
           description:
             "Accounts pay the provider's price times this, unless a model states its own price. Six decimals.",
         }),
+        own_key_percent: Type.Number({
+          minimum: 0,
+          maximum: 100,
+          default: 5,
+          description:
+            'What an account pays for a request that ran with its own key at the provider, in per cent of what it would have paid otherwise. Four decimals.',
+        }),
+        own_key_fee: Type.Number({
+          minimum: 0,
+          maximum: 100,
+          default: 0,
+          description: 'USD for each such request, added to it. Six decimals.',
+        }),
       },
       section,
     ),
@@ -826,6 +844,8 @@ export type ProviderConfig = {
   tool_prices: ToolPricesEntry;
   /** Unknown request fields that are passed on to it. */
   pass_fields: string[];
+  /** True when accounts may save keys of their own for it. */
+  accounts_may_bring_keys: boolean;
   /** True when the host accepts the field `cache_salt`. */
   cache_salt: boolean;
   /** The provider of which it is a further credential; null: of none. */

@@ -46,6 +46,7 @@ export type Tables = {
   balance_thresholds: BalanceThresholdsTable;
   events: EventsTable;
   alert_endpoints: AlertEndpointsTable;
+  own_keys: OwnKeysTable;
   event_deliveries: EventDeliveriesTable;
   users: UsersTable;
   user_sessions: UserSessionsTable;
@@ -768,6 +769,27 @@ type EventsTable = {
 };
 
 /** Where events are sent to. */
+/** Keys of providers that accounts bring. */
+export type OwnKeysTable = {
+  id: string;
+  account_id: string;
+  /** Its name in the configuration. */
+  provider: string;
+  /** Of the provider's address when the key was saved: it is sent to no other. */
+  address_digest: string;
+  /** The key's last characters. */
+  shown_end: string;
+  /** 1: it is tried before the operator's credentials. */
+  goes_first: 0 | 1;
+  /** The key, encrypted, in base64. */
+  sealed: string;
+  /** The key id of the secret that it is encrypted under. */
+  secret_id: string;
+  created_at_ms: number;
+  /** When the provider last refused it; null: never. */
+  refused_at_ms: number | null;
+};
+
 export type AlertEndpointsTable = {
   id: string;
   /** null: an operator's own. */

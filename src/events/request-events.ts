@@ -9,6 +9,8 @@ import type { Usage } from '../canonical/usage.ts';
 export type ProviderCall = {
   /** Its name in the configuration. */
   readonly provider: string;
+  /** The account's own key that is used; left out: the operator's credential. */
+  readonly ownKeyId?: string;
   /** As the provider calls it; '': it has no name there, as a search. */
   readonly upstreamModel: string;
   /** null: the sandbox answers, and nothing is sent. */
@@ -26,7 +28,7 @@ export type ProviderCall = {
 };
 
 /**
- * `unknown`: nobody waited for its end. `refused`: the provider rejects the operator's credential.
+ * `unknown`: nobody waited for its end. `refused`: the provider rejects the credential.
  * `good` is also a request that the provider rightly refused.
  */
 export type CallEnding = 'good' | 'bad' | 'refused' | 'unknown';

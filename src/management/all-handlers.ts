@@ -6,6 +6,7 @@ import { auditHandlers } from './accounts/audit-log.ts';
 import { billingHandlers } from './accounts/billing.ts';
 import { keysHandlers } from './accounts/keys.ts';
 import { membersHandlers } from './accounts/members.ts';
+import { ownKeysHandlers } from './accounts/own-keys.ts';
 import { paymentsHandlers } from './accounts/payments.ts';
 import { telemetryHandlers } from './accounts/telemetry.ts';
 import { usersHandlers } from './accounts/users.ts';
@@ -39,6 +40,7 @@ export const handlers: Handlers<typeof contract> = {
   ...membersHandlers,
   ...modelsHandlers,
   ...overviewHandlers,
+  ...ownKeysHandlers,
   ...passkeysHandlers,
   ...paymentsHandlers,
   ...profileHandlers,

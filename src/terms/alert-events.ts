@@ -150,6 +150,23 @@ export const alertEvents = {
       `${of.provider} refused the credential of this gateway for ${of.model}, or asks for payment. Check the key and the balance there.`,
     page: '/operator/providers',
   }),
+  'own_key.refused': event(
+    ['accounts'],
+    {
+      account_id: Type.String(),
+      provider: Type.String(),
+      own_key_id: Type.String(),
+      shown_end: Type.String({ description: 'The last characters of the key.' }),
+      status: Type.Integer({ description: "The HTTP status of the provider's answer." }),
+    },
+    {
+      when: "A provider refuses the account's own key, or asks for payment: told once an hour. Other routes go on.",
+      title: 'A provider refuses your key',
+      say: (of) =>
+        `${of.provider} refused your own key that ends in ${of.shown_end} (HTTP ${of.status}), or asks for payment. Requests take other routes meanwhile, at their price. Replace the key, or check your balance there.`,
+      page: '/account',
+    },
+  ),
   'books.not_writable': event(
     ['operators'],
     { since: Time },

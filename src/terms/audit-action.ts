@@ -50,6 +50,7 @@ type Actions = {
   readonly database: 'move';
   readonly settings: 'update' | 'reload';
   readonly alert: 'create' | 'update' | 'remove' | 'send' | 'replace-secret';
+  readonly 'own-key': 'create' | 'update' | 'remove';
 };
 
 /** The kinds of objects that changes are recorded for. The dashboard's filter has a label for each. */

@@ -23,6 +23,7 @@ before(async () => {
     endpoint: 'end_unknown',
     delivery: 'evt_unknown.end_unknown',
     request: 'req_x',
+    ownKey: 'own_x',
   };
 });
 after(() => gateway.stop());

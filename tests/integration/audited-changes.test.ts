@@ -37,12 +37,20 @@ let admin: AdminClient;
 before(async () => {
   stripe = await startStripe(hooks);
   gateway = await startGateway(
-    {
+    ({ url }) => ({
+      providers: {
+        host: {
+          kind: 'openai-compatible',
+          base_url: url,
+          api_key: 'sk-host',
+          accounts_may_bring_keys: true,
+        },
+      },
       stripe: stripe.config,
       alerts: { allowed_hosts: [nobody] },
       signup: { open: true, initial_credit_usd: 1 },
       server: { trust_proxy: true, public_url: passkeyOrigin },
-    },
+    }),
     { tuning: stripe.tuning },
   );
   stripe.sendTo(gateway.url);
@@ -183,6 +191,13 @@ async function withEndpoint(): Promise<Call> {
   return addEndpoint(by, by.account);
 }
 
+async function withOwnKey(): Promise<Call> {
+  const { by } = await byOwner();
+  const path = `/accounts/${by.account}/own-keys`;
+  const { id } = await jsonOf(by.post(path, { ...ownKey, password }));
+  return { by, ownKey: id };
+}
+
 async function withOwnEndpoint(): Promise<Call> {
   return addEndpoint(await operator(), 'operators', '/operator');
 }
@@ -205,6 +220,7 @@ const adjustment = {
   amount_micros: 5_000_000,
   note: 'of "every" \\ kind',
 };
+const ownKey = { provider: 'host', api_key: 'sk-of-the-customer' };
 const telemetry = { endpoint: 'https://otlp.example.com', headers: { authorization: 'a key' } };
 const guest = { email: newcomer(), role: 'owner' };
 
@@ -322,6 +338,9 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /accounts/:account/alert-endpoints/:endpoint/secret': withEndpoint,
   'POST /accounts/:account/alert-endpoints/:endpoint/test': withEndpoint,
   'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
+  'POST /accounts/:account/own-keys': sending(byOwner, ownKey),
+  'PATCH /accounts/:account/own-keys/:ownKey': sending(withOwnKey, { order: 'after' }),
+  'DELETE /accounts/:account/own-keys/:ownKey': withOwnKey,
   'POST /operator/accounts/:account/alert-endpoints': sending(byOperator, webhook),
   'PATCH /operator/accounts/:account/alert-endpoints/:endpoint': sending(withOwnEndpoint, {
     enabled: false,

@@ -98,6 +98,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'DELETE /operator/accounts/:account/invitations/:invitation',
     'DELETE /accounts/:account/alert-endpoints/:endpoint',
     'DELETE /operator/accounts/:account/alert-endpoints/:endpoint',
+    'DELETE /accounts/:account/own-keys/:ownKey',
   ],
   'It changes names, figures or what is stored, and gives nobody a way in.': [
     'PATCH /profile',
@@ -107,6 +108,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'PATCH /accounts/:account/low-balance',
     'POST /accounts/:account/telemetry/test',
     'PATCH /accounts/:account/alert-endpoints/:endpoint',
+    'PATCH /accounts/:account/own-keys/:ownKey',
     'POST /accounts/:account/alert-endpoints/:endpoint/test',
     'POST /accounts/:account/alert-deliveries/:delivery/again',
     'PATCH /operator/accounts/:account/alert-endpoints/:endpoint',

@@ -10,6 +10,7 @@ import { savedSettings } from './0038-saved-settings.ts';
 import { alerts } from './0039-alerts.ts';
 import { requiredFactors } from './0040-required-factors.ts';
 import { paymentsByTime } from './0041-payments-by-time.ts';
+import { ownKeys } from './0042-own-keys.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -29,6 +30,7 @@ const sqlite = {
   '0039-alerts': alerts('sqlite'),
   '0040-required-factors': requiredFactors('sqlite'),
   '0041-payments-by-time': paymentsByTime,
+  '0042-own-keys': ownKeys('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -39,6 +41,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0039-alerts': alerts('postgres'),
   '0040-required-factors': requiredFactors('postgres'),
   '0041-payments-by-time': paymentsByTime,
+  '0042-own-keys': ownKeys('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -114,7 +114,8 @@ export class Activity implements RequestListener {
       const { status, isClientGone, startMs, endMs } = event;
       this.noteRequest(fields, { path, status, isClientGone, tookMs: endMs - startMs });
     } else if (event.type === 'call-ended' && event.call.baseUrl !== null) {
-      const { provider, isStream, startMs, firstByteMs } = event.call;
+      const { provider, ownKeyId, isStream, startMs, firstByteMs } = event.call;
+      if (ownKeyId !== undefined && event.ending === 'good') this.#noteUse(ownKeyId);
       const ms = (firstByteMs ?? event.endMs) - startMs;
       this.noteCall({ provider, kind: isStream ? 'stream' : 'whole', ending: event.ending, ms });
     }
@@ -124,7 +125,7 @@ export class Activity implements RequestListener {
     const { accountId, keyId, mode, errorCode, costMicros } = request;
     if (accountId === undefined || keyId === undefined || mode === undefined) return;
     const nowMs = this.#nowMs();
-    if (this.#uses.size < waitingMax || this.#uses.has(keyId)) this.#uses.set(keyId, nowMs);
+    this.#noteUse(keyId);
     const isCharged = costMicros !== undefined;
     const outcome = isCharged ? undefined : (errorCode ?? request.cache);
     if (!isCharged && outcome === undefined) return;
@@ -160,6 +161,11 @@ export class Activity implements RequestListener {
   async close(): Promise<void> {
     for (const cancel of this.#timers) cancel();
     await this.flush().catch(this.#options.onError);
+  }
+
+  /** Of an API key, or of an account's own key of a provider. */
+  #noteUse(keyId: string): void {
+    if (this.#uses.size < waitingMax || this.#uses.has(keyId)) this.#uses.set(keyId, this.#nowMs());
   }
 
   #count(

@@ -1,4 +1,5 @@
 // The model catalogue and the resolution of client names. Created at start and never changed.
+import { withoutOwnKey } from '../../terms/own-key.ts';
 import { noImageModels, type ImageCatalog } from './image-catalog.ts';
 import type { Model, Route } from './model.ts';
 import { createRoutedModels, type RoutedModels, type RoutedModelsParts } from './routed-models.ts';
@@ -31,5 +32,6 @@ export function upstreamModelIn({
   resolve,
 }: Pick<Catalog, 'resolve'>): (modelId: string, provider: string) => string {
   return (modelId, provider) =>
-    resolve(modelId)?.routes.find((route) => route.provider === provider)?.upstreamModel ?? modelId;
+    resolve(modelId)?.routes.find((route) => route.provider === withoutOwnKey(provider))
+      ?.upstreamModel ?? modelId;
 }

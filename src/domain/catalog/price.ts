@@ -32,6 +32,17 @@ export type AppliedPrice = {
   readonly allowed?: Allowed;
   /** The price of a provider-run web search; absent when the request has none. */
   readonly search?: { readonly listPicos: Picos; readonly upstreamPicos: Picos };
+  /** What the account pays for the request beside what is counted; absent: nothing. */
+  readonly feePicos?: Picos;
+  /** The account's own key is called: it pays the provider. */
+  readonly isOwnKey?: boolean;
+};
+
+/** What is charged for a request that runs with an account's own key. */
+export type OwnKeyTerms = {
+  /** In millionths of what the account would pay otherwise. */
+  readonly pricePpm: number;
+  readonly feePicos: Picos;
 };
 
 /** What a request may be billed by. */
@@ -55,7 +66,8 @@ type PricedUsage = {
   /**
    * The version, with the service tier or the hours, the threshold of a long input, and the
    * picodollars per search, where they applied: `2026-12-01`, `0/flex>272000`,
-   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search`.
+   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search`. `0~own`: a part of it, with the account's own
+   * key.
    */
   readonly priceVersion: string;
 };
@@ -76,6 +88,38 @@ export function priceFor(
 ): AppliedPrice | null {
   const upstream = priceAt(model, nowMs);
   return upstream && { list: listPrices(upstream, factor), upstream };
+}
+
+/**
+ * Returns the price of a call with the account's own key, of which the provider bills the operator
+ * nothing. A search is a part of the call unless the gateway runs it (`isOwnSearch`).
+ */
+export function ownKeyPrice(
+  price: AppliedPrice,
+  { pricePpm, feePicos }: OwnKeyTerms,
+  { isOwnSearch }: { readonly isOwnSearch: boolean },
+): AppliedPrice {
+  const { list, upstream, search } = price;
+  const share = { markup: 1, multiplierPpm: pricePpm };
+  const part = search && {
+    listPicos: scaleByFactor(search.listPicos, share, { isListPrice: true }),
+    upstreamPicos: 0n,
+  };
+  return {
+    ...price,
+    list: listPrices(list, share),
+    upstream: listPrices(upstream, { markup: 1, multiplierPpm: 0 }),
+    ...(part && !isOwnSearch && { search: part }),
+    feePicos,
+    isOwnKey: true,
+  };
+}
+
+/** The end of a price's version for a call with the account's own key. */
+const ownKeyMark = '~own';
+
+export function isOwnKeyVersion(priceVersion: string): boolean {
+  return priceVersion.endsWith(ownKeyMark);
 }
 
 /** Returns the newest price in effect; null when the price is unknown or in the future. */
@@ -158,7 +202,8 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
       (tier ? `/${tier}` : '') +
       (hours ? `@${hours.text}` : '') +
       (long < 0 ? '' : `>${set.tiers[long]!.aboveInputTokens}`) +
-      (searches > 0 ? `+${search.listPicos}/search` : ''),
+      (searches > 0 ? `+${search.listPicos}/search` : '') +
+      (price.isOwnKey ? ownKeyMark : ''),
   };
 }
 
@@ -170,13 +215,13 @@ export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
 }
 
 function termsOf(price: AppliedPrice, variant: number, usage: Usage): PriceTerms {
-  const { list, upstream, search = freeSearch } = price;
+  const { list, upstream, search = freeSearch, feePicos = 0n } = price;
   const of = (version: PriceVersion) => {
     const set = setOf(version, variant);
     return pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
   };
   return {
-    list: { ...noPrices, ...of(list), search: search.listPicos },
+    list: { ...noPrices, ...of(list), search: search.listPicos, request: feePicos },
     upstream: { ...noPrices, ...of(upstream), search: search.upstreamPicos },
   };
 }
@@ -266,7 +311,7 @@ type InputSize = {
   readonly cachesLong?: boolean;
 };
 
-/** `inputPicos` includes the searches, which are independent of the output too. */
+/** `inputPicos` includes the searches and a fee, which are independent of the output too. */
 type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
 
 /**
@@ -277,7 +322,7 @@ function worstInputs(
   price: AppliedPrice,
   { inputTokensUpper, choices, searches = 0, cachesLong = true }: InputSize,
 ): WorstInput[] {
-  const { list, search = freeSearch } = price;
+  const { list, search = freeSearch, feePicos = 0n } = price;
   const inputTokens = inputTokensUpper * choices;
   const reachable = allowedVariants(price).flatMap((variant) => {
     const { base, tiers } = setOf(list, variant);
@@ -289,7 +334,8 @@ function worstInputs(
   return reachable.map((prices) => ({
     inputPicos:
       BigInt(inputTokens) * BigInt(highestInputPrice(prices, cachesLong)) +
-      BigInt(searches) * search.listPicos,
+      BigInt(searches) * search.listPicos +
+      feePicos,
     outputPrice: BigInt(prices.output),
   }));
 }

@@ -6,9 +6,11 @@ import { serviceTiers } from '../../canonical/service-tier.ts';
 import { noUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import type { PriceEntry } from '../../config/model-schema.ts';
 import { costOf } from '../../terms/price-terms.ts';
+import { roundUpToMicro } from '../../lib/money.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 import {
   affordableOutputTokens,
+  ownKeyPrice,
   priceFor,
   priceUsage,
   upstreamCostOf,
@@ -335,4 +337,75 @@ describe('hours of the week', () => {
     if (from < to) return today && from <= now && now < to;
     return (today && from <= now) || (yesterday && now < to);
   }
+});
+
+describe('an answer with the account’s own key', () => {
+  const cases = fc.record({
+    entry: entries,
+    allowed: allowances,
+    usage: usages,
+    nowMs: times,
+    markup: fc.constantFrom(1, 1.25, 0.5),
+    terms: fc.record({
+      pricePpm: fc.oneof(fc.constantFrom(0, 1, 50_000, 1_000_000), fc.nat(1_000_000)),
+      feePicos: fc.nat(100_000_000).map((feeMicros) => BigInt(feeMicros) * 1_000_000n),
+    }),
+    search: fc.option(
+      fc.record({
+        listPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }),
+        upstreamPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }),
+      }),
+    ),
+    isOwnSearch: fc.boolean(),
+    searches: fc.nat(3),
+  });
+
+  test('is charged the part of each price and the fee, costs the operator nothing, and is held', () => {
+    fc.assert(
+      fc.property(cases, ({ entry, allowed, usage, nowMs, markup, terms, search, ...rest }) => {
+        const { isOwnSearch } = rest;
+        const searches = search ? rest.searches : 0;
+        const price = { ...applied(entry, markup), allowed, ...(search && { search }) };
+        const run = { usage, searches, nowMs };
+        const charged = priceUsage(ownKeyPrice(price, terms, { isOwnSearch }), run);
+        // The sum of the parts in exact fractions of a picodollar, each rounded up once.
+        const partOf = (picos: bigint) => (picos * BigInt(terms.pricePpm) + 999_999n) / 1_000_000n;
+        const possible = [-1, ...price.list.variants.keys()].map((variant) => {
+          const { base, tiers } = price.list.variants[variant] ?? price.list;
+          const long = tiers.findLast((tier) => totalInputTokens(usage) > tier.aboveInputTokens);
+          const set = long?.prices ?? base;
+          const searchPicos = search?.listPicos ?? 0n;
+          return roundUpToMicro(
+            BigInt(usage.inputTokens) * partOf(BigInt(set.input)) +
+              BigInt(usage.cacheReadTokens) * partOf(BigInt(set.cacheRead)) +
+              BigInt(usage.cacheWriteTokens) * partOf(BigInt(set.cacheWrite)) +
+              BigInt(usage.cacheWrite1hTokens) * partOf(BigInt(set.cacheWrite1h)) +
+              BigInt(usage.outputTokens) * partOf(BigInt(set.output)) +
+              BigInt(searches) * (isOwnSearch ? searchPicos : partOf(searchPicos)) +
+              terms.feePicos,
+          );
+        });
+        assert(possible.includes(charged.costMicros), `${charged.costMicros}`);
+        const searchCost = isOwnSearch ? BigInt(searches) * (search?.upstreamPicos ?? 0n) : 0n;
+        assert.equal(charged.upstreamCostMicros, roundUpToMicro(searchCost));
+        assert.equal(
+          charged.costMicros,
+          costOf(charged.terms.list, { usage, searches, images: 0 }),
+        );
+        // The hold is that of the operator's routes, with the fee.
+        const held = worstCaseMicros(
+          { ...price, feePicos: terms.feePicos },
+          {
+            inputTokensUpper: totalInputTokens(usage),
+            outputTokens: usage.outputTokens,
+            choices: 1,
+            searches,
+          },
+        );
+        assert(charged.costMicros <= held, `${charged.costMicros} of ${held}`);
+        assert(charged.priceVersion.endsWith('~own'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });

@@ -13,6 +13,18 @@ type RequestLimits = {
   readonly concurrentRequests: number | null;
 };
 
+/** A key of a provider that the account brings. */
+export type OwnKey = {
+  readonly id: string;
+  /** The provider's name in the configuration. */
+  readonly provider: string;
+  /** Of the address that it may be sent to. */
+  readonly addressDigest: string;
+  readonly apiKey: string;
+  /** It is tried before the operator's credentials; else behind them. */
+  readonly goesFirst: boolean;
+};
+
 export type ApiKey = {
   readonly id: string;
   readonly accountId: string;
@@ -53,6 +65,8 @@ export type ApiKey = {
   readonly modelMultipliersPpm: ReadonlyMap<string, number> | null;
   /** The account's export of its own traces; null: it has none. */
   readonly traceExport: AccountExport | null;
+  /** Of the account, for live keys. */
+  readonly ownKeys: readonly OwnKey[];
 };
 
 /** Returns what the account pays for a model, in millionths of its list price. */

@@ -20,6 +20,7 @@ import {
   plainDigestOf,
 } from './key-text.ts';
 import { movedKeysRevision } from './moved-keys.ts';
+import { readOwnKeys } from './own-keys.ts';
 
 export type KeyStore = {
   /** Looks in memory only; null when the key is not there or outdated. */
@@ -44,7 +45,7 @@ type KeyStoreOptions = {
   /**
    * Called when a poll fails; cached keys keep working until the next successful one. Also called
    * when a key under an earlier secret cannot be rehashed; that is retried when the key is next
-   * read.
+   * read. And when an account's own key of a provider cannot be decrypted.
    */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
@@ -55,7 +56,8 @@ const pollMs = 1_000;
 /** More keys than most installations have. At this size the cache is cleared. */
 const keysMax = 50_000;
 
-export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOptions): KeyStore {
+export function openKeyStore(options: KeyStoreOptions): KeyStore {
+  const { database, secrets, onError, clock } = options;
   const [currentSecret] = secrets;
   const digestKeys = secrets.map(digestKeyFrom);
   const byFingerprint = new Map<string, Remembered>();
@@ -91,7 +93,7 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
         digestKeys.map((digestKey) => keyDigest(digestKey, each)),
       );
       const all = text.startsWith('sk-') ? [...digests, plainDigestOf(text)] : digests;
-      const found = await readKey(database, all, clock.nowMs());
+      const found = await readKey(options, all);
       const key = found?.key ?? null;
       const at = found ? digests.indexOf(found.digest) : -1;
       // The text under which the key is stored.
@@ -114,7 +116,7 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
       }
       return key;
     },
-    findById: (accountId, keyId) => readKeyById(database, accountId, keyId),
+    findById: (accountId, keyId) => readKeyById(options, accountId, keyId),
     close: async () => {
       stopPolling();
       await Promise.all(redigesting);
@@ -171,28 +173,26 @@ type Found = {
 
 /** Finds a key by the digest of its text, or of the one before, under any of the secrets. */
 async function readKey(
-  database: Database,
+  options: KeyStoreOptions,
   digests: readonly string[],
-  nowMs: number,
 ): Promise<Found | null> {
-  const row = await selectKeys(database)
+  const row = await selectKeys(options.database)
     .where('api_keys.digest', 'in', digests)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
-  if (!row) return readEarlierKey(database, digests, nowMs);
-  const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
+  if (!row) return readEarlierKey(options, digests);
+  const key = await completeKey(options, row);
   return { key, digest: row.digest, secretId: row.secret_id, isNewest: true };
 }
 
 async function readEarlierKey(
-  database: Database,
+  options: KeyStoreOptions,
   digests: readonly string[],
-  nowMs: number,
 ): Promise<Found | null> {
-  const row = await selectKeys(database)
+  const row = await selectKeys(options.database)
     .innerJoin('earlier_keys', 'earlier_keys.key_id', 'api_keys.id')
     .where('earlier_keys.digest', 'in', digests)
-    .where('earlier_keys.expires_at_ms', '>', nowMs)
+    .where('earlier_keys.expires_at_ms', '>', options.clock.nowMs())
     .where('api_keys.revoked_at_ms', 'is', null)
     .select([
       'earlier_keys.digest as earlier_digest',
@@ -201,7 +201,7 @@ async function readEarlierKey(
     ])
     .executeTakeFirst();
   if (!row) return null;
-  const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
+  const key = await completeKey(options, row);
   return {
     key: { ...key, expiresAtMs: Math.min(key.expiresAtMs ?? Infinity, row.earlier_expires_at_ms) },
     digest: row.earlier_digest,
@@ -237,18 +237,16 @@ async function redigest(
 }
 
 async function readKeyById(
-  database: Database,
+  options: KeyStoreOptions,
   accountId: string,
   keyId: string,
 ): Promise<ApiKey | 'revoked' | null> {
-  const row = await selectKeys(database)
+  const row = await selectKeys(options.database)
     .where('api_keys.id', '=', keyId)
     .where('api_keys.account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return null;
-  return row.revoked_at_ms === null
-    ? toApiKey(row, await readModelMultipliers(database, accountId))
-    : 'revoked';
+  return row.revoked_at_ms === null ? completeKey(options, row) : 'revoked';
 }
 
 function selectKeys(database: Database) {
@@ -267,6 +265,19 @@ function selectKeys(database: Database) {
     .select(accountLimitColumns)
     .select(exportColumns)
     .select(['member_budgets.user_id as budget_of', 'daily_micros', 'monthly_micros']);
+}
+
+/** Adds what other tables have of its account. */
+async function completeKey(
+  { database, secrets, onError }: KeyStoreOptions,
+  row: KeyRow,
+): Promise<ApiKey> {
+  const { account_id: accountId, mode } = row;
+  const [modelMultipliersPpm, ownKeys] = await Promise.all([
+    readModelMultipliers(database, accountId),
+    mode === 'live' ? readOwnKeys(database, secrets, { accountId, onError }) : [],
+  ]);
+  return toApiKey(row, { modelMultipliersPpm, ownKeys });
 }
 
 async function readModelMultipliers(
@@ -297,7 +308,7 @@ type KeyRow = Selectable<ApiKeysTable> &
     readonly export_include_content: number | null;
   };
 
-function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
+function toApiKey(row: KeyRow, ofAccount: Pick<ApiKey, 'modelMultipliersPpm' | 'ownKeys'>): ApiKey {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -333,8 +344,8 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     retainResponses: row.retain_responses === 1,
     cacheGeneration: row.cache_generation,
     priceMultiplierPpm: row.price_multiplier_ppm,
-    modelMultipliersPpm,
     traceExport: toTraceExport(row),
+    ...ofAccount,
   };
 }
 

@@ -1,5 +1,6 @@
 // The semantic conventions that telemetry follows, and the names that it takes from them.
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/docs/gen-ai
+import { withoutOwnKey } from '../../terms/own-key.ts';
 import { chargedEndpointAt } from '../../terms/charged-endpoints.ts';
 
 /** The version of the conventions. */
@@ -15,7 +16,8 @@ const providerNames: Readonly<Record<string, string>> = {
 
 /** Returns the conventions' name of a provider; the sandbox and the operator's own keep theirs. */
 export function providerNameOf(provider: string): string {
-  return providerNames[provider] ?? provider;
+  const known = withoutOwnKey(provider);
+  return providerNames[known] ?? known;
 }
 
 /**

@@ -7,11 +7,12 @@ import { callRoute } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { Retries, type Retry } from './retries.ts';
-import { nextStepAfter } from '../calling/retry-policy.ts';
+import { isCredentialRefused, nextStepAfter } from '../calling/retry-policy.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
+import { withoutOwnKey } from '../../terms/own-key.ts';
 import type { Called, Held } from '../stages.ts';
 import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { lossOf } from '../charging/model-bill.ts';
@@ -134,7 +135,8 @@ async function callAttempt<Answer>(
         retries.giveBack();
       });
       if (result.kind === 'answered') return { ...result, called };
-      return { ...result, called, reported: retries.noteFailure(result.failure, attempt) };
+      const failure = withOwner(result.failure, route);
+      return { ...result, failure, called, reported: retries.noteFailure(failure, attempt) };
     });
   } finally {
     const { written } = unseen;
@@ -150,6 +152,12 @@ async function callAttempt<Answer>(
 function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
   if (!stream) return 'all';
   return written.mayHide ? 'parts' : 'nothing';
+}
+
+/** Says of a refused credential when it is the account's own. */
+function withOwner(failure: UpstreamFailure, { name }: Attempt['route']): UpstreamFailure {
+  if (name.ownKeyId === undefined || !isCredentialRefused(failure.status)) return failure;
+  return { ...failure, ownKeyOf: withoutOwnKey(name.provider) };
 }
 
 /** Returns the next call after its wait; null when none is made and the failure is reported. */

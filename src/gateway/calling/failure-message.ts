@@ -64,6 +64,7 @@ export function toModelError(
 }
 
 function statusError(failure: UpstreamFailure): ApiError {
+  if (failure.ownKeyOf !== undefined) return ownKeyRefused(failure.ownKeyOf, failure.status);
   switch (failure.status) {
     case 400:
     case 404:
@@ -87,6 +88,16 @@ function statusError(failure: UpstreamFailure): ApiError {
     default:
       return new ApiError('upstream_error', 'The provider failed. Nothing was charged; retry.');
   }
+}
+
+function ownKeyRefused(provider: string, status: number | null): ApiError {
+  const why = status === 402 ? 'which asks for payment' : `with HTTP ${status}`;
+  return new ApiError(
+    'upstream_error',
+    `The account's own key for ${provider} was refused by ${provider}, ${why}, and no other route could answer. ` +
+      'Nothing was charged. An owner of the account can replace or remove the key in the dashboard, under Account.',
+    { details: { own_key_of: provider, upstream_status: status } },
+  );
 }
 
 /** Matches the words in which providers refuse a prompt that is too long. The test quotes them. */

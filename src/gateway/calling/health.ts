@@ -2,11 +2,23 @@
 // its models. After several failures in a row it is out of use for a while, longer each time. Then
 // one request at a time probes it until one succeeds. There are no timers: the state is computed when
 // asked for. All threads of the process share the records.
+import { LRUCache } from 'lru-cache';
 import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import { SharedLock } from '../../lib/shared-lock.ts';
 
-export type RouteName = { readonly provider: string; readonly upstreamModel: string };
+export type RouteName = {
+  readonly provider: string;
+  readonly upstreamModel: string;
+  /** The account's own key that is used there; left out: the operator's credential. */
+  readonly ownKeyId?: string;
+};
+
+/** The operator's routes have the names of the configuration; one of own keys has more. */
+export function keyOfRoute({ provider, upstreamModel, ownKeyId = '' }: RouteName): string {
+  // Names of providers and ids contain no spaces.
+  return `${provider}${ownKeyId} ${upstreamModel}`;
+}
 
 export type RouteState = RouteName & {
   /** `probing`: its time is over, and one request at a time tries it. */
@@ -55,6 +67,8 @@ export type SharedHealth = {
   readonly memory: SharedArrayBuffer;
 };
 
+/** The records of own keys that a thread remembers: it forgets those used least recently. */
+const ownKeyRecordsMax = 10_000;
 /** The room for routes that come while the process runs. */
 const furtherRoutes = 2_048;
 
@@ -67,13 +81,21 @@ export function shareHealth(names: readonly RouteName[]): SharedHealth {
 /** Returns the names with those behind them that are new, as far as there is room. */
 export function withFurther({ names, memory }: SharedHealth, wanted: readonly RouteName[]) {
   const room = Math.floor((memory.byteLength - headBytes) / recordBytes);
-  const known = new Set(names.map(keyOf));
-  return [...names, ...wanted.filter((name) => !known.has(keyOf(name)))].slice(0, room);
+  const known = new Set(names.map(keyOfRoute));
+  return [...names, ...wanted.filter((name) => !known.has(keyOfRoute(name)))].slice(0, room);
 }
 
 export class RouteHealth implements RequestListener {
   readonly #options: RouteHealthOptions;
   readonly #records = new Map<string, SharedRecord>();
+  /**
+   * Of routes with accounts' own keys, which come and go: each thread has its own records, and shows
+   * them to nobody.
+   */
+  readonly #ownKeys = new LRUCache<string, SharedRecord>({
+    max: ownKeyRecordsMax,
+    dispose: (shared) => this.#forget(shared),
+  });
   readonly #memory: SharedArrayBuffer;
   readonly #lock: SharedLock;
   /** One number: how many routes are out of use. */
@@ -92,8 +114,8 @@ export class RouteHealth implements RequestListener {
   share(names: readonly RouteName[]): void {
     for (const [index, name] of names.entries()) {
       const values = new Float64Array(this.#memory, headBytes + index * recordBytes, recordLength);
-      if (this.#records.get(keyOf(name))?.values.byteOffset === values.byteOffset) continue;
-      this.#records.set(keyOf(name), { name, values });
+      if (this.#records.get(keyOfRoute(name))?.values.byteOffset === values.byteOffset) continue;
+      this.#records.set(keyOfRoute(name), { name, values });
     }
   }
 
@@ -205,7 +227,7 @@ export class RouteHealth implements RequestListener {
     return ms < measuredMsMin ? usualTokensPerSecond : (tokens / ms) * 1_000;
   }
 
-  /** Returns the state of every route that was ever used. */
+  /** Returns the state of every route of the operator's that was ever used. */
   states(): RouteState[] {
     return Array.from(this.#records.values(), (shared) =>
       this.#stateOf(shared.name, read(shared)),
@@ -258,14 +280,19 @@ export class RouteHealth implements RequestListener {
   }
 
   #recordOf(route: RouteName): SharedRecord {
-    const key = keyOf(route);
-    let record = this.#records.get(key);
+    const key = keyOfRoute(route);
+    const records = route.ownKeyId === undefined ? this.#records : this.#ownKeys;
+    let record = records.get(key);
     if (!record) {
       const { provider, upstreamModel } = route;
       record = { name: { provider, upstreamModel }, values: new Float64Array(recordLength) };
-      this.#records.set(key, record);
+      records.set(key, record);
     }
     return record;
+  }
+
+  #forget(shared: SharedRecord): void {
+    if (read(shared).ejectedUntilMs !== null) Atomics.sub(this.#ejected, 0, 1);
   }
 }
 
@@ -322,9 +349,4 @@ function write({ values }: SharedRecord, record: HealthRecord): void {
 function restore(record: HealthRecord): void {
   record.ejectedUntilMs = null;
   record.isProbed = false;
-}
-
-/** Provider names contain no spaces. */
-function keyOf({ provider, upstreamModel }: RouteName): string {
-  return `${provider} ${upstreamModel}`;
 }

@@ -9,7 +9,9 @@ export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListene
     hear(event, { fields }) {
       if (event.type !== 'call-ended' || event.call.baseUrl === null) return;
       if (!event.failure || event.ending === 'unknown') return;
-      if (event.ending === 'refused')
+      if (event.ending === 'refused' && event.call.ownKeyId !== undefined)
+        log.warn(logFieldsOf(event, fields), "a provider refuses an account's own key");
+      else if (event.ending === 'refused')
         log.error(
           logFieldsOf(event, fields),
           'the provider refuses its credential or wants money: no request through it can succeed',

@@ -24,6 +24,8 @@ export type UpstreamProvider = {
    * credentials.
    */
   readonly name: string;
+  /** An account's own key, which shares no connection either; left out: the operator's. */
+  readonly ownKeyId?: string;
   /** http or https, optionally with a path, which precedes every call's path. */
   readonly baseUrl: string;
   /** Authorizes each call. Left out or null: the call's own headers do. */

@@ -22,10 +22,13 @@ export type Upstreams = {
   readonly send: <Stream extends boolean>(
     call: UpstreamCall<Stream>,
   ) => Promise<UpstreamReply<Stream>>;
-  /** Returns how the connections of each provider are used. */
+  /** Returns how the connections of each provider are used, those of all own keys together. */
   readonly sockets: () => readonly UpstreamSockets[];
-  /** Closes a provider's connections when their calls have ended; later calls open new ones. */
-  readonly retire: (provider: string) => void;
+  /**
+   * Closes a provider's connections, or those of one own key, when their calls have ended; later calls
+   * open new ones.
+   */
+  readonly retire: (provider: string, ownKeyId?: string) => void;
   /** Destroys every connection. Running calls fail. */
   readonly close: () => Promise<void>;
 };
@@ -68,10 +71,11 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
       const authorized = call.provider.credential ? await authorize(call, urlOf(call)) : call;
       return 'kind' in authorized ? authorized : dispatch(authorized);
     },
-    sockets: () => [...destinations.values()].map(socketsOf),
-    retire: (provider) => {
+    sockets: () => sumSockets([...destinations.values()]),
+    retire: (provider, ownKeyId) => {
       for (const [key, destination] of destinations) {
-        if (destination.provider.name !== provider) continue;
+        const { name, ownKeyId: own } = destination.provider;
+        if (name !== provider || own !== ownKeyId) continue;
         destinations.delete(key);
         void destination.pool.close();
       }
@@ -90,9 +94,18 @@ type Destination = {
   readonly prefix: string;
 };
 
-function socketsOf({ provider, pool }: Destination): UpstreamSockets {
-  const { connected, free, queued } = pool.stats;
-  return { provider: provider.name, used: connected - free, idle: free, waiting: queued };
+function sumSockets(destinations: readonly Destination[]): UpstreamSockets[] {
+  const byName = Map.groupBy(destinations, ({ provider }) => provider.name);
+  return Array.from(byName, ([provider, own]) => {
+    const sum = { provider, used: 0, idle: 0, waiting: 0 };
+    for (const { pool } of own) {
+      const { connected, free, queued } = pool.stats;
+      sum.used += connected - free;
+      sum.idle += free;
+      sum.waiting += queued;
+    }
+    return sum;
+  });
 }
 
 /** The connect timeout belongs to the pool: calls with another timeout use another pool. */
@@ -100,7 +113,8 @@ function destinationOf(
   destinations: Map<string, Destination>,
   { provider, timeouts, origin }: UpstreamCall,
 ): Destination {
-  const key = `${provider.name} ${provider.baseUrl} ${timeouts.connect_ms} ${origin ?? ''}`;
+  const { name, ownKeyId = '', baseUrl } = provider;
+  const key = `${name}${ownKeyId} ${baseUrl} ${timeouts.connect_ms} ${origin ?? ''}`;
   const known = destinations.get(key);
   if (known) return known;
   const base = new URL(provider.baseUrl);

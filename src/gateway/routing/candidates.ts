@@ -2,8 +2,14 @@
 // there.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Need } from '../../domain/catalog/model.ts';
-import { withoutTiers, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
+import {
+  withoutTiers,
+  type AppliedPrice,
+  type OwnKeyTerms,
+  type PriceFactor,
+} from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { keyOfRoute } from '../calling/health.ts';
 import type { ChosenRoute } from './route.ts';
 import { conversationOf, drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
@@ -45,7 +51,7 @@ function inOrder(asked: ModelRequest, routes: readonly ChosenRoute[]): readonly 
   let conversation: string | null = null;
   return orderRoutes(routes, ({ name }) => {
     conversation ??= conversationOf(asked);
-    return drawFor(conversation, `${name.provider} ${name.upstreamModel}`);
+    return drawFor(conversation, keyOfRoute(name));
   });
 }
 
@@ -74,9 +80,11 @@ export type HighestTerms = {
   readonly cachesLong: boolean;
 };
 
+/** An own key costs a part of the price, and a fee. */
 export function highestOf(
   candidates: readonly Candidate[],
   tokenPrice: AppliedPrice,
+  { feePicos }: OwnKeyTerms,
 ): HighestTerms {
   let search: AskedSearch | null = null;
   for (const candidate of candidates) {
@@ -87,7 +95,12 @@ export function highestOf(
   if (search && own) search = { ...search, own };
   const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
   const cachesLong = candidates.some(({ route }) => route.format === 'messages');
-  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
+  const hasOwnKey = candidates.some(({ route }) => route.name.ownKeyId !== undefined);
+  const price = {
+    ...tokenPrice,
+    ...(search && { search: search.price }),
+    ...(hasOwnKey && { feePicos }),
+  };
   return { price, search, outputTokens, cachesLong };
 }
 

@@ -51,6 +51,7 @@ export class InForce {
       routing.health.forgetTrouble(name);
       upstreams.retire(name);
     }
+    this.#hosts.providers.retireOwnKeys();
     this.#config = config;
     this.#hosts = hosts;
   }

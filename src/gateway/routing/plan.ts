@@ -1,7 +1,12 @@
 // Plans the routes of a request and the most that it can cost on any of them: one hold covers
 // whichever serves. Each route gets a request of its own, written when its turn comes.
 import { ApiError } from '../../canonical/errors.ts';
-import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
+import {
+  ownKeyPrice,
+  type AppliedPrice,
+  type OwnKeyTerms,
+  type PriceFactor,
+} from '../../domain/catalog/price.ts';
 import type { ChosenRoute } from './route.ts';
 import {
   highestOf,
@@ -38,6 +43,7 @@ type PlanOptions = {
   /** The model's active routes. */
   readonly routes: readonly ChosenRoute[];
   readonly tokenPrice: AppliedPrice;
+  readonly ownKeyTerms: OwnKeyTerms;
   readonly factor: PriceFactor;
 };
 
@@ -46,6 +52,7 @@ export class RoutePlan {
   readonly highest: HighestTerms;
   readonly #asked: ModelRequest;
   readonly #tokenPrice: AppliedPrice;
+  readonly #ownKeyTerms: OwnKeyTerms;
   readonly #candidates: readonly Candidate[];
   readonly #written = new Map<Candidate, WrittenRequest | ApiError>();
   readonly #queue: Candidate[];
@@ -53,11 +60,12 @@ export class RoutePlan {
   #ignoredByFirst: ReadonlySet<string> | null = null;
 
   /** Throws the ApiError of the first route when no route accepts the request. */
-  constructor(asked: ModelRequest, { routes, tokenPrice, factor }: PlanOptions) {
+  constructor(asked: ModelRequest, { routes, tokenPrice, ownKeyTerms, factor }: PlanOptions) {
     this.#asked = asked;
     this.#tokenPrice = tokenPrice;
+    this.#ownKeyTerms = ownKeyTerms;
     this.#candidates = findCandidates(asked, routes, factor);
-    this.highest = highestOf(this.#candidates, tokenPrice);
+    this.highest = highestOf(this.#candidates, tokenPrice, ownKeyTerms);
     this.#queue = inOrderOfTrial(asked, this.#candidates);
     this.#first = this.#shift() ?? this.#refuse();
   }
@@ -139,7 +147,13 @@ export class RoutePlan {
       ? this.#write(candidate)
       : tryToWrite(this.#asked, { ...candidate, search, outputTokens });
     if (written instanceof ApiError) throw written;
-    return { route: candidate.route, price: priceWith(this.#tokenPrice, search), search, written };
+    return { route: candidate.route, price: this.#priceOf(candidate, search), search, written };
+  }
+
+  #priceOf({ route }: Candidate, search: AskedSearch | null): AppliedPrice {
+    const price = priceWith(this.#tokenPrice, search);
+    if (route.name.ownKeyId === undefined) return price;
+    return ownKeyPrice(price, this.#ownKeyTerms, { isOwnSearch: search?.own !== undefined });
   }
 
   #write(candidate: Candidate): WrittenRequest | ApiError {

@@ -1,4 +1,6 @@
 // The active providers: their configuration joined with their kind.
+import { LRUCache } from 'lru-cache';
+import { ownKeyName } from '../../terms/own-key.ts';
 import { isChatKind, isImageKind } from '../../terms/provider-kind.ts';
 import { findKnownProvider, knownProviders } from '../../config/known-providers.ts';
 import { usualSettings } from '../../config/providers.ts';
@@ -6,8 +8,10 @@ import type { Config } from '../../config/schema.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
 import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
+import type { OwnKey } from '../../domain/keys/api-key.ts';
+import { digestOfAddress } from '../../domain/keys/own-keys.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Credential } from '../../providers/credential.ts';
+import type { Credential, CredentialTools } from '../../providers/credential.ts';
 import type { HttpProviderKind, ProviderPlace } from '../../providers/provider.ts';
 import { credentialTools } from '../calling/credential-tools.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
@@ -47,6 +51,13 @@ export type ConnectedProviders = {
   readonly images: ReadonlyMap<string, ConnectedImageProvider>;
   /** Providers that the sandbox plays for test keys: all known ones, without credentials. */
   readonly played: ReadonlyMap<string, ConnectedProvider>;
+  /**
+   * Returns the provider with an account's own key in the place of the operator's credential; null
+   * when the operator does not allow that there, or has moved the provider since it was saved.
+   */
+  readonly withOwnKey: (ownKey: OwnKey) => ConnectedProvider | null;
+  /** Closes the connections of own keys. */
+  readonly retireOwnKeys: () => void;
   /** How end users are named to all of them. */
   readonly endUsers: EndUsers;
 };
@@ -70,8 +81,54 @@ export function connectProviders(config: Config, parts: Connecting): ConnectedPr
     const imageProvider = connectImages(name, provider);
     if (imageProvider) images.set(name, { ...imageProvider, ...access });
   }
-  return { byName, played, images, endUsers: createEndUsers(parts.secret) };
+  return {
+    byName,
+    played,
+    images,
+    endUsers: createEndUsers(parts.secret),
+    ...connectOwnKeys(config, byName, parts),
+  };
 }
+
+/** The own keys that a thread remembers with their tokens and connections. */
+const ownKeysMax = 5_000;
+
+function connectOwnKeys(
+  { providers }: Config,
+  byName: ConnectedProviders['byName'],
+  parts: Connecting,
+): Pick<ConnectedProviders, 'withOwnKey' | 'retireOwnKeys'> {
+  const connected = new LRUCache<string, ConnectedProvider>({
+    max: ownKeysMax,
+    dispose: ({ name }, id) => parts.upstreams.retire(name, id),
+  });
+  const withOwnKey = ({
+    id,
+    provider,
+    apiKey,
+    addressDigest,
+  }: OwnKey): ConnectedProvider | null => {
+    const known = connected.get(id);
+    if (known) return known;
+    const operators = byName.get(provider);
+    const entry = providers[provider];
+    if (!operators || !entry?.accounts_may_bring_keys) return null;
+    if (digestOfAddress(entry.base_url) !== addressDigest) return null;
+    const name = ownKeyName(provider);
+    const tools = { ...credentialTools(name, parts), ...withoutMachine };
+    const access = accessBy({ ...entry, api_key: apiKey }, tools);
+    const own = { ...operators, ...access, name, ownKeyId: id, callsPerMinute: null };
+    connected.set(id, own);
+    return own;
+  };
+  return { withOwnKey, retireOwnKeys: () => connected.clear() };
+}
+
+/** An account's key must not reach what is the machine's, whatever it says. */
+const withoutMachine: Pick<CredentialTools, 'env' | 'readFile'> = {
+  env: {},
+  readFile: () => Promise.reject(new Error('accounts have no files here')),
+};
 
 type Access = { readonly apiKey: string | null; readonly credential: Credential | null };
 
@@ -81,10 +138,13 @@ export function accessOf(
   provider: ProviderEntry,
   parts: Omit<Connecting, 'secret'>,
 ): Access {
+  return accessBy(provider, credentialTools(name, parts));
+}
+
+function accessBy(provider: ProviderEntry, tools: CredentialTools): Access {
   const { kind, api_key: apiKey } = provider;
   const open = isChatKind(kind) ? chatProviderKinds[kind].openCredential : undefined;
-  const credential =
-    (apiKey !== null && open?.(apiKey, placeOf(provider), credentialTools(name, parts))) || null;
+  const credential = (apiKey !== null && open?.(apiKey, placeOf(provider), tools)) || null;
   return { apiKey: credential ? null : apiKey, credential };
 }
 

@@ -1,6 +1,6 @@
 // Remembers the routes whose hosts refuse summaries of reasoning.
 import type { Clock } from '../../lib/clock.ts';
-import type { RouteName } from '../calling/health.ts';
+import { keyOfRoute, type RouteName } from '../calling/health.ts';
 
 /** An organisation may be verified meanwhile. */
 const memoryMs = 60 * 60_000;
@@ -16,14 +16,10 @@ export class RefusedSummaries {
 
   note(route: RouteName): void {
     if (this.#untilMs.size >= routesMax) this.#untilMs.clear();
-    this.#untilMs.set(keyOf(route), this.#clock.elapsedMs() + memoryMs);
+    this.#untilMs.set(keyOfRoute(route), this.#clock.elapsedMs() + memoryMs);
   }
 
   has(route: RouteName): boolean {
-    return (this.#untilMs.get(keyOf(route)) ?? 0) > this.#clock.elapsedMs();
+    return (this.#untilMs.get(keyOfRoute(route)) ?? 0) > this.#clock.elapsedMs();
   }
-}
-
-function keyOf({ provider, upstreamModel }: RouteName): string {
-  return JSON.stringify([provider, upstreamModel]);
 }

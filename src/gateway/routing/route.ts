@@ -7,6 +7,7 @@ import type { Mode } from '../../terms/mode.ts';
 import { formatsOfKind } from '../../terms/provider-kind.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
+import type { OwnKey } from '../../domain/keys/api-key.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { OpenedFields } from '../../formats/field-verdicts.ts';
 import { stopSequencesMax } from '../../formats/model-abilities.ts';
@@ -33,6 +34,8 @@ type RouteQuery = {
   readonly model: Model;
   readonly mode: Mode;
   readonly clientFormat: ClientFormatName;
+  /** The account's keys of providers, for live requests. Left out: none is used. */
+  readonly ownKeys?: readonly OwnKey[];
   /** The client's request, when the choice of format depends on it. */
   readonly body?: JsonObject;
 };
@@ -44,19 +47,33 @@ type RouteQuery = {
  */
 export function findRoutes(
   { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
-  { model, mode, clientFormat, body = {} }: RouteQuery,
+  { model, mode, clientFormat, ownKeys = [], body = {} }: RouteQuery,
 ): readonly [ChosenRoute, ...ChosenRoute[]] {
   if (model.retirement?.isEnded) throw modelEnded(model);
   const isSandbox = mode === 'test';
   const live = catalog.liveRoutes(model);
   const known = isSandbox ? providers.played : providers.byName;
-  const routes = (isSandbox && live.length === 0 ? model.routes : live).flatMap((route) => {
-    const provider = known.get(route.provider);
-    return provider ? [chooseRoute(provider, { route, model, clientFormat, body, isSandbox })] : [];
-  });
-  const [first, ...others] = routes;
+  const choose = (route: Route, provider: ConnectedProvider | null | undefined) =>
+    provider ? [chooseRoute(provider, { route, model, clientFormat, body, isSandbox })] : [];
+  const routes = (isSandbox && live.length === 0 ? model.routes : live).flatMap((route) => [
+    ...choose(route, known.get(route.provider)),
+    ...(isSandbox ? [] : ownKeys).flatMap((ownKey) =>
+      ownKey.provider === route.provider
+        ? choose(atOwnRank(route, ownKey), providers.withOwnKey(ownKey))
+        : [],
+    ),
+  ]);
+  const [first, ...others] = routes.toSorted((one, other) => one.rank - other.rank);
   if (!first) throw modelNotFound(model.id);
   return [first, ...others];
+}
+
+/** Larger than any rank in the configuration. */
+const ranksMax = 10_000;
+
+/** Own keys come before or after all credentials of the operator. */
+function atOwnRank(route: Route, { goesFirst }: OwnKey): Route {
+  return { ...route, rank: route.rank + (goesFirst ? -ranksMax : ranksMax) };
 }
 
 /** Returns the formats in which a provider speaks with a model, best first. */
@@ -102,7 +119,12 @@ function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRo
   const { kind } = provider;
   const { api, upstreamModel, rank, weight, contextTokens, lacks } = route;
   const format = api ?? formatOf(kind, asked);
-  const name = { provider: isSandbox ? reservedProviderName : provider.name, upstreamModel };
+  const { ownKeyId } = provider;
+  const name = {
+    provider: isSandbox ? reservedProviderName : provider.name,
+    upstreamModel,
+    ...(ownKeyId !== undefined && { ownKeyId }),
+  };
   const passFields =
     model.passFields.size === 0
       ? provider.passFields

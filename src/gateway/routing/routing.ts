@@ -1,5 +1,6 @@
 // State that all requests share when they call providers: circuit breakers, the retry budget,
 // notices to the operator, and chance.
+import { isOwnKeyName } from '../../terms/own-key.ts';
 import { searchModelId } from '../../terms/web-search.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
@@ -100,6 +101,8 @@ function logChange(
   log: Logger,
   { provider, upstreamModel, reason, ejectedUntilMs }: RouteState,
 ): void {
+  // The breakers of own keys concern their accounts.
+  if (isOwnKeyName(provider)) return;
   const fields = { provider, upstream_model: upstreamModel };
   if (ejectedUntilMs === null) log.info(fields, 'a route is in use again');
   else

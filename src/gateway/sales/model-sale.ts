@@ -12,7 +12,7 @@ import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Running, Offer } from '../charging/offer.ts';
-import { priceFactorFor } from '../routing/price-factor.ts';
+import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
@@ -34,6 +34,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       model,
       mode: key.mode,
       clientFormat: format.name,
+      ownKeys: key.ownKeys,
       body: request.body,
     });
     // By rank, so the first route is the same for every such request.
@@ -111,7 +112,12 @@ function offerAnswer(
   const untilMs = nowMs + 2 * totalMsOf(asked, routes[0]);
   const allowed = { tier: request.tier, fromMs: nowMs, untilMs };
   const tokenPrice = { ...price, allowed };
-  const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
+  const plan = new RoutePlan(asked, {
+    routes,
+    tokenPrice,
+    ownKeyTerms: ownKeyTermsOf(gateway),
+    factor,
+  });
   const { firstRoute } = plan;
   const wanted = {
     model,

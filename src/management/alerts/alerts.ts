@@ -12,12 +12,15 @@ import { recordBooking } from '../../domain/audit/audit-log.ts';
 import type { RecordBooking } from '../../domain/billing/payments.ts';
 import type { Mailer } from '../../domain/users/mail.ts';
 import { listMembers } from '../../domain/users/members.ts';
+import type { RequestEvent } from '../../events/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 import { watchBooks } from './books-watch.ts';
+import { tellOwnKey } from './own-key-refusals.ts';
 import { tellLosses, tellOfService, watchRoutes } from './operators-looks.ts';
 
 type AlertsInput = {
@@ -37,7 +40,7 @@ const paymentEvents = {
   dispute: 'payment.disputed',
 } as const;
 
-export class Alerts {
+export class Alerts implements RequestListener {
   readonly channels: Channels;
   readonly #input: AlertsInput;
   readonly #deliverer: Deliverer;
@@ -79,6 +82,17 @@ export class Alerts {
     await recordBooking(transaction, booking);
     await writeEvent(transaction, event, this.#input.clock.nowMs());
   };
+
+  /** A provider has refused an account's own key. */
+  hear(event: RequestEvent, { fields: { accountId } }: ObservedRequest): void {
+    if (event.type !== 'call-ended' || event.ending !== 'refused') return;
+    const { ownKeyId } = event.call;
+    const status = event.failure?.status;
+    if (ownKeyId === undefined || accountId === undefined || !status) return;
+    void this.#run(`own key ${ownKeyId}`, (nowMs) =>
+      tellOwnKey(this.#input.database, { accountId, ownKeyId, status, nowMs }),
+    );
+  }
 
   /** Looks now instead of within a minute. */
   async check(): Promise<void> {

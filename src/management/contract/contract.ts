@@ -13,6 +13,7 @@ import { keysEndpoints } from './keys.ts';
 import { membersEndpoints } from './members.ts';
 import { modelsEndpoints } from './models.ts';
 import { overviewEndpoints } from './overview.ts';
+import { ownKeysEndpoints } from './own-keys.ts';
 import { paymentsEndpoints } from './payments.ts';
 import { passkeysEndpoints, profileEndpoints } from './profile.ts';
 import { reportsEndpoints } from './reports.ts';
@@ -41,6 +42,7 @@ export const contract = {
   ...billingEndpoints,
   ...deviceLoginsEndpoints,
   ...overviewEndpoints,
+  ...ownKeysEndpoints,
   ...passkeysEndpoints,
   ...paymentsEndpoints,
   ...profileEndpoints,

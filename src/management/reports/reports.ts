@@ -1,4 +1,5 @@
 // What the service earned, cost and lost, and what needs the operator's attention.
+import { isOwnKeyName } from '../../terms/own-key.ts';
 import type { reportsEndpoints } from '../contract/reports.ts';
 import { isPostgresUrl } from '../../db/database.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
@@ -109,7 +110,10 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
       last_backup_at: isoTimeOf(lastBackupMs),
       routes: failingRoutes(context),
       providers: providers
-        .filter(({ failures, refusals }) => failures + refusals > 0)
+        .filter(
+          ({ provider: name, failures, refusals }) =>
+            failures + refusals > 0 && !isOwnKeyName(name),
+        )
         .map(({ provider, calls, failures, refusals }) => ({
           name: provider,
           calls,

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts';
 import { setImmediate } from 'node:timers/promises';
 import { readAskedTier } from '../../canonical/service-tier.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
-import { listPricePpm, priceFor, priceUsage } from '../../domain/catalog/price.ts';
+import { isOwnKeyVersion, listPricePpm, priceFor, priceUsage } from '../../domain/catalog/price.ts';
 import { readMultipliers } from '../../domain/accounts/manage-accounts.ts';
 import { readChargesForPrices } from '../../domain/ledger/reports/charges-for-prices.ts';
 import { dayMs } from '../../lib/utc-time.ts';
@@ -45,7 +45,7 @@ export async function previewPrices(
     const multiplierPpm = own?.models.get(modelId) ?? own?.usualPpm ?? listPricePpm;
     const price =
       model && priceFor(model, { markup: config.pricing.markup, multiplierPpm, nowMs: toMs });
-    if (!price) {
+    if (!price || isOwnKeyVersion(charge.priceVersion)) {
       leftOut += 1;
       continue;
     }

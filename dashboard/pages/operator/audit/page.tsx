@@ -20,6 +20,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   secret: 'Secrets',
   'admin-key': 'Admin keys',
   alert: 'Alerts',
+  'own-key': 'Own keys',
   backup: 'Backups',
   database: 'Moves of the database',
   settings: 'Settings',

@@ -1,0 +1,182 @@
+// Keys of providers that accounts bring. They are encrypted, and nobody is shown them again. Each is
+// bound to its row, account, provider and address: an operator who moves the provider does not get it.
+// Gateways learn of a change with the account's API keys.
+import { hash } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { OwnKeysTable, Tables } from '../../db/schema.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
+import type { Secret, Secrets } from '../../lib/secrets.ts';
+import type { OwnKey } from './api-key.ts';
+
+type Row = Selectable<OwnKeysTable>;
+
+export type OwnKeyListing = {
+  readonly id: string;
+  readonly provider: string;
+  readonly order: 'before' | 'after';
+  /** The key's last characters. */
+  readonly shown_end: string;
+  readonly created_at: string;
+  readonly last_refused_at: string | null;
+  readonly address_digest: string;
+};
+
+export type OwnKeyOrder = Pick<OwnKeyListing, 'provider' | 'order'> & {
+  readonly accountId: string;
+  readonly apiKey: string;
+  /** The provider's address. */
+  readonly address: string;
+};
+
+/** An address may have a password. */
+export function digestOfAddress(address: string): string {
+  return hash('sha256', address, 'base64url');
+}
+
+/** Returns a row to insert. */
+export async function newOwnKey(
+  secrets: Secrets,
+  { accountId, provider, order, apiKey, address }: OwnKeyOrder,
+  nowMs: number,
+): Promise<Row> {
+  const row = {
+    id: newIdWithPrefix('own'),
+    account_id: accountId,
+    provider,
+    address_digest: digestOfAddress(address),
+  };
+  return {
+    ...row,
+    // Of a short key, even its end would be too much of it.
+    shown_end: apiKey.length < 16 ? '' : apiKey.trimEnd().slice(-4),
+    goes_first: order === 'before' ? 1 : 0,
+    ...(await seal(secrets, row, apiKey)),
+    created_at_ms: nowMs,
+    refused_at_ms: null,
+  };
+}
+
+export async function listOwnKeys(
+  db: Kysely<Tables>,
+  accountId: string,
+): Promise<readonly OwnKeyListing[]> {
+  const rows = await db
+    .selectFrom('own_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .execute();
+  return rows.map(toListing);
+}
+
+export function toListing(row: Row): OwnKeyListing {
+  return {
+    id: row.id,
+    provider: row.provider,
+    order: row.goes_first === 1 ? 'before' : 'after',
+    shown_end: row.shown_end,
+    created_at: new Date(row.created_at_ms).toISOString(),
+    last_refused_at: isoTimeOf(row.refused_at_ms),
+    address_digest: row.address_digest,
+  };
+}
+
+/**
+ * Returns the keys of an account for its requests, the oldest first. One that cannot be decrypted is
+ * left out and reported.
+ */
+export async function readOwnKeys(
+  { read }: Pick<Database, 'read'>,
+  secrets: Secrets,
+  { accountId, onError }: { readonly accountId: string; onError: (error: unknown) => void },
+): Promise<readonly OwnKey[]> {
+  const rows = await read
+    .selectFrom('own_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .execute();
+  const opened = rows.map(async (row) => {
+    const apiKey = await open(secrets, row).catch(onError);
+    const { id, provider, address_digest: addressDigest } = row;
+    const goesFirst = row.goes_first === 1;
+    return apiKey === undefined ? [] : [{ id, provider, addressDigest, apiKey, goesFirst }];
+  });
+  return (await Promise.all(opened)).flat();
+}
+
+/** Notes that a provider refused a key. Returns null when that is known, or the key is gone. */
+export async function noteRefused(
+  { write }: Pick<Database, 'write'>,
+  id: string,
+  nowMs: number,
+): Promise<OwnKeyListing | null> {
+  const row = await write
+    .updateTable('own_keys')
+    .set({ refused_at_ms: nowMs })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([eb('refused_at_ms', 'is', null), eb('refused_at_ms', '<', nowMs - notedEveryMs)]),
+    )
+    .returningAll()
+    .executeTakeFirst();
+  return row ? toListing(row) : null;
+}
+
+/** Busy accounts have many refusals of one key. */
+const notedEveryMs = 60_000;
+
+/** Encrypts keys anew that are under an earlier accepted secret. Others stay as they are. */
+export async function renewOwnKeys(database: Database, secrets: Secrets): Promise<void> {
+  for (const row of await underOthers(database, secrets[0])) {
+    const apiKey = await open(secrets, row).catch(() => null);
+    if (apiKey === null) continue;
+    await database.write
+      .updateTable('own_keys')
+      .set(await seal(secrets, row, apiKey))
+      .where('id', '=', row.id)
+      .execute();
+  }
+}
+
+/** Returns the ids of keys that are encrypted under another secret. */
+export async function ownKeysUnderOthers(
+  database: Database,
+  current: Secret,
+): Promise<readonly string[]> {
+  return (await underOthers(database, current)).map(({ id }) => id);
+}
+
+function underOthers({ read }: Database, { id }: Secret) {
+  return read.selectFrom('own_keys').selectAll().where('secret_id', '!=', id).execute();
+}
+
+type Place = Pick<Row, 'id' | 'account_id' | 'provider' | 'address_digest'>;
+
+async function seal(secrets: Secrets, place: Place, apiKey: string) {
+  const sealed = await sealerOf(secrets).seal(Buffer.from(apiKey), contextOf(place));
+  return { sealed: sealed.toString('base64'), secret_id: secrets[0].id };
+}
+
+async function open(secrets: Secrets, row: Place & Pick<Row, 'sealed'>): Promise<string> {
+  const bytes = await sealerOf(secrets).open(Buffer.from(row.sealed, 'base64'), contextOf(row));
+  return bytes.toString();
+}
+
+function contextOf({
+  id,
+  account_id: accountId,
+  provider,
+  address_digest: address,
+}: Place): string {
+  return [id, accountId, provider, address].join(' ');
+}
+
+function sealerOf(secrets: Secrets): Sealer {
+  return createSealer(secrets, 'own keys');
+}

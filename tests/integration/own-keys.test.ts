@@ -1,0 +1,441 @@
+// Accounts that bring keys of their own for a provider: who is called with which key, what it costs,
+// and that nothing of one account's key reaches another's requests or the operator's routes.
+import assert from 'node:assert/strict';
+import { isOwnKeyName } from '../../src/terms/own-key.ts';
+import { wholeAnswer } from '../support/answers.ts';
+import { adminOf, type AdminClient } from '../support/admin.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { jsonOf, ok, type Reply } from '../support/http.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
+import { numberedAnswers } from '../support/numbered-answers.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { rowsOf } from '../support/rows.ts';
+import { TestClock } from '../support/test-clock.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { answerJson, answerStatus, type LocalUpstream } from '../support/upstream.ts';
+import { untilNoticed } from '../support/until.ts';
+
+const chat = endpoint('chat');
+const content = { text: 'one two', tokens: { input: 1_000, output: 200 } };
+const answer = answerJson(wholeAnswer('chat', content));
+const path = '/host/v1/chat/completions';
+/** $1 and $10 a million: the request of `content` costs 3,000 microdollars, 10 % and a fee 310. */
+const prices = { input: 1, output: 10 };
+const [listMicros, ownMicros] = [3_000, 310];
+const routes = [{ provider: 'host', model: 'up', api: 'chat' }];
+
+const configOf = ({ url }: LocalUpstream) => ({
+  providers: {
+    host: {
+      kind: 'openai-compatible',
+      base_url: `${url}/host/v1`,
+      api_key: upstreamKey,
+      accounts_may_bring_keys: true,
+    },
+    second: { credential_of: 'host', api_key: 'sk-second-of-the-operator', weight: 0.001 },
+    closed: { kind: 'openai-compatible', base_url: `${url}/closed/v1`, api_key: 'sk-closed' },
+  },
+  models: {
+    sold: { routes, prices, max_output_tokens: 500 },
+    closed: { routes: [{ provider: 'closed', model: 'up' }], prices },
+  },
+  pricing: { own_key_percent: 10, own_key_fee: 0.00001 },
+  retries: { max_attempts: 3 },
+});
+
+let clock: TestClock;
+let gateway: TestGateway<RunningApp>;
+let admin: AdminClient;
+
+before(async () => {
+  clock = new TestClock();
+  gateway = await startGateway(configOf, { clock, tuning: { backoffMs: 0 } });
+  admin = await adminOf(gateway);
+});
+after(() => gateway.stop());
+
+type OwnKey = {
+  readonly id: string;
+  readonly order: string;
+  readonly shown_end: string;
+  readonly is_usable: boolean;
+  readonly last_used_at: string | null;
+  readonly last_refused_at: string | null;
+};
+
+type Own = { readonly order?: 'before' | 'after'; readonly provider?: string };
+
+let customers = 0;
+
+/** An account with a live key; with `own`, one that brings a key, which is in use. */
+async function customer(own: Own | null = {}) {
+  const owner = await signIn(gateway);
+  const { key } = await gateway.makeKey({ mode: 'live', account: owner.account, creditUsd: 5 });
+  const secret = `sk-of-the-customer-${String(customers++).padStart(6, '0')}`;
+  const ownKey = own && (await bring(owner, { api_key: secret, ...own }));
+  await noticeKeyChanges(gateway, { clock });
+  return { owner, key, secret, ownKey: ownKey! };
+}
+
+function bring(owner: DashboardClient, fields: object): Promise<OwnKey> {
+  return jsonOf(owner.post(pathOf(owner), { provider: 'host', ...fields }));
+}
+
+const pathOf = ({ account }: DashboardClient) => `/accounts/${account}/own-keys`;
+
+async function listOf(owner: DashboardClient): Promise<OwnKey[]> {
+  return (await jsonOf<{ keys: OwnKey[] }>(owner.get(pathOf(owner)))).keys;
+}
+
+let questions = 0;
+
+/** Asks something new; `used` are the keys that the provider saw, in order. */
+async function ask(key: string, fields: object = {}, headers = {}) {
+  const messages = [{ role: 'user', content: `Question ${questions++}` }];
+  const body = { model: 'sold', messages, max_tokens: 300, ...fields };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    clock.skipWaits(gateway.post('/v1/chat/completions', { key, body, headers })),
+  );
+  return { reply, used: asked.map((one) => String(one.headers.authorization).slice(7)) };
+}
+
+const routeOf = ({ headers }: Reply) => headers['x-service-route'];
+
+/** Refuses these keys, and answers with others. */
+function refuse(status: number, ...keys: readonly string[]): void {
+  gateway.upstream.on(path, (response, request) => {
+    const key = String(request.headers.authorization).slice(7);
+    const body = { error: { message: `Incorrect API key provided: ${key}` } };
+    const script = keys.includes(key) ? answerStatus(status, { body }) : answer;
+    return script(response, request);
+  });
+}
+
+test('an own key is called first, at a part of the price, and the books say so', async () => {
+  gateway.upstream.on(path, answer);
+  const { owner, key, secret } = await customer();
+  const { reply, used } = await ask(key);
+  assert.deepEqual(used, [secret]);
+  assert.equal(routeOf(reply), 'host:own');
+  assert.equal(reply.costMicros, ownMicros);
+  const [detail] = (await gateway.usage<{ request_id: string }>(key)).map((one) => one.request_id);
+  const shown = await ok(owner.get(`/accounts/${owner.account}/requests/${detail}`));
+  assert.match(shown.text, /"provider":"host:own"/);
+  const [charge] = (await rowsOf(gateway.database, 'charges')).filter(
+    (row) => row.provider === 'host:own' && row.id === detail,
+  );
+  assert.equal(charge!.price_version, '0~own');
+  assert.equal(Number(charge!.cost_micros), ownMicros);
+  assert.equal(Number(charge!.upstream_cost_micros), 0);
+  const balance = await gateway.balance(owner.account);
+  assert.equal(balance.postedMicros, 5_000_000 - ownMicros);
+  assert.equal(balance.heldMicros, 0);
+});
+
+test('an own key that comes after is called when the operator’s credentials fail', async () => {
+  gateway.upstream.on(path, answer);
+  const { owner, key, secret, ownKey } = await customer({ order: 'after' });
+  const first = await ask(key);
+  assert.notEqual(first.used[0], secret);
+  assert.equal(first.reply.costMicros, listMicros);
+  refuse(503, upstreamKey, 'sk-second-of-the-operator');
+  const { reply, used } = await ask(key);
+  assert.equal(used.at(-1), secret);
+  assert.equal(reply.costMicros, ownMicros);
+  gateway.upstream.on(path, answer);
+  const changed = await jsonOf<OwnKey>(
+    owner.patch(`${pathOf(owner)}/${ownKey.id}`, { order: 'before' }),
+  );
+  assert.equal(changed.order, 'before');
+  await noticeKeyChanges(gateway, { clock });
+  assert.deepEqual((await ask(key)).used, [secret]);
+});
+
+test('a refused own key costs nothing, and the operator’s route answers at its price', async () => {
+  const { owner, key, secret } = await customer();
+  const other = await customer();
+  refuse(401, secret);
+  const { reply, used } = await ask(key);
+  assert.equal(used[0], secret);
+  assert.equal(routeOf(reply), used[1] === upstreamKey ? 'host' : 'second');
+  assert.equal(reply.costMicros, listMicros);
+  // Its own breaker is open: it is not called again for a while. Nobody else is concerned.
+  assert.ok(!(await ask(key)).used.includes(secret));
+  assert.deepEqual((await ask(other.key)).used, [other.secret]);
+  const plain = await customer(null);
+  assert.equal((await ask(plain.key)).used.length, 1);
+  const states = gateway.program.app.gateway.hosts.routing.health.states();
+  assert.ok(states.every(({ provider }) => !isOwnKeyName(provider)));
+  const own = await untilNoticed(clock, async () => {
+    const [found] = await listOf(owner);
+    return found!.last_refused_at !== null && found!;
+  });
+  assert.equal(own.shown_end, secret.slice(-4));
+  const losses = (await rowsOf(gateway.database, 'entries')).filter(
+    (row) => row.ledger_id.startsWith(owner.account) && Number(row.loss_micros) > 0,
+  );
+  assert.deepEqual(losses, []);
+  assert.ok(!gateway.program.output.includes(secret));
+});
+
+test('when no other route may answer, the client hears of the refused key, without it', async () => {
+  const { owner, key, secret } = await customer();
+  refuse(401, secret, upstreamKey, 'sk-second-of-the-operator');
+  // Until the operator's routes are out of use.
+  const stranger = await customer(null);
+  await ask(stranger.key);
+  const { reply } = await ask(key);
+  const { error } = reply;
+  const ours = error.code === 'upstream_error' && error.message.includes('own key');
+  assert.ok(ours, reply.text);
+  assert.match(error.message, /The account's own key for host was refused by host, with HTTP 401/);
+  assert.ok(!reply.text.includes(secret));
+  assert.equal((await gateway.balance(owner.account)).postedMicros, 5_000_000);
+  // The operator's credentials are used again.
+  gateway.upstream.on(path, answer);
+  await clock.advance(700_000);
+  for (let number = 0; number < 4; number++) await ask(stranger.key);
+});
+
+test('an account hears of its refused key, and no other and no operator does', async () => {
+  const { owner, key, secret } = await customer();
+  const other = await customer();
+  for (const { owner: by } of [{ owner }, other])
+    await ok(
+      by.post(`/accounts/${by.account}/alert-endpoints`, {
+        kind: 'webhook',
+        address: 'https://example.com/hook',
+      }),
+    );
+  refuse(403, secret);
+  await ask(key);
+  const events = await untilNoticed(clock, async () => {
+    const rows = (await rowsOf(gateway.database, 'events')).filter(
+      (row) => row.type === 'own_key.refused',
+    );
+    return rows.length > 0 && rows;
+  });
+  assert.deepEqual(
+    events.map((row) => row.account_id),
+    [owner.account],
+  );
+  assert.ok(!events[0]!.data.includes(secret));
+  const deliveries = await rowsOf(gateway.database, 'event_deliveries');
+  assert.equal(deliveries.filter((row) => row.event_id === events[0]!.id).length, 1);
+  const operators = (await rowsOf(gateway.database, 'events')).filter(
+    (row) => row.type === 'credential.refused' && row.data.includes(':own'),
+  );
+  assert.deepEqual(operators, []);
+});
+
+test('cached answers, replays and shared runs stay in their account', async () => {
+  gateway.upstream.on(path, numberedAnswers(chat));
+  const [one, other] = [await customer(), await customer()];
+  const same = { messages: [{ role: 'user', content: 'The same for both' }], temperature: 0 };
+  const named = { 'idempotency-key': 'order-1' };
+  for (const headers of [{}, named]) {
+    const [first, second] = [
+      await ask(one.key, same, headers),
+      await ask(other.key, same, headers),
+    ];
+    assert.deepEqual(
+      [first.used, second.used].map((used) => used.length),
+      headers === named ? [0, 0] : [1, 1],
+    );
+    assert.notEqual(first.reply.text, second.reply.text);
+  }
+  const fresh = { ...same, messages: [{ role: 'user', content: 'At once' }] };
+  const { asked } = await gateway.recordUpstream(async () => {
+    const body = { model: 'sold', max_tokens: 300, ...fresh };
+    const sent = [one, other, one, other].map(({ key }) =>
+      clock.skipWaits(gateway.post('/v1/chat/completions', { key, body })),
+    );
+    const replies = await Promise.all(sent);
+    assert.equal(replies[0]!.json<{ choices: unknown }>().choices !== undefined, true);
+    return replies[0]!;
+  });
+  const used = asked.map(({ headers }) => String(headers.authorization).slice(7)).toSorted();
+  assert.deepEqual(used, [one.secret, other.secret].toSorted());
+});
+
+test('two own keys of an account share its conversations; each conversation keeps to one', async () => {
+  gateway.upstream.on(path, answer);
+  const { owner, key, secret } = await customer();
+  const further = 'sk-the-other-of-the-customer';
+  await bring(owner, { api_key: further });
+  await noticeKeyChanges(gateway, { clock });
+  const seen = new Set<string>();
+  for (let number = 0; number < 12; number++) {
+    const messages = [{ role: 'user', content: `Conversation ${number}` }];
+    const { used } = await ask(key, { messages, cache: false });
+    const again = await ask(key, { messages: [...messages, { role: 'user', content: 'more' }] });
+    assert.deepEqual(again.used, used);
+    seen.add(used[0]!);
+  }
+  assert.deepEqual([...seen].toSorted(), [further, secret].toSorted());
+});
+
+test('a removed key is called by no request that begins after, also under load', async () => {
+  gateway.upstream.on(path, answer);
+  const { owner, key, secret, ownKey } = await customer();
+  const load = new AbortController();
+  const loading = (async () => {
+    const statuses: number[] = [];
+    while (!load.signal.aborted) statuses.push((await ask(key)).reply.status);
+    return statuses;
+  })();
+  await ok(owner.delete(`${pathOf(owner)}/${ownKey.id}`));
+  await noticeKeyChanges(gateway, { clock });
+  const { asked } = await gateway.recordUpstream(() => ask(key).then(({ reply }) => reply));
+  load.abort();
+  const statuses = await loading;
+  assert.ok(statuses.length > 0 && statuses.every((status) => status === 200));
+  const later = await ask(key);
+  for (const used of [
+    ...asked.map((one) => String(one.headers.authorization).slice(7)),
+    ...later.used,
+  ])
+    assert.notEqual(used, secret);
+  assert.deepEqual(await listOf(owner), []);
+});
+
+test('test keys use no own key', async () => {
+  const { owner, secret } = await customer();
+  const { key } = await gateway.makeKey({ account: owner.account });
+  const { reply, used } = await ask(key);
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(used, []);
+  assert.ok(!reply.text.includes(secret));
+});
+
+test('a key is saved only for a provider that takes own keys, and shown only by its end', async () => {
+  const { owner, secret } = await customer();
+  const post = (fields: object) => owner.post(pathOf(owner), { provider: 'host', ...fields });
+  for (const [fields, param] of [
+    [{ provider: 'closed', api_key: secret }, 'provider'],
+    [{ provider: 'second', api_key: secret }, 'provider'],
+    [{ provider: '__proto__', api_key: secret }, 'provider'],
+    [{ api_key: 'ambient' }, 'api_key'],
+    [{ api_key: 'none' }, 'api_key'],
+    [{ api_key: 'two\r\nlines: of a header' }, 'api_key'],
+    [{ api_key: 'schlüssel' }, 'api_key'],
+    [{ api_key: '' }, 'api_key'],
+    [{ api_key: 'x'.repeat(9_000) }, 'api_key'],
+    [{ api_key: 5 }, 'api_key'],
+    [{ api_key: secret, order: 'first' }, 'order'],
+  ] as const) {
+    const reply = await post(fields);
+    assert.equal(reply.status, 400, reply.text);
+    assert.equal(reply.error.param, param);
+    assert.ok(!reply.text.includes(secret));
+  }
+  for (let number = 0; number < 2; number++)
+    await bring(owner, { api_key: `sk-further-one-${number}` });
+  assert.equal((await post({ api_key: 'sk-one-too-many' })).status, 409);
+  const list = await ok(owner.get(pathOf(owner)));
+  assert.ok(!list.text.includes(secret));
+  assert.ok(list.text.includes(secret.slice(-4)));
+  for (const table of ['own_keys', 'audit_log', 'revisions'] as const)
+    assert.ok(!JSON.stringify(await rowsOf(gateway.database, table)).includes(secret));
+});
+
+test('only owners change own keys; operators do it by the admin API and look in their pages', async () => {
+  const { owner, secret, ownKey } = await customer();
+  const { account } = owner;
+  const [colleague, stranger] = [
+    await signIn(gateway, { account, role: 'admin' }),
+    await signIn(gateway),
+  ];
+  for (const [by, status] of [
+    [colleague, 403],
+    [stranger, 404],
+  ] as const) {
+    assert.equal((await by.get(`/accounts/${account}/own-keys`)).status, status);
+    const body = { provider: 'host', api_key: 'sk-of-somebody-else' };
+    assert.equal((await by.post(`/accounts/${account}/own-keys`, body)).status, status);
+    assert.equal((await by.delete(`/accounts/${account}/own-keys/${ownKey.id}`)).status, status);
+  }
+  // Another account's key is not there, for an owner and for an admin key.
+  assert.equal((await stranger.delete(`${pathOf(stranger)}/${ownKey.id}`)).status, 404);
+  const wrong = await admin.send('DELETE', `/accounts/${stranger.account}/own-keys/${ownKey.id}`);
+  assert.equal(wrong.status, 404);
+  const operator = await signIn(gateway, { operator: true });
+  const seen = await ok(operator.get(`/operator/accounts/${account}/own-keys`));
+  assert.ok(!seen.text.includes(secret));
+  const below = `/accounts/${account}/own-keys`;
+  const body = { provider: 'host', api_key: 'sk-by-the-operator-1234', order: 'after' };
+  const added = await admin.ok<OwnKey>('POST', below, { body });
+  assert.deepEqual([added.shown_end, added.order], ['1234', 'after']);
+  const changed = { body: { order: 'before' } };
+  assert.equal((await admin.ok<OwnKey>('PATCH', `${below}/${added.id}`, changed)).order, 'before');
+  await admin.ok('DELETE', `${below}/${added.id}`);
+  const log = (await rowsOf(gateway.database, 'audit_log')).filter(
+    (row) => row.subject === added.id,
+  );
+  assert.deepEqual(log.map((row) => row.action).toSorted(), [
+    'own-key.create',
+    'own-key.remove',
+    'own-key.update',
+  ]);
+});
+
+test('a row that is moved to another account or provider opens nowhere', async () => {
+  gateway.upstream.on(path, answer);
+  const [thief, victim] = [await customer(null), await customer()];
+  await gateway.database.write
+    .updateTable('own_keys')
+    .set({ account_id: thief.owner.account, goes_first: 0 })
+    .where('id', '=', victim.ownKey.id)
+    .execute();
+  await noticeKeyChanges(gateway, { clock });
+  const { reply, used } = await ask(thief.key);
+  assert.equal(reply.status, 200);
+  assert.ok(!used.includes(victim.secret));
+  assert.equal(reply.costMicros, listMicros);
+});
+
+test('a provider that moves, or takes own keys no more, gets none', async () => {
+  const save = async (changes: readonly object[]) => {
+    const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
+    await admin.ok('PATCH', '/settings/saved', { body: { version, changes } });
+  };
+  const field = (name: string, value: unknown) => ({ path: ['providers', 'moves', name], value });
+  const addressOf = (folder: string) => `${gateway.upstream.url}/${folder}/v1`;
+  const move = (folder: string) => [
+    field('base_url', addressOf(folder)),
+    field('api_key', `sk-saved-by-the-operator-${folder}`),
+  ];
+  await save([
+    field('kind', 'openai-compatible'),
+    ...move('first'),
+    field('accounts_may_bring_keys', true),
+    {
+      path: ['models', 'moving', 'routes'],
+      value: [{ provider: 'moves', model: 'up', api: 'chat' }],
+    },
+    { path: ['models', 'moving', 'prices'], value: prices },
+  ]);
+  for (const folder of ['first', 'moved'])
+    gateway.upstream.on(`/${folder}/v1/chat/completions`, answer);
+  const { owner, key, secret } = await customer({ provider: 'moves' });
+  const used = async () => (await ask(key, { model: 'moving' })).used;
+  const isUsable = async () => (await listOf(owner))[0]!.is_usable;
+  const untilUsed = (own: boolean) =>
+    untilNoticed(clock, async () => (await used()).includes(secret) === own);
+  await untilUsed(true);
+  assert.ok(await isUsable());
+  await save(move('moved'));
+  await untilUsed(false);
+  assert.ok(!(await isUsable()));
+  await save(move('first'));
+  await untilUsed(true);
+  await save([field('accounts_may_bring_keys', false)]);
+  await untilUsed(false);
+  const leaked = gateway.upstream.requests.filter(
+    (request) =>
+      request.path.startsWith('/moved') && request.headers.authorization?.includes(secret),
+  );
+  assert.deepEqual(leaked, []);
+});
