@@ -7,10 +7,10 @@ import type { Secrets } from './lib/secrets.ts';
 import { createAccount } from './management/changes/accounts.ts';
 import { createKey } from './management/changes/keys.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
-import { renewEndpoints } from './domain/alerts/endpoints.ts';
-import { renewHeaders } from './domain/telemetry/accounts/headers.ts';
-import { renewOwnKeys } from './domain/keys/own-keys.ts';
-import { renewSettings } from './domain/settings/settings-versions.ts';
+import { sealedEndpoints } from './domain/alerts/endpoints.ts';
+import { sealedHeaders } from './domain/telemetry/accounts/headers.ts';
+import { sealedOwnKeys } from './domain/keys/own-keys.ts';
+import { sealedSettings } from './domain/settings/settings-versions.ts';
 import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
 import { tidySignIns } from './domain/users/upkeep.ts';
 
@@ -29,10 +29,8 @@ export async function prepareFirstStart(
   const nowMs = clock.nowMs();
   await tidySignIns(database, nowMs);
   await renewSecondFactors(database, secrets);
-  await renewHeaders(database, secrets);
-  await renewEndpoints(database, secrets);
-  await renewSettings(database, secrets);
-  await renewOwnKeys(database, secrets);
+  for (const rows of [sealedHeaders, sealedEndpoints, sealedSettings, sealedOwnKeys])
+    await rows.renew(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),

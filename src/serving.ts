@@ -109,17 +109,10 @@ export async function startServing(
     registry: metrics,
   });
   const { books, hosts, observe } = gateway;
-  const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity];
+  const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity, alerts];
   const parts = {
     gateway,
-    listeners: [
-      logRequests(log),
-      logFailures(log),
-      ...ofCalls,
-      telemetry.metrics,
-      telemetry,
-      alerts,
-    ],
+    listeners: [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry],
     sealing,
     keys,
     addressRates,

@@ -2,10 +2,10 @@
 // it read at its start.
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
-import { ownKeysUnderOthers } from '../domain/keys/own-keys.ts';
-import { endpointsUnderOthers } from '../domain/alerts/endpoints.ts';
-import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
-import { settingsUnderOthers } from '../domain/settings/settings-versions.ts';
+import { sealedOwnKeys } from '../domain/keys/own-keys.ts';
+import { sealedEndpoints } from '../domain/alerts/endpoints.ts';
+import { sealedHeaders } from '../domain/telemetry/accounts/headers.ts';
+import { sealedSettings } from '../domain/settings/settings-versions.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
 import { retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
@@ -128,10 +128,10 @@ async function readStatus({
     keys: await findKeysUnderOtherSecrets(database, current.id, systemClock.nowMs()),
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
-    telemetry_accounts: await accountsUnderOthers(database, current),
-    alert_endpoints: await endpointsUnderOthers(database, current),
-    own_keys: await ownKeysUnderOthers(database, current),
-    settings_versions: await settingsUnderOthers(database, current),
+    telemetry_accounts: await sealedHeaders.underOthers(database, current),
+    alert_endpoints: await sealedEndpoints.underOthers(database, current),
+    own_keys: await sealedOwnKeys.underOthers(database, current),
+    settings_versions: (await sealedSettings.underOthers(database, current)).map(Number),
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
   return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };

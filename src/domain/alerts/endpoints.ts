@@ -1,12 +1,11 @@
 // Where an account's owners and operators are told of events. Addresses may hold keys, as those of
 // Slack do, so they are encrypted with the secrets that sign webhooks, and shown only in part.
 import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { AlertEndpointsTable, Tables } from '../../db/schema.ts';
+import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
-import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
-import type { Secret, Secrets } from '../../lib/secrets.ts';
+import type { Secrets } from '../../lib/secrets.ts';
 import type { AlertType } from '../../terms/alert-events.ts';
 import { newSigningSecret } from './signature.ts';
 
@@ -28,6 +27,14 @@ export type EndpointListing = {
 export type EndpointOrder = Pick<EndpointListing, 'kind' | 'address' | 'types'> & {
   readonly owner: Owner;
 };
+
+export const sealedEndpoints = new SealedRows<{ readonly id: string }>({
+  table: 'alert_endpoints',
+  key: 'id',
+  column: 'sealed',
+  purpose: 'alert endpoints',
+  contextOf: ({ id }) => id,
+});
 
 /**
  * What is encrypted. `secret` signs webhooks; null: none does. `earlier`: those that it has replaced,
@@ -97,7 +104,7 @@ export async function newEndpoint(
   const { origin, pathname, search } = new URL(address);
   const path = kind === 'slack' ? `/…${pathname.slice(-4)}` : pathname;
   const shown_address = origin + path + (search === '' ? '' : '?…');
-  const sealed = await seal(secrets, row.id, { address, secret });
+  const sealed = await sealedEndpoints.seal(secrets, row, JSON.stringify({ address, secret }));
   return { row: { ...row, shown_address, ...sealed }, secret };
 }
 
@@ -140,7 +147,7 @@ export async function readTarget(
   const content =
     sealed === null
       ? { address: shown_address, secret: null }
-      : await open(secrets, { id, sealed });
+      : (JSON.parse(await sealedEndpoints.open(secrets, { id }, sealed)) as Content);
   return { id, kind, account_id, ...content };
 }
 
@@ -154,52 +161,9 @@ export async function newSecretOf(secrets: Secrets, row: EndpointRow, nowMs: num
   const untilMs = nowMs + earlierMs;
   const kept = [{ secret: secret!, untilMs }, ...earlier.filter((one) => one.untilMs > nowMs)];
   const content = { address, secret: made, earlier: kept.slice(0, earlierMax) };
-  return { secret: made, untilMs, sealed: await seal(secrets, row.id, content) };
-}
-
-async function seal(secrets: Secrets, id: string, content: Content) {
-  const sealed = await sealerOf(secrets).seal(Buffer.from(JSON.stringify(content)), id);
-  return { sealed: sealed.toString('base64'), secret_id: secrets[0].id };
-}
-
-type SealedRow = { readonly id: string; readonly sealed: string };
-
-async function open(secrets: Secrets, { id, sealed }: SealedRow): Promise<Content> {
-  const bytes = await sealerOf(secrets).open(Buffer.from(sealed, 'base64'), id);
-  return JSON.parse(bytes.toString()) as Content;
-}
-
-function sealerOf(secrets: Secrets): Sealer {
-  return createSealer(secrets, 'alert endpoints');
-}
-
-/** Encrypts endpoints anew that are under an earlier accepted secret. Others stay as they are. */
-export async function renewEndpoints(database: Database, secrets: Secrets): Promise<void> {
-  for (const row of await underOthers(database, secrets[0])) {
-    const content = await open(secrets, row).catch(() => null);
-    if (!content) continue;
-    await database.write
-      .updateTable('alert_endpoints')
-      .set(await seal(secrets, row.id, content))
-      .where('id', '=', row.id)
-      .where('sealed', '=', row.sealed)
-      .execute();
-  }
-}
-
-/** Returns the ids of endpoints that are encrypted under another secret. */
-export async function endpointsUnderOthers(
-  database: Database,
-  current: Secret,
-): Promise<readonly string[]> {
-  return (await underOthers(database, current)).map(({ id }) => id);
-}
-
-function underOthers({ read }: Database, { id }: Secret) {
-  return read
-    .selectFrom('alert_endpoints')
-    .select(['id', 'sealed'])
-    .where('secret_id', '!=', id)
-    .$narrowType<{ sealed: string }>()
-    .execute();
+  return {
+    secret: made,
+    untilMs,
+    sealed: await sealedEndpoints.seal(secrets, row, JSON.stringify(content)),
+  };
 }

@@ -5,13 +5,23 @@ import { hash } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { OwnKeysTable, Tables } from '../../db/schema.ts';
+import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
-import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
-import type { Secret, Secrets } from '../../lib/secrets.ts';
+import type { Secrets } from '../../lib/secrets.ts';
 import type { OwnKey } from './api-key.ts';
 
 type Row = Selectable<OwnKeysTable>;
+type Place = Pick<Row, 'id' | 'account_id' | 'provider' | 'address_digest'>;
+
+export const sealedOwnKeys = new SealedRows<Place>({
+  table: 'own_keys',
+  key: 'id',
+  column: 'sealed',
+  purpose: 'own keys',
+  contextOf: ({ id, account_id: accountId, provider, address_digest: address }) =>
+    [id, accountId, provider, address].join(' '),
+});
 
 export type OwnKeyListing = {
   readonly id: string;
@@ -53,7 +63,7 @@ export async function newOwnKey(
     // Of a short key, even its end would be too much of it.
     shown_end: apiKey.length < 16 ? '' : apiKey.trimEnd().slice(-4),
     goes_first: order === 'before' ? 1 : 0,
-    ...(await seal(secrets, row, apiKey)),
+    ...(await sealedOwnKeys.seal(secrets, row, apiKey)),
     created_at_ms: nowMs,
     refused_at_ms: null,
   };
@@ -63,14 +73,18 @@ export async function listOwnKeys(
   db: Kysely<Tables>,
   accountId: string,
 ): Promise<readonly OwnKeyListing[]> {
-  const rows = await db
+  return (await rowsOf(db, accountId)).map(toListing);
+}
+
+/** The oldest first. */
+function rowsOf(db: Kysely<Tables>, accountId: string): Promise<Row[]> {
+  return db
     .selectFrom('own_keys')
     .selectAll()
     .where('account_id', '=', accountId)
     .orderBy('created_at_ms')
     .orderBy('id')
     .execute();
-  return rows.map(toListing);
 }
 
 export function toListing(row: Row): OwnKeyListing {
@@ -94,15 +108,8 @@ export async function readOwnKeys(
   secrets: Secrets,
   { accountId, onError }: { readonly accountId: string; onError: (error: unknown) => void },
 ): Promise<readonly OwnKey[]> {
-  const rows = await read
-    .selectFrom('own_keys')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('created_at_ms')
-    .orderBy('id')
-    .execute();
-  const opened = rows.map(async (row) => {
-    const apiKey = await open(secrets, row).catch(onError);
+  const opened = (await rowsOf(read, accountId)).map(async (row) => {
+    const apiKey = await sealedOwnKeys.open(secrets, row, row.sealed).catch(onError);
     const { id, provider, address_digest: addressDigest } = row;
     const goesFirst = row.goes_first === 1;
     return apiKey === undefined ? [] : [{ id, provider, addressDigest, apiKey, goesFirst }];
@@ -130,53 +137,3 @@ export async function noteRefused(
 
 /** Busy accounts have many refusals of one key. */
 const notedEveryMs = 60_000;
-
-/** Encrypts keys anew that are under an earlier accepted secret. Others stay as they are. */
-export async function renewOwnKeys(database: Database, secrets: Secrets): Promise<void> {
-  for (const row of await underOthers(database, secrets[0])) {
-    const apiKey = await open(secrets, row).catch(() => null);
-    if (apiKey === null) continue;
-    await database.write
-      .updateTable('own_keys')
-      .set(await seal(secrets, row, apiKey))
-      .where('id', '=', row.id)
-      .execute();
-  }
-}
-
-/** Returns the ids of keys that are encrypted under another secret. */
-export async function ownKeysUnderOthers(
-  database: Database,
-  current: Secret,
-): Promise<readonly string[]> {
-  return (await underOthers(database, current)).map(({ id }) => id);
-}
-
-function underOthers({ read }: Database, { id }: Secret) {
-  return read.selectFrom('own_keys').selectAll().where('secret_id', '!=', id).execute();
-}
-
-type Place = Pick<Row, 'id' | 'account_id' | 'provider' | 'address_digest'>;
-
-async function seal(secrets: Secrets, place: Place, apiKey: string) {
-  const sealed = await sealerOf(secrets).seal(Buffer.from(apiKey), contextOf(place));
-  return { sealed: sealed.toString('base64'), secret_id: secrets[0].id };
-}
-
-async function open(secrets: Secrets, row: Place & Pick<Row, 'sealed'>): Promise<string> {
-  const bytes = await sealerOf(secrets).open(Buffer.from(row.sealed, 'base64'), contextOf(row));
-  return bytes.toString();
-}
-
-function contextOf({
-  id,
-  account_id: accountId,
-  provider,
-  address_digest: address,
-}: Place): string {
-  return [id, accountId, provider, address].join(' ');
-}
-
-function sealerOf(secrets: Secrets): Sealer {
-  return createSealer(secrets, 'own keys');
-}

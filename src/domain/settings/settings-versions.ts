@@ -4,8 +4,16 @@ import type { Kysely } from 'kysely';
 import type { SavedSettings } from '../../config/saved-settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
-import type { Secret, Secrets } from '../../lib/secrets.ts';
+import { SealedRows } from '../../db/sealed-rows.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+
+export const sealedSettings = new SealedRows<{ readonly version: number }>({
+  table: 'settings_versions',
+  key: 'version',
+  column: 'sealed',
+  purpose: 'saved settings',
+  contextOf: ({ version }) => String(version),
+});
 
 export type SettingsVersion = {
   /** 0: nothing was ever saved. */
@@ -79,17 +87,12 @@ export async function sealVersion(
   secrets: Secrets,
   { version, settings, author, note, rereadsFile = false }: NewVersion,
 ): Promise<SealedVersion> {
-  const sealed = await sealerOf(secrets).seal(
-    Buffer.from(JSON.stringify(settings)),
-    String(version),
-  );
   return {
     version,
     author,
     note: note.slice(0, 500),
     rereads_file: rereadsFile ? 1 : 0,
-    sealed: sealed.toString('base64'),
-    secret_id: secrets[0].id,
+    ...(await sealedSettings.seal(secrets, { version }, JSON.stringify(settings))),
   };
 }
 
@@ -113,46 +116,9 @@ export async function insertVersion(
   return true;
 }
 
-/** Encrypts versions anew that are under an earlier accepted secret. Others stay as they are. */
-export async function renewSettings(database: Database, secrets: Secrets): Promise<void> {
-  const [current] = secrets;
-  for (const row of await underOthers(database, current)) {
-    const settings = await open(secrets, row).catch(() => null);
-    if (!settings) continue;
-    const { sealed, secret_id } = await sealVersion(secrets, { ...row, settings });
-    await database.write
-      .updateTable('settings_versions')
-      .set({ sealed, secret_id })
-      .where('version', '=', row.version)
-      .where('sealed', '=', row.sealed)
-      .execute();
-  }
-}
-
-/** Returns the numbers of versions that are encrypted under another secret. */
-export async function settingsUnderOthers(
-  database: Database,
-  current: Secret,
-): Promise<readonly number[]> {
-  return (await underOthers(database, current)).map(({ version }) => version);
-}
-
-function underOthers({ read }: Database, { id }: Secret) {
-  return read
-    .selectFrom('settings_versions')
-    .select(['version', 'author', 'note', 'sealed'])
-    .where('secret_id', '!=', id)
-    .execute();
-}
-
 async function open(
   secrets: Secrets,
-  { version, sealed }: { readonly version: number; readonly sealed: string },
+  row: { readonly version: number; readonly sealed: string },
 ): Promise<SavedSettings> {
-  const bytes = await sealerOf(secrets).open(Buffer.from(sealed, 'base64'), String(version));
-  return JSON.parse(bytes.toString()) as SavedSettings;
-}
-
-function sealerOf(secrets: Secrets): Sealer {
-  return createSealer(secrets, 'saved settings');
+  return JSON.parse(await sealedSettings.open(secrets, row, row.sealed)) as SavedSettings;
 }

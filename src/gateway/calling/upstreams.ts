@@ -97,14 +97,10 @@ type Destination = {
 function sumSockets(destinations: readonly Destination[]): UpstreamSockets[] {
   const byName = Map.groupBy(destinations, ({ provider }) => provider.name);
   return Array.from(byName, ([provider, own]) => {
-    const sum = { provider, used: 0, idle: 0, waiting: 0 };
-    for (const { pool } of own) {
-      const { connected, free, queued } = pool.stats;
-      sum.used += connected - free;
-      sum.idle += free;
-      sum.waiting += queued;
-    }
-    return sum;
+    const sum = (of: 'connected' | 'free' | 'queued') =>
+      own.reduce((total, { pool }) => total + pool.stats[of], 0);
+    const idle = sum('free');
+    return { provider, used: sum('connected') - idle, idle, waiting: sum('queued') };
   });
 }
 

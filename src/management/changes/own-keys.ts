@@ -38,7 +38,10 @@ export async function addOwnKey(
 ): Promise<OwnKeyListing> {
   const { accountId, provider, apiKey } = order;
   const allowed = ownKeyProviders(config);
-  if (!allowed.includes(provider)) throw invalidRequest('provider', unusable(allowed));
+  if (!allowed.includes(provider)) {
+    const names = allowed.join(', ') || 'there is none, so ask the operator';
+    throw invalidRequest('provider', `\`provider\` must take own keys here: ${names}.`);
+  }
   const { base_url: address, kind } = config.providers[provider]!;
   const problem = ownKeyProblem(kind, apiKey);
   if (problem !== null) throw invalidRequest('api_key', `\`api_key\` ${problem}`);
@@ -55,12 +58,6 @@ export async function addOwnKey(
     const change = { action: 'own-key.create', before: null, after: listing } as const;
     return { result: listing, change: { ...change, subject: row.id, accountId } };
   });
-}
-
-function unusable(allowed: readonly string[]): string {
-  return allowed.length === 0
-    ? '`provider`: no provider takes own keys here. Ask the operator.'
-    : `\`provider\` must be one that takes own keys here: ${allowed.join(', ')}.`;
 }
 
 type Place = { readonly accountId: string; readonly id: string };

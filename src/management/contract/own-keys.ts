@@ -46,7 +46,7 @@ export const ownKeysEndpoints = {
     ...changing,
     confirmed: true,
     summary: 'Add an own key of an account',
-    note: 'At most 3 for a provider. Live requests use it within two seconds. To replace a key, add another and remove it.',
+    note: 'At most 3 for a provider. Default: `before`. Live requests use it within two seconds. To replace a key, add another and remove it.',
     body: Type.Object({
       provider: Type.String({ maxLength: 64, description: 'One of `providers`.' }),
       api_key: Type.String({
@@ -55,12 +55,7 @@ export const ownKeysEndpoints = {
         writeOnly: true,
         description: 'The key at the provider. It is never shown again.',
       }),
-      order: Type.Optional(
-        Type.Enum(['before', 'after'], {
-          description:
-            "When it is tried: before or after the operator's credentials. Default: `before`.",
-        }),
-      ),
+      order: Type.Optional(Order),
     }),
     output: OwnKey,
   }),

@@ -1,8 +1,7 @@
 // The headers that an account's spans are sent with. Their values are keys of the account: they are
 // encrypted, and nobody is shown them again. Each start encrypts them anew under the current secret.
-import type { Database } from '../../../db/database.ts';
-import { createSealer, type Sealer } from '../../../lib/sealed-bytes.ts';
-import type { Secret, Secrets } from '../../../lib/secrets.ts';
+import { SealedRows } from '../../../db/sealed-rows.ts';
+import type { Secrets } from '../../../lib/secrets.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -41,6 +40,14 @@ export function headersProblem(headers: Headers): string | null {
   return null;
 }
 
+export const sealedHeaders = new SealedRows<{ readonly account_id: string }, 'sealed_headers'>({
+  table: 'account_telemetry',
+  key: 'account_id',
+  column: 'sealed_headers',
+  purpose: 'account telemetry',
+  contextOf: ({ account_id: accountId }) => accountId,
+});
+
 export type SealedHeaders = {
   readonly header_names: string;
   readonly sealed_headers: string | null;
@@ -56,11 +63,10 @@ export async function sealHeaders(
   );
   const names = Object.keys(lowerCased);
   if (names.length === 0) return { header_names: '[]', sealed_headers: null, secret_id: null };
-  const sealed = await sealerOf(secrets).seal(Buffer.from(JSON.stringify(lowerCased)), accountId);
+  const text = JSON.stringify(lowerCased);
   return {
     header_names: JSON.stringify(names),
-    sealed_headers: sealed.toString('base64'),
-    secret_id: secrets[0].id,
+    ...(await sealedHeaders.seal(secrets, { account_id: accountId }, text)),
   };
 }
 
@@ -71,45 +77,6 @@ export async function openHeaders(
   sealed: string | null,
 ): Promise<Headers> {
   if (sealed === null) return {};
-  const bytes = await sealerOf(secrets).open(Buffer.from(sealed, 'base64'), accountId);
-  return JSON.parse(bytes.toString()) as Headers;
-}
-
-function sealerOf(secrets: Secrets): Sealer {
-  return createSealer(secrets, 'account telemetry');
-}
-
-/** Encrypts headers anew that are under an earlier accepted secret. Others stay as they are. */
-export async function renewHeaders(database: Database, secrets: Secrets): Promise<void> {
-  for (const { account_id: accountId, sealed_headers: sealed } of await underOthers(
-    database,
-    secrets[0],
-  )) {
-    const headers = await openHeaders(secrets, accountId, sealed).catch(() => null);
-    if (!headers) continue;
-    await database.write
-      .updateTable('account_telemetry')
-      .set(await sealHeaders(secrets, { accountId, headers }))
-      .where('account_id', '=', accountId)
-      .where('sealed_headers', '=', sealed)
-      .execute();
-  }
-}
-
-/** Returns the ids of accounts whose headers are encrypted under another secret. */
-export async function accountsUnderOthers(
-  database: Database,
-  current: Secret,
-): Promise<readonly string[]> {
-  return (await underOthers(database, current)).map((row) => row.account_id);
-}
-
-function underOthers({ read }: Database, { id }: Secret) {
-  return read
-    .selectFrom('account_telemetry')
-    .select(['account_id', 'sealed_headers'])
-    .where('sealed_headers', 'is not', null)
-    .where('secret_id', '!=', id)
-    .$narrowType<{ sealed_headers: string }>()
-    .execute();
+  const text = await sealedHeaders.open(secrets, { account_id: accountId }, sealed);
+  return JSON.parse(text) as Headers;
 }
