@@ -164,7 +164,7 @@ export const alertEvents = {
       title: 'A provider refuses your key',
       say: (of) =>
         `${of.provider} refused your own key that ends in ${of.shown_end} (HTTP ${of.status}), or asks for payment. Requests take other routes meanwhile, at their price. Replace the key, or check your balance there.`,
-      page: '/account',
+      page: '/settings',
     },
   ),
   'books.not_writable': event(

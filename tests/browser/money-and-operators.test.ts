@@ -1,5 +1,6 @@
 // Tests of billing, the operator's pages and whole journeys, in one process with one Chromium.
 import './alerts.ts';
+import './own-keys.ts';
 import './billing.ts';
 import './customers.ts';
 import './first-hour.ts';

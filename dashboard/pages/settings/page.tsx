@@ -8,6 +8,7 @@ import { AccountPanel } from './account-panel.tsx';
 import { ChangesPanel } from './changes-panel.tsx';
 import { Invitations } from './invitations.tsx';
 import { MembersPanel } from './members-panel.tsx';
+import { OwnKeysPanel } from './own-keys-panel.tsx';
 import { PasskeysPanel } from './passkeys-panel.tsx';
 import { PasswordPanel } from './password-panel.tsx';
 import { ProfilePanel } from './profile-panel.tsx';
@@ -67,6 +68,9 @@ export function Page() {
           <Suspense>
             <TelemetryPanel />
           </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="own-keys" key={`own-keys ${account?.id}`}>
+          <OwnKeysPanel />
         </Tabs.Panel>
         <Tabs.Panel value="changes" key={`changes ${account?.id}`}>
           <ChangesPanel />

@@ -7,6 +7,8 @@ test('a user sees the tabs that the role allows', () => {
   assert.equal(shownTab(tabsFor(owner), 'members'), 'members');
   assert.equal(shownTab(tabsFor(owner), 'changes'), 'changes');
   assert.equal(shownTab(tabsFor(admin), 'changes'), 'profile');
+  assert.equal(shownTab(tabsFor(owner), 'own-keys'), 'own-keys');
+  assert.equal(shownTab(tabsFor(admin), 'own-keys'), 'profile');
   assert.equal(shownTab(tabsFor(admin), 'traces'), 'traces');
   for (const role of ['member', 'viewer'])
     assert.equal(shownTab(tabsFor({ role }), 'traces'), 'profile', role);

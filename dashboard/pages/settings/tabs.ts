@@ -8,7 +8,10 @@ const accountTabs = [
   { name: 'members', title: 'Members' },
 ] as const;
 const adminTabs = [{ name: 'traces', title: 'Traces' }] as const;
-const ownerTabs = [{ name: 'changes', title: 'Audit log' }] as const;
+const ownerTabs = [
+  { name: 'own-keys', title: 'Own keys' },
+  { name: 'changes', title: 'Audit log' },
+] as const;
 
 type Tab =
   | (typeof userTabs)[number]

@@ -95,7 +95,7 @@ function ownKeyRefused(provider: string, status: number | null): ApiError {
   return new ApiError(
     'upstream_error',
     `The account's own key for ${provider} was refused by ${provider}, ${why}, and no other route could answer. ` +
-      'Nothing was charged. An owner of the account can replace or remove the key in the dashboard, under Account.',
+      'Nothing was charged. An owner of the account can replace or remove the key in the dashboard, under Settings, Own keys.',
     { details: { own_key_of: provider, upstream_status: status } },
   );
 }

@@ -30,6 +30,7 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { Money } from '../../../parts/money.tsx';
 import { showSuccess } from '../../../parts/notify.ts';
+import { OwnKeysTable } from '../../../parts/own-keys-table.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
@@ -212,6 +213,7 @@ function AccountPage({ account }: { readonly account: Account }) {
             <Stack>
               <TermsForm account={account} />
               <ModelPrices account={account} />
+              <OwnKeysOf accountId={account.id} />
               <Retention account={account} />
             </Stack>
           </Tabs.Panel>
@@ -230,6 +232,18 @@ function AccountPage({ account }: { readonly account: Account }) {
         onClose={() => setState({ adjust: undefined })}
       />
     </>
+  );
+}
+
+/** Only owners change them. */
+function OwnKeysOf({ accountId }: { readonly accountId: string }) {
+  const ownKeys = useApi('GET /operator/accounts/:account/own-keys', {
+    params: { account: accountId },
+  });
+  return (
+    <Panel title="Own keys" description="Keys of providers that the account brings." flush>
+      <QueryView query={ownKeys}>{({ keys }) => <OwnKeysTable keys={keys} />}</QueryView>
+    </Panel>
   );
 }
 

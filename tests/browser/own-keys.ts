@@ -1,0 +1,66 @@
+// Own keys in a real browser: an owner adds one, changes its place and removes it; an operator looks.
+import { after, before, test } from 'node:test';
+import {
+  checkAccessibility,
+  checkLooks,
+  confirmIdentity,
+  openBrowser,
+  type TestBrowser,
+} from '../support/browser.ts';
+import { quickHash, signIn } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'correct horse battery';
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([
+    startGateway(({ url }) => ({
+      providers: {
+        host: {
+          kind: 'openai-compatible',
+          base_url: url,
+          api_key: 'sk-host',
+          accounts_may_bring_keys: true,
+        },
+      },
+      pricing: { own_key_percent: 5, own_key_fee: 0.0001 },
+    })),
+    openBrowser(),
+  ]);
+});
+after(() => gateway.stop());
+
+test('an owner adds, moves and removes an own key; an operator sees it', async () => {
+  const owner = await signIn(gateway, { passwordHash: quickHash(password) });
+  const options = { baseUrl: gateway.url, cookie: owner.cookie, ignores: /status of 40[03]/ };
+  await browser.withPage(options, async (page) => {
+    await page.goto('/settings?tab=own-keys');
+    await page.getByText('5 % of the usual price and $0.0001').waitFor();
+    await page.getByRole('button', { name: 'Add key' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Add an own key' });
+    await drawer.getByLabel('Key', { exact: false }).first().fill('two words');
+    await checkAccessibility(page);
+    await drawer.getByRole('button', { name: 'Add key' }).click();
+    await confirmIdentity(page, password);
+    await drawer.getByText(/must be a key of visible ASCII characters/).waitFor();
+    await drawer.getByLabel('Key', { exact: false }).first().fill('sk-of-the-customer-a1b2');
+    await drawer.getByRole('button', { name: 'Add key' }).click();
+    await confirmIdentity(page, password);
+    await page.getByText('host …a1b2').waitFor();
+    await page.getByRole('button', { name: 'Call last: host …a1b2' }).click();
+    await page.getByText('When others fail').waitFor();
+    await checkAccessibility(page);
+    await checkLooks(page, 'own-keys');
+    const operator = await signIn(gateway, { operator: true });
+    await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (other) => {
+      await other.goto(`/operator/accounts/${owner.account}?tab=terms`);
+      await other.getByText('host …a1b2').waitFor();
+      await checkAccessibility(other);
+    });
+    await page.getByRole('button', { name: 'Remove host …a1b2' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('No own keys').waitFor();
+  });
+});
