@@ -313,12 +313,17 @@ function keyFrom(env: Environment, variable: string | null): string | undefined 
   throw new ConfigError({ location: null, field: variable, ...unsendable });
 }
 
+/** A shorter one could not be told from a word, and removed, in what a provider says. */
+const ownKeyCharactersMin = 9;
+
 /**
  * Returns what is wrong with a key that an account brings for a provider, without quoting it; null:
  * nothing. The machine's own credential is the operator's.
  */
 export function ownKeyProblem(kind: ProviderConfig['kind'], key: string): string | null {
   if (key === noKey || key === machineKey) return `must be a key of yours; \`${key}\` is none.`;
+  if (key.length < ownKeyCharactersMin)
+    return `must have at least ${ownKeyCharactersMin} characters.`;
   return isUsable(kind, key) ? null : `${unsendable.problem}. ${unsendable.remedy}`;
 }
 

@@ -107,6 +107,8 @@ const word = ' the';
 export class BillingProvider {
   /** By the call name in the request's prompt. */
   readonly bills = new Map<string, Bill[]>();
+  /** The same bills, by the credential of the call. */
+  readonly byCredential = new Map<string, Bill[]>();
   readonly #running = new Map<string, number>();
   readonly #called = new Map<string, PromiseWithResolvers<void>>();
   readonly #plans = new Map<string, CallPlan[]>();
@@ -144,13 +146,16 @@ export class BillingProvider {
 
   /** The bill of all calls under the name, in microdollars. */
   billedMicros(name: string): number {
-    return this.bills
-      .get(name)!
-      .reduce((sum, bill) => sum + bill.input * prices.input + bill.output * prices.output, 0);
+    return sumOf(this.bills.get(name)!);
+  }
+
+  /** The bill of all calls with a credential, in microdollars. */
+  billedToMicros(credential: string): number {
+    return sumOf(this.byCredential.get(credential) ?? []);
   }
 
   #script(wire: UpstreamWireName): Script {
-    return async (response, { path, body }) => {
+    return async (response, { path, body, headers }) => {
       const text = JSON.stringify(body);
       const name = /\[(e\d+)\]/.exec(text)![1]!;
       const plans = this.#plans.get(name)!;
@@ -166,10 +171,21 @@ export class BillingProvider {
       });
       this.#running.set(name, (this.#running.get(name) ?? 0) + 1);
       this.#called.get(name)!.resolve();
-      this.bills.get(name)!.push(await call.play());
+      const bill = await call.play();
+      this.bills.get(name)!.push(bill);
+      const { authorization = '', 'x-api-key': key, 'x-goog-api-key': googleKey } = headers;
+      const credential = String(key ?? googleKey ?? authorization.replace('Bearer ', ''));
+      this.byCredential.set(credential, [...(this.byCredential.get(credential) ?? []), bill]);
       this.#running.set(name, this.#running.get(name)! - 1);
     };
   }
+}
+
+function sumOf(bills: readonly Bill[]): number {
+  return bills.reduce(
+    (sum, bill) => sum + bill.input * prices.input + bill.output * prices.output,
+    0,
+  );
 }
 
 /** Tokens without spaces between them: four bytes each, like a word. */

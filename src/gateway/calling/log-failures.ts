@@ -23,10 +23,10 @@ export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListene
 
 /**
  * The message of a failure is left out, because it may quote the client's words. Only ours about a
- * search is logged, and why a credential gave no token.
+ * search is logged, and why a credential of the operator gave no token.
  */
 function logFieldsOf({ call, failure }: CallEnded, { requestId, model }: RequestFields): object {
-  const { provider, upstreamModel, number } = call;
+  const { provider, ownKeyId, upstreamModel, number } = call;
   const { kind, status, message, isUnauthorized = false } = failure!;
   const isSearch = number === null;
   return {
@@ -34,7 +34,9 @@ function logFieldsOf({ call, failure }: CallEnded, { requestId, model }: Request
     model: isSearch ? upstreamModel : (model ?? upstreamModel),
     request_id: requestId,
     ...(!isSearch && { attempt: number }),
-    ...((isUnauthorized || (isSearch && kind !== 'status')) && { reason: message }),
+    ...(((isUnauthorized && ownKeyId === undefined) || (isSearch && kind !== 'status')) && {
+      reason: message,
+    }),
     kind,
     upstream_status: status,
   };
