@@ -93,6 +93,13 @@ before(async (t) => {
         'vertex-claude': route('project', 'claude-sonnet-4-5@20250929'),
         llama: route('project', 'meta/llama-4'),
         pasted: route('pasted', 'gemini-3.8-flash'),
+        'cloud-then-azure': {
+          routes: [
+            { provider: 'bearer', model: 'us.anthropic.claude-sonnet-5' },
+            { provider: 'keyed', model: 'claude-prod' },
+          ],
+          prices: { input: 1, output: 1 },
+        },
         'has-another': {
           routes: [
             { provider: 'entra', model: 'gone' },
@@ -364,6 +371,46 @@ test('an ARN is asked in the format that its route names', async () => {
   gateway.upstream.on(path, answerJson(wholeAnswer('messages', content)));
   const { reply } = await ask('arn', { format: 'messages' });
   assert.equal(reply.status, 200, reply.text);
+});
+
+test('Vertex counts the input of Claude at one address, so the body names the model', async () => {
+  const path =
+    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/count-tokens:rawPredict';
+  gateway.upstream.on(path, answerJson({ input_tokens: 9 }));
+  const body = { model: 'vertex-claude', messages: [{ role: 'user', content: 'Hi' }] };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/messages/count_tokens', { key, body }),
+  );
+  assert.deepEqual(reply.json(), { input_tokens: 9 });
+  assert.equal((asked[0]!.body as JsonObject)['model'], 'claude-sonnet-4-5@20250929');
+});
+
+test('what Claude cannot do on a cloud is refused by name, or served by another route', async () => {
+  const image = { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } };
+  const tool = { name: 'f', input_schema: { type: 'object' } };
+  const refused = [
+    [{ messages: [{ role: 'user', content: [image] }] }, 'messages[0].content[0].source'],
+    [{ speed: 'fast' }, 'speed'],
+    [{ tools: [{ ...tool, strict: true }] }, 'tools[0].strict'],
+  ] as const;
+  gateway.upstream.on('/keyed/anthropic/v1/messages', answerContent('messages', content));
+  for (const [fields, field] of refused)
+    for (const model of ['vertex-claude', 'bedrock-claude', 'cloud-then-azure']) {
+      const body = {
+        model,
+        max_tokens: 20,
+        messages: [{ role: 'user', content: 'Hi' }],
+        ...fields,
+      };
+      const reply = await gateway.post('/v1/messages', { key, body });
+      // Without a price, no tier is sold.
+      if (model === 'cloud-then-azure' && field !== 'speed') {
+        assert.equal(reply.status, 200, reply.text);
+        continue;
+      }
+      assert.equal(reply.status, 400, reply.text);
+      assert.ok(reply.text.includes(field), reply.text);
+    }
 });
 
 test('models of other vendors on Vertex are asked in Chat', async () => {

@@ -3,34 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { readVectors } from '../../../tests/support/cloud-recordings.ts';
-import { CredentialError, type CredentialTools, type TokenReply } from '../credential.ts';
+import { toolsWith } from '../../../tests/support/credential-tools.ts';
+import type { CredentialError, CredentialTools } from '../credential.ts';
 import { openCredential } from './credential.ts';
 
 const place = { region: 'us-east-1', project: null, apiVersion: null };
-
-type Answers = Readonly<Record<string, TokenReply>>;
-
-function toolsWith(
-  env: CredentialTools['env'],
-  answers: Answers = {},
-  clock: CredentialTools['clock'] = new TestClock(),
-) {
-  const asked: string[] = [];
-  const tools: CredentialTools = {
-    clock,
-    env,
-    readFile: (path) =>
-      path === '/token' ? Promise.resolve('file-token\n') : Promise.reject(new Error('ENOENT')),
-    send: ({ method, url, headers, body }) => {
-      asked.push([method, url, JSON.stringify(headers), body ?? ''].join(' '));
-      const reply = answers[`${method} ${url}`];
-      return reply
-        ? Promise.resolve(reply)
-        : Promise.reject(new CredentialError(`${url} gave no token`, { isRefused: false }));
-    },
-  };
-  return { tools, asked };
-}
 
 const keyed = (apiKey: string, tools: CredentialTools) => openCredential(apiKey, place, tools)!;
 const request = {

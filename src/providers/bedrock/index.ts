@@ -7,6 +7,7 @@ import type { InputCount } from '../../formats/format.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ForwardableHeaders, HttpProviderKind } from '../provider.ts';
+import { asCloudBody } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 import { toServerSentEvents } from './events.ts';
 
@@ -42,15 +43,11 @@ function callOf(isInvoked: boolean, stream: boolean): string {
   return stream ? 'converse-stream' : 'converse';
 }
 
-/** Model and stream are in the path, and the version and betas in the body. It has one service tier. */
+/** Whether to stream is in the path, and the betas are in the body. */
 function asInvoked(body: JsonObject, client: ForwardableHeaders): JsonObject {
-  const { model: _model, stream: _stream, service_tier: _tier, ...rest } = body;
+  const { stream: _, ...rest } = asCloudBody(body, 'Bedrock', anthropicVersion);
   const betas = allowedBetas(client['anthropic-beta']);
-  return {
-    anthropic_version: anthropicVersion,
-    ...rest,
-    ...(betas !== '' && { anthropic_beta: betas.split(',') }),
-  };
+  return { ...rest, ...(betas !== '' && { anthropic_beta: betas.split(',') }) };
 }
 
 function countOfInvoke(): InputCount {

@@ -4,10 +4,19 @@
 import type { ForwardableHeaders, HttpProviderKind, ProviderPlace } from '../provider.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { readFailure } from '../google/failure.ts';
+import type { InputCount } from '../../formats/format.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
+import { inputCount } from '../../formats/messages/count-tokens.ts';
+import { asCloudBody } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 
 const anthropicVersion = 'vertex-2023-10-16';
+
+/** Counting has one path for all models, so its body names the model. */
+const claudeCount: InputCount = {
+  write: (body, model) => ({ model, ...inputCount.write(body, model) }),
+  read: inputCount.read,
+};
 
 export const vertex: HttpProviderKind = {
   kind: 'vertex',
@@ -39,11 +48,9 @@ export const vertex: HttpProviderKind = {
     ...(apiKey !== null && { 'x-goog-api-key': apiKey }),
   }),
   readFailure: (failure, body) => readAccountFailure(readFailure(failure, body)),
-  adaptBody: (body, { format }) => {
-    if (format !== 'messages') return body;
-    const { model: _, ...rest } = body;
-    return { ...rest, anthropic_version: anthropicVersion };
-  },
+  inputCounts: { messages: claudeCount },
+  adaptBody: (body, { format }) =>
+    format === 'messages' ? asCloudBody(body, 'Vertex', anthropicVersion) : body,
   openCredential,
 };
 
