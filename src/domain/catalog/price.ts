@@ -32,9 +32,9 @@ export type AppliedPrice = {
   readonly allowed?: Allowed;
   /** The price of a provider-run web search; absent when the request has none. */
   readonly search?: { readonly listPicos: Picos; readonly upstreamPicos: Picos };
-  /** What the account pays for the request beside what is counted; absent: nothing. */
-  readonly feePicos?: Picos;
-  /** The account's own key is called: it pays the provider. */
+  /** Absent: none of the request's routes has an own key of its account. */
+  readonly ownKey?: OwnKeyTerms;
+  /** The price of a call with such a key. */
   readonly isOwnKey?: boolean;
 };
 
@@ -96,11 +96,10 @@ export function priceFor(
  */
 export function ownKeyPrice(
   price: AppliedPrice,
-  { pricePpm, feePicos }: OwnKeyTerms,
   { isOwnSearch }: { readonly isOwnSearch: boolean },
 ): AppliedPrice {
-  const { list, upstream, search } = price;
-  const share = { markup: 1, multiplierPpm: pricePpm };
+  const { list, upstream, search, ownKey } = price;
+  const share = { markup: 1, multiplierPpm: ownKey!.pricePpm };
   const part = search && {
     listPicos: scaleByFactor(search.listPicos, share, { isListPrice: true }),
     upstreamPicos: 0n,
@@ -110,7 +109,6 @@ export function ownKeyPrice(
     list: listPrices(list, share),
     upstream: listPrices(upstream, { markup: 1, multiplierPpm: 0 }),
     ...(part && !isOwnSearch && { search: part }),
-    feePicos,
     isOwnKey: true,
   };
 }
@@ -215,13 +213,14 @@ export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
 }
 
 function termsOf(price: AppliedPrice, variant: number, usage: Usage): PriceTerms {
-  const { list, upstream, search = freeSearch, feePicos = 0n } = price;
+  const { list, upstream, search = freeSearch, ownKey } = price;
+  const fee = price.isOwnKey ? ownKey!.feePicos : 0n;
   const of = (version: PriceVersion) => {
     const set = setOf(version, variant);
     return pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
   };
   return {
-    list: { ...noPrices, ...of(list), search: search.listPicos, request: feePicos },
+    list: { ...noPrices, ...of(list), search: search.listPicos, request: fee },
     upstream: { ...noPrices, ...of(upstream), search: search.upstreamPicos },
   };
 }
@@ -322,7 +321,7 @@ function worstInputs(
   price: AppliedPrice,
   { inputTokensUpper, choices, searches = 0, cachesLong = true }: InputSize,
 ): WorstInput[] {
-  const { list, search = freeSearch, feePicos = 0n } = price;
+  const { list, search = freeSearch, ownKey } = price;
   const inputTokens = inputTokensUpper * choices;
   const reachable = allowedVariants(price).flatMap((variant) => {
     const { base, tiers } = setOf(list, variant);
@@ -335,7 +334,7 @@ function worstInputs(
     inputPicos:
       BigInt(inputTokens) * BigInt(highestInputPrice(prices, cachesLong)) +
       BigInt(searches) * search.listPicos +
-      feePicos,
+      (ownKey?.feePicos ?? 0n),
     outputPrice: BigInt(prices.output),
   }));
 }

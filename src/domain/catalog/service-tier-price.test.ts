@@ -365,9 +365,14 @@ describe('an answer with the account’s own key', () => {
       fc.property(cases, ({ entry, allowed, usage, nowMs, markup, terms, search, ...rest }) => {
         const { isOwnSearch } = rest;
         const searches = search ? rest.searches : 0;
-        const price = { ...applied(entry, markup), allowed, ...(search && { search }) };
+        const price = {
+          ...applied(entry, markup),
+          allowed,
+          ownKey: terms,
+          ...(search && { search }),
+        };
         const run = { usage, searches, nowMs };
-        const charged = priceUsage(ownKeyPrice(price, terms, { isOwnSearch }), run);
+        const charged = priceUsage(ownKeyPrice(price, { isOwnSearch }), run);
         // The sum of the parts in exact fractions of a picodollar, each rounded up once.
         const partOf = (picos: bigint) => (picos * BigInt(terms.pricePpm) + 999_999n) / 1_000_000n;
         const possible = [-1, ...price.list.variants.keys()].map((variant) => {
@@ -393,17 +398,12 @@ describe('an answer with the account’s own key', () => {
           costOf(charged.terms.list, { usage, searches, images: 0 }),
         );
         // The hold is that of the operator's routes, with the fee.
-        const held = worstCaseMicros(
-          { ...price, feePicos: terms.feePicos },
-          {
-            inputTokensUpper: totalInputTokens(usage),
-            outputTokens: usage.outputTokens,
-            choices: 1,
-            searches,
-          },
-        );
+        const size = { inputTokensUpper: totalInputTokens(usage), choices: 1, searches };
+        const held = worstCaseMicros(price, { ...size, outputTokens: usage.outputTokens });
         assert(charged.costMicros <= held, `${charged.costMicros} of ${held}`);
         assert(charged.priceVersion.endsWith('~own'));
+        // The operator's route has no fee.
+        assert.equal(priceUsage(price, run).terms.list.request, 0n);
       }),
       { numRuns: 2_000 },
     );

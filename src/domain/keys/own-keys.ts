@@ -117,13 +117,13 @@ export async function readOwnKeys(
   return (await Promise.all(opened)).flat();
 }
 
-/** Notes that a provider refused a key. Returns null when that is known, or the key is gone. */
-export async function noteRefused(
+/** Notes that a provider refused a key. Returns undefined when that is known, or the key is gone. */
+export function noteRefused(
   { write }: Pick<Database, 'write'>,
   id: string,
   nowMs: number,
-): Promise<OwnKeyListing | null> {
-  const row = await write
+): Promise<Row | undefined> {
+  return write
     .updateTable('own_keys')
     .set({ refused_at_ms: nowMs })
     .where('id', '=', id)
@@ -132,7 +132,6 @@ export async function noteRefused(
     )
     .returningAll()
     .executeTakeFirst();
-  return row ? toListing(row) : null;
 }
 
 /** Busy accounts have many refusals of one key. */

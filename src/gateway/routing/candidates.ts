@@ -2,12 +2,7 @@
 // there.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Need } from '../../domain/catalog/model.ts';
-import {
-  withoutTiers,
-  type AppliedPrice,
-  type OwnKeyTerms,
-  type PriceFactor,
-} from '../../domain/catalog/price.ts';
+import { withoutTiers, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { keyOfRoute } from '../calling/health.ts';
 import type { ChosenRoute } from './route.ts';
@@ -80,11 +75,9 @@ export type HighestTerms = {
   readonly cachesLong: boolean;
 };
 
-/** An own key costs a part of the price, and a fee. */
 export function highestOf(
   candidates: readonly Candidate[],
   tokenPrice: AppliedPrice,
-  { feePicos }: OwnKeyTerms,
 ): HighestTerms {
   let search: AskedSearch | null = null;
   for (const candidate of candidates) {
@@ -95,12 +88,7 @@ export function highestOf(
   if (search && own) search = { ...search, own };
   const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
   const cachesLong = candidates.some(({ route }) => route.format === 'messages');
-  const hasOwnKey = candidates.some(({ route }) => route.name.ownKeyId !== undefined);
-  const price = {
-    ...tokenPrice,
-    ...(search && { search: search.price }),
-    ...(hasOwnKey && { feePicos }),
-  };
+  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
   return { price, search, outputTokens, cachesLong };
 }
 

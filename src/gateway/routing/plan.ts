@@ -1,12 +1,7 @@
 // Plans the routes of a request and the most that it can cost on any of them: one hold covers
 // whichever serves. Each route gets a request of its own, written when its turn comes.
 import { ApiError } from '../../canonical/errors.ts';
-import {
-  ownKeyPrice,
-  type AppliedPrice,
-  type OwnKeyTerms,
-  type PriceFactor,
-} from '../../domain/catalog/price.ts';
+import { ownKeyPrice, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
 import type { ChosenRoute } from './route.ts';
 import {
   highestOf,
@@ -43,7 +38,6 @@ type PlanOptions = {
   /** The model's active routes. */
   readonly routes: readonly ChosenRoute[];
   readonly tokenPrice: AppliedPrice;
-  readonly ownKeyTerms: OwnKeyTerms;
   readonly factor: PriceFactor;
 };
 
@@ -52,7 +46,6 @@ export class RoutePlan {
   readonly highest: HighestTerms;
   readonly #asked: ModelRequest;
   readonly #tokenPrice: AppliedPrice;
-  readonly #ownKeyTerms: OwnKeyTerms;
   readonly #candidates: readonly Candidate[];
   readonly #written = new Map<Candidate, WrittenRequest | ApiError>();
   readonly #queue: Candidate[];
@@ -60,12 +53,11 @@ export class RoutePlan {
   #ignoredByFirst: ReadonlySet<string> | null = null;
 
   /** Throws the ApiError of the first route when no route accepts the request. */
-  constructor(asked: ModelRequest, { routes, tokenPrice, ownKeyTerms, factor }: PlanOptions) {
+  constructor(asked: ModelRequest, { routes, tokenPrice, factor }: PlanOptions) {
     this.#asked = asked;
     this.#tokenPrice = tokenPrice;
-    this.#ownKeyTerms = ownKeyTerms;
     this.#candidates = findCandidates(asked, routes, factor);
-    this.highest = highestOf(this.#candidates, tokenPrice, ownKeyTerms);
+    this.highest = highestOf(this.#candidates, tokenPrice);
     this.#queue = inOrderOfTrial(asked, this.#candidates);
     this.#first = this.#shift() ?? this.#refuse();
   }
@@ -152,8 +144,8 @@ export class RoutePlan {
 
   #priceOf({ route }: Candidate, search: AskedSearch | null): AppliedPrice {
     const price = priceWith(this.#tokenPrice, search);
-    if (route.name.ownKeyId === undefined) return price;
-    return ownKeyPrice(price, this.#ownKeyTerms, { isOwnSearch: search?.own !== undefined });
+    const isOwnSearch = search?.own !== undefined;
+    return route.name.ownKeyId === undefined ? price : ownKeyPrice(price, { isOwnSearch });
   }
 
   #write(candidate: Candidate): WrittenRequest | ApiError {

@@ -111,13 +111,9 @@ function offerAnswer(
   // Time for a whole answer, and for another after a call that failed late.
   const untilMs = nowMs + 2 * totalMsOf(asked, routes[0]);
   const allowed = { tier: request.tier, fromMs: nowMs, untilMs };
-  const tokenPrice = { ...price, allowed };
-  const plan = new RoutePlan(asked, {
-    routes,
-    tokenPrice,
-    ownKeyTerms: ownKeyTermsOf(gateway),
-    factor,
-  });
+  const hasOwnKey = routes.some(({ name }) => name.ownKeyId !== undefined);
+  const tokenPrice = { ...price, allowed, ...(hasOwnKey && { ownKey: ownKeyTermsOf(gateway) }) };
+  const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
   const { firstRoute } = plan;
   const wanted = {
     model,

@@ -13,7 +13,7 @@ import type { RecordBooking } from '../../domain/billing/payments.ts';
 import type { Mailer } from '../../domain/users/mail.ts';
 import { listMembers } from '../../domain/users/members.ts';
 import type { RequestEvent } from '../../events/request-events.ts';
-import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
+import type { RequestListener } from '../../events/request-listener.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -84,14 +84,13 @@ export class Alerts implements RequestListener {
   };
 
   /** A provider has refused an account's own key. */
-  hear(event: RequestEvent, { fields: { accountId } }: ObservedRequest): void {
+  hear(event: RequestEvent): void {
     if (event.type !== 'call-ended' || event.ending !== 'refused') return;
-    const { ownKeyId } = event.call;
+    const { ownKeyId: id } = event.call;
     const status = event.failure?.status;
-    if (ownKeyId === undefined || accountId === undefined || !status) return;
-    void this.#run(`own key ${ownKeyId}`, (nowMs) =>
-      tellOwnKey(this.#input.database, { accountId, ownKeyId, status, nowMs }),
-    );
+    if (id === undefined || !status) return;
+    const tell = (nowMs: number) => tellOwnKey(this.#input.database, { id, status, nowMs });
+    void this.#run(`own key ${id}`, tell);
   }
 
   /** Looks now instead of within a minute. */

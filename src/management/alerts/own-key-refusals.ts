@@ -4,21 +4,15 @@ import { writeNewEvents } from '../../domain/alerts/outbox.ts';
 import { noteRefused } from '../../domain/keys/own-keys.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 
-type Refusal = {
-  readonly accountId: string;
-  readonly ownKeyId: string;
-  readonly status: number;
-  readonly nowMs: number;
-};
-
+/** `status`: the provider's. */
 export async function tellOwnKey(
   database: Database,
-  { accountId, ownKeyId, status, nowMs }: Refusal,
+  { id, status, nowMs }: { readonly id: string; readonly status: number; readonly nowMs: number },
 ): Promise<void> {
-  const refused = await noteRefused(database, ownKeyId, nowMs);
+  const refused = await noteRefused(database, id, nowMs);
   if (!refused) return;
-  const { provider, shown_end } = refused;
-  const data = { account_id: accountId, provider, own_key_id: ownKeyId, shown_end, status };
-  const onceKey = `own key ${ownKeyId} ${Math.floor(nowMs / hourMs)}`;
+  const { provider, shown_end, account_id: accountId } = refused;
+  const data = { account_id: accountId, provider, own_key_id: id, shown_end, status };
+  const onceKey = `own key ${id} ${Math.floor(nowMs / hourMs)}`;
   await writeNewEvents(database, [{ type: 'own_key.refused', data, accountId, onceKey }], nowMs);
 }
