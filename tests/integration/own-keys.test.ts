@@ -399,6 +399,8 @@ test('only owners change own keys; operators do it by the admin API and look in 
   const changed = { body: { order: 'before' } };
   assert.equal((await admin.ok<OwnKey>('PATCH', `${below}/${added.id}`, changed)).order, 'before');
   await admin.ok('DELETE', `${below}/${added.id}`);
+  const written = JSON.stringify(await rowsOf(gateway.database, 'audit_log'));
+  assert.ok(!written.includes('address_digest') && !written.includes('sk-by-the-operator'));
   const log = (await rowsOf(gateway.database, 'audit_log')).filter(
     (row) => row.subject === added.id,
   );

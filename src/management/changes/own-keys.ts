@@ -55,7 +55,7 @@ export async function addOwnKey(
       throw new ApiError('conflict', message);
     }
     await database.write.insertInto('own_keys').values(row).execute();
-    const change = { action: 'own-key.create', before: null, after: listing } as const;
+    const change = { action: 'own-key.create', before: null, after: noted(listing) } as const;
     return { result: listing, change: { ...change, subject: row.id, accountId } };
   });
 }
@@ -87,9 +87,15 @@ export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<voi
   return changes.commit(async (database) => {
     const before = await requireOwnKey(database, place);
     await database.write.deleteFrom('own_keys').where('id', '=', place.id).execute();
-    const change = { action: 'own-key.remove', ...about(place), before, after: null } as const;
-    return { result: undefined, change };
+    const change = { action: 'own-key.remove', ...about(place), after: null } as const;
+    return { result: undefined, change: { ...change, before: noted(before) } };
   });
+}
+
+/** The digest is of an address of the operator's. */
+function noted(listing: OwnKeyListing) {
+  const { address_digest: _, ...shown } = listing;
+  return shown;
 }
 
 function about({ accountId, id }: Place) {
