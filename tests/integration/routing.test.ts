@@ -172,7 +172,7 @@ for (const [name, play] of Object.entries(passing)) {
 }
 
 /** Statuses for a wrong request. */
-for (const status of [400, 404, 413, 422]) {
+for (const status of [400, 413, 422]) {
   test(`status ${status} is returned at once, and no other route is tried`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
@@ -180,6 +180,18 @@ for (const status of [400, 404, 413, 422]) {
         const reply = await ask(wire, { stream });
         assert.deepEqual([reply.status, ...two.calls()], [400, 1, 0], `${wire} ${stream}`);
         assert.deepEqual((await two.booked(reply)).kinds, ['reserve', 'release']);
+      }
+    }
+  });
+}
+
+for (const status of [404, 410]) {
+  test(`status ${status} says that the model is not there: the next route runs, and the route stays in use`, async () => {
+    for (const { name: wire } of endpoints) {
+      for (let count = 0; count < 6; count++) {
+        two.play(wire, [answerStatus(status)], [second(wire)]);
+        assertServed(await ask(wire, { stream: false }), wire, secondAnswer, wire);
+        assert.deepEqual(two.calls(), [1, 1]);
       }
     }
   });

@@ -167,7 +167,7 @@ describe('an invalid configuration is refused with its line', () => {
     [
       `image_models:\n  m: { routes: [{ provider: anthropic, model: x }] }\n`,
       '2:29',
-      /anthropic is of kind `anthropic`, which does not.* `openai`, `openai-compatible`, `google`, `bfl`/,
+      /anthropic is of kind `anthropic`, which does not.* `openai`, `openai-compatible`, `google`, `azure`, `bfl`/,
     ],
     [
       `image_models:\n  m: { mode: edit, family: flux-2, routes: [{ provider: google, model: x }] }\n`,
