@@ -45,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'app.ts',
     'threads',
     'reference',
+    'gateway',
     'management/changes',
     'domain',
     'terms',

@@ -1,13 +1,12 @@
-// The providers: which are on, and with `--online` whether their keys are accepted. A list of
-// models is free of charge.
+// The providers: which are on, and with `--online` whether their credentials are accepted, as the
+// dashboard tries them: by a list of models, which is free of charge.
 import type { Config } from '../config/schema.ts';
+import { createUpstreams } from '../gateway/calling/upstreams.ts';
+import { listModels, type ModelsListed } from '../gateway/models/test-provider.ts';
 import { systemClock } from '../lib/clock.ts';
-import { modelListOf } from '../domain/catalog/provider-models.ts';
 import { examineSwitchedOn, type Finding } from '../management/changes/set-up-findings.ts';
 
-type Provider = Config['providers'][string];
-
-const answerTimeoutMs = 10_000;
+const answerBytesMax = 16 * 1024 * 1024;
 
 export async function examineProviders(
   { providers }: Config,
@@ -16,7 +15,6 @@ export async function examineProviders(
   const all = Object.entries(providers);
   const on = all.filter(([, { enabled }]) => enabled);
   const withoutKey = all.filter(([, { enabled, api_key: key }]) => !enabled && key === null);
-  const answers = online ? await Promise.all(on.map(([name, each]) => ask(name, each))) : [];
   return [
     examineSwitchedOn({ providers }),
     ...withoutKey.map(([name]) =>
@@ -26,50 +24,57 @@ export async function examineProviders(
         `Set its api_key, or remove providers.${name}.`,
       ),
     ),
-    ...answers,
+    ...(online ? await askAll(on) : []),
   ];
 }
 
-async function ask(name: string, provider: Provider): Promise<Finding> {
-  const question = modelListOf(provider.kind, provider.api_key);
-  if (question === null)
-    return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
-  const aborter = new AbortController();
-  const cancel = systemClock.after(answerTimeoutMs, () => aborter.abort());
+async function askAll(on: readonly [string, Config['providers'][string]][]): Promise<Finding[]> {
+  const clock = systemClock;
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: answerBytesMax });
   try {
-    const { status, body } = await fetch(provider.base_url + question.path, {
-      headers: question.headers,
-      // A redirect would take the key elsewhere.
-      redirect: 'manual',
-      signal: aborter.signal,
-    });
-    await body?.cancel();
-    return judge(name, status);
-  } catch (error) {
-    const { code } = ((error as Error).cause ?? {}) as { code?: string };
-    return finding(
-      'error',
-      `The provider ${name} cannot be reached (${code ?? (error as Error).name}).`,
-      `Check providers.${name}.base_url and the network.`,
+    return await Promise.all(
+      on.map(async ([name, provider]) =>
+        judge(name, await listModels({ upstreams, clock }, { name, provider })),
+      ),
     );
   } finally {
-    cancel();
+    await upstreams.close();
   }
 }
 
-function judge(name: string, status: number): Finding {
-  if (status >= 200 && status < 300)
-    return finding('ok', `The provider ${name} accepts its key.`, null);
+/** The remedies of what clouds say in words of their own. */
+const remedies: readonly (readonly [words: RegExp, remedy: string])[] = [
+  [/signature.{0,40}expired|not yet current|clock|skew/i, 'Set the clock of this machine.'],
+  [/credential should be scoped|region/i, 'Check `region`.'],
+  [
+    /has not been used in project|is disabled|API.{0,20}not enabled/i,
+    'Switch on its API in the project.',
+  ],
+  [/quota|RESOURCE_EXHAUSTED|too many requests/i, 'Ask the vendor for more quota.'],
+];
+
+function judge(name: string, { step, failure }: ModelsListed): Finding {
+  if (step.works === null)
+    return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
+  if (step.works) return finding('ok', `The provider ${name} accepts its key.`, null);
+  const { status = null, message = step.what } = failure ?? {};
+  const known = remedies.find(([words]) => words.test(step.what))?.[1];
   if (status === 401 || status === 403)
     return finding(
       'error',
-      `The provider ${name} refuses its key (${status}).`,
-      `Set a valid key in providers.${name}.api_key or its variable.`,
+      `The provider ${name} refuses its key (${status}): ${message}`,
+      known ?? `Set a valid key in providers.${name}.api_key or its variable.`,
+    );
+  if (status === null && failure)
+    return finding(
+      'error',
+      `The provider ${name} cannot be reached (${message}).`,
+      `Check providers.${name}.base_url and the network.`,
     );
   return finding(
     'warning',
-    `The provider ${name} answered ${status} when asked for its models.`,
-    `Check providers.${name}.base_url.`,
+    `The provider ${name} does not list its models: ${step.what}`,
+    known ?? `Check providers.${name}.base_url.`,
   );
 }
 

@@ -110,12 +110,25 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   const upstream = await startUpstream(t);
   upstream.on('/bad/v1/models', answerStatus(401));
   upstream.on('/good/v1/models', answerJson({ data: [] }));
+  const skewed = {
+    message: 'Signature expired: 20261127T120000Z is now earlier than 20261127T121500Z',
+  };
+  upstream.on('/foundation-models', answerStatus(403, { body: skewed }));
   const provider = (path: string) => ({
     kind: 'openai-compatible',
     base_url: `${upstream.url}/${path}/v1`,
     api_key: secretKey,
   });
-  const providers = { bad: provider('bad'), good: provider('good') };
+  const providers = {
+    bad: provider('bad'),
+    good: provider('good'),
+    cloud: {
+      kind: 'bedrock',
+      base_url: upstream.url,
+      region: 'eu-west-1',
+      api_key: `AKIAEXAMPLE000001:${secretKey.padEnd(40, 'x').replaceAll(/[^A-Za-z0-9]/g, 'x')}`,
+    },
+  };
   const program = await install(t, { config: { ...config, providers } });
   const { problems } = await examine(program);
   assert.ok(!problems.some(({ area }) => area === 'providers'));
@@ -124,6 +137,10 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   assert.ok(!online.ok);
   hasProblem(online.problems, 'error', /bad refuses its key \(401\)/);
   assert.ok(online.findings.some(({ what }) => /good accepts its key/.test(what)));
+  // In the cloud's own words, and with what helps.
+  const cloud = online.problems.find(({ what }) => what.includes('provider cloud'));
+  assert.match(cloud!.what, /refuses its key \(403\): Signature expired/);
+  assert.match(cloud!.remedy!, /clock/);
 });
 
 test('models on sale that end are a warning, and an alias of nothing is an error', async (t) => {

@@ -1,16 +1,33 @@
 // How each kind of provider lists its models, free of charge.
-import type { ProviderKindName } from '../../terms/provider-kind.ts';
+import type { ProviderConfig } from '../../config/schema.ts';
 import { isObject } from '../../lib/json.ts';
 
 type ListRequest = {
-  /** Below the base URL. */
+  /** Where it is not below the base URL. */
+  readonly origin?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /** Returns null for a kind that cannot be asked free of charge. */
-export function modelListOf(kind: ProviderKindName, apiKey: string | null): ListRequest | null {
+export function modelListOf({
+  kind,
+  api_key: apiKey,
+  base_url: baseUrl,
+}: Pick<ProviderConfig, 'kind' | 'api_key' | 'base_url'>): ListRequest | null {
   switch (kind) {
+    // Its list has a host of its own.
+    case 'bedrock':
+      return {
+        origin: new URL(baseUrl).origin.replace('//bedrock-runtime.', '//bedrock.'),
+        path: '/foundation-models',
+        headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      };
+    case 'vertex':
+      return {
+        path: '/v1beta1/publishers/google/models?pageSize=1000',
+        headers: apiKey === null ? {} : { 'x-goog-api-key': apiKey },
+      };
     case 'openai':
     case 'openai-compatible':
       return {
@@ -39,15 +56,18 @@ export function modelListOf(kind: ProviderKindName, apiKey: string | null): List
 export function readModelList(body: unknown): readonly string[] | null {
   if (Array.isArray(body)) return idsIn(body);
   if (!isObject(body)) return null;
-  const list = body['data'] ?? body['models'];
+  const { data, models, modelSummaries, publisherModels } = body;
+  const list = data ?? models ?? modelSummaries ?? publisherModels;
   return Array.isArray(list) ? idsIn(list) : null;
 }
 
+const listedAs = /^(?:publishers\/[\w-]+\/)?models\//u;
+
 function idsIn(list: readonly unknown[]): string[] {
   const ids = list.flatMap((model) => {
-    const id = isObject(model) ? (model['id'] ?? model['name']) : null;
-    // Gemini writes `models/gemini-…`.
-    return typeof id === 'string' && id !== '' ? [id.replace(/^models\//u, '')] : [];
+    const id = isObject(model) ? (model['id'] ?? model['modelId'] ?? model['name']) : null;
+    // Gemini writes `models/gemini-…`, and Vertex `publishers/google/models/gemini-…`.
+    return typeof id === 'string' && id !== '' ? [id.replace(listedAs, '')] : [];
   });
   return [...new Set(ids)].toSorted();
 }

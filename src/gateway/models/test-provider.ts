@@ -35,10 +35,14 @@ export type ProviderTest = {
 
 type Provider = Config['providers'][string];
 
-type Tested = {
-  /** For the connections of this test alone. */
+type Parts = { readonly upstreams: Upstreams; readonly clock: Clock };
+
+type Named = {
   readonly name: string;
   readonly provider: Provider;
+};
+
+type Tested = Named & {
   /** The provider's id of the model that answers; null: no answer is asked for. */
   readonly model: string | null;
 };
@@ -57,15 +61,13 @@ const neverAborted = new AbortController().signal;
 const outputTokensMax = 64;
 
 export async function testProvider(
-  parts: { readonly upstreams: Upstreams; readonly clock: Clock },
-  { name, provider: config, model }: Tested,
+  parts: Parts,
+  { model, ...named }: Tested,
 ): Promise<ProviderTest> {
   const { upstreams } = parts;
-  const { apiKey, credential } = accessOf(name, config, parts);
-  const target = { name: `${name} (test)`, baseUrl: config.base_url, credential };
-  const provider = { ...config, api_key: apiKey };
+  const { target, provider } = openTest(parts, named);
   try {
-    const { step, models } = await listModels(upstreams, target, provider);
+    const { step, models } = await askForModels(upstreams, target, provider);
     if (!isChatKind(provider.kind) || model === null) {
       const skipped = (which: Step['step']): Step => ({
         step: which,
@@ -87,14 +89,39 @@ export async function testProvider(
   }
 }
 
-async function listModels(
+export type ModelsListed = {
+  readonly step: Step;
+  readonly models: readonly string[];
+  /** With the provider's own words; null: it answered. */
+  readonly failure: Pick<FailedReply['failure'], 'status' | 'message'> | null;
+};
+
+/** Asks for the list of models alone, which is free of charge. */
+export function listModels(parts: Parts, named: Named): Promise<ModelsListed> {
+  const { target, provider } = openTest(parts, named);
+  return askForModels(parts.upstreams, target, provider);
+}
+
+/** The connections of this test alone, and the provider with a key that is sent as it is. */
+function openTest(parts: Parts, { name, provider }: Named) {
+  const { apiKey, credential } = accessOf(name, provider, parts);
+  const target = { name: `${name} (test)`, baseUrl: provider.base_url, credential };
+  return { target, provider: { ...provider, api_key: apiKey } };
+}
+
+async function askForModels(
   upstreams: Upstreams,
   target: UpstreamProvider,
-  { kind, api_key: apiKey }: Tested['provider'],
-): Promise<{ step: Step; models: readonly string[] }> {
-  const asked = modelListOf(kind, apiKey);
-  const stepOf = (works: boolean | null, what: string): Step => ({ step: 'models', works, what });
-  if (!asked) return { step: stepOf(null, 'this kind lists no models'), models: [] };
+  provider: Provider,
+): Promise<ModelsListed> {
+  const asked = modelListOf(provider);
+  const listed = (works: boolean | null, what: string, more: Partial<ModelsListed> = {}) => ({
+    step: { step: 'models', works, what } as const,
+    models: [],
+    failure: null,
+    ...more,
+  });
+  if (!asked) return listed(null, 'this kind lists no models');
   const reply = await upstreams.send({
     provider: target,
     method: 'GET',
@@ -105,11 +132,15 @@ async function listModels(
     signal: neverAborted,
     answerBytesMax: 4 * 1024 * 1024,
   });
-  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), models: [] };
+  if (reply.kind === 'failure') {
+    const { status } = reply.failure;
+    const message = readErrorMessage(reply.body) ?? reply.failure.message;
+    return listed(false, wordsOf(reply), { failure: { status, message: message.slice(0, 500) } });
+  }
   const models = readModelList(reply.body);
   return models
-    ? { step: stepOf(true, `${models.length} models`), models }
-    : { step: stepOf(false, 'the answer is no list of models'), models: [] };
+    ? listed(true, `${models.length} models`, { models })
+    : listed(false, 'the answer is no list of models');
 }
 
 type TestCall = {
