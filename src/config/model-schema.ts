@@ -148,6 +148,14 @@ const RouteEntry = Type.Object(
         description: "The route's share of the load among routes of one rank.",
       }),
     ),
+    cost_factor: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description:
+          'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
+      }),
+    ),
     context_tokens: Type.Optional(
       Type.Integer({
         minimum: 1,

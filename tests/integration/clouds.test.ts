@@ -9,6 +9,7 @@ import { jwtVerify } from 'jose';
 import { answerContent, streamFrames, wholeAnswer } from '../support/answers.ts';
 import { signatureOf } from '../support/aws-signature.ts';
 import { encodeEvent, encodeException, encodeInvoked } from '../support/event-stream.ts';
+import { rowsOf } from '../support/rows.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
 import {
@@ -93,6 +94,7 @@ before(async (t) => {
         'vertex-claude': route('project', 'claude-sonnet-4-5@20250929'),
         llama: route('project', 'meta/llama-4'),
         pasted: route('pasted', 'gemini-3.8-flash'),
+        'dear-region': route('keyed', 'grok', { api: 'chat', cost_factor: 1.5 }),
         'cloud-then-azure': {
           routes: [
             { provider: 'bearer', model: 'us.anthropic.claude-sonnet-5' },
@@ -154,6 +156,17 @@ test('Azure is called at its v1 addresses with the key of the resource', async (
     [(asked[0]!.body as JsonObject)['model'], (asked[0]!.body as JsonObject)['store']],
     ['my gpt', false],
   );
+});
+
+test('a region that costs more takes from the margin, not from the account', async () => {
+  gateway.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
+  const { reply } = await ask('dear-region');
+  // 5 and 20 tokens at a dollar a million.
+  assert.equal(reply.headers['x-service-cost-micros'], '25');
+  const charge = (await rowsOf(gateway.database, 'charges')).find(
+    ({ model_id: model }) => model === 'dear-region',
+  );
+  assert.equal(Number(charge!.upstream_cost_micros), 38);
 });
 
 test('Claude on Azure is asked in its own format', async () => {

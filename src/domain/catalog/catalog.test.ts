@@ -128,6 +128,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
       weight: 1,
       contextTokens: null,
       lacks: new Set(),
+      costPpm: 1_000_000,
     })),
     prices: [],
     toolPrices: {},

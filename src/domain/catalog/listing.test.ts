@@ -387,6 +387,7 @@ function model(
         weight: 1,
         contextTokens: null,
         lacks: new Set(),
+        costPpm: 1_000_000,
       },
     ],
     prices: readPrices({ prices }, false),

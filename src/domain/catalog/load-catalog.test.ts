@@ -38,7 +38,13 @@ const builtIn: BuiltInCatalog = {
 };
 
 /** The defaults of a route. */
-const plain = { rank: 0, weight: 1, contextTokens: null, lacks: new Set<string>() };
+const plain = {
+  rank: 0,
+  weight: 1,
+  contextTokens: null,
+  lacks: new Set<string>(),
+  costPpm: 1_000_000,
+};
 
 function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
   writeFileSync(join(folder, 'tollgate.yaml'), yaml);

@@ -6,6 +6,7 @@ import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
+import { listPricePpm } from './price.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
@@ -194,6 +195,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     weight = 1,
     context_tokens: contextTokens = null,
     lacks,
+    cost_factor: costFactor = 1,
   } = entry;
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const isSpoken =
@@ -207,6 +209,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     weight,
     contextTokens,
     lacks: new Set(lacks),
+    costPpm: Math.round(costFactor * listPricePpm),
   };
 }
 

@@ -55,6 +55,8 @@ export type Route = {
   /** null means the model's. */
   readonly contextTokens: number | null;
   readonly lacks: ReadonlySet<Need>;
+  /** What the provider bills there, in millionths of the price. */
+  readonly costPpm: number;
 };
 
 /** A capability that a request may need from its route. */

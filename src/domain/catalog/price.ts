@@ -113,6 +113,12 @@ export function ownKeyPrice(
   };
 }
 
+/** Returns the price of a route whose provider bills `costPpm` millionths of the price. */
+export function atCost(price: AppliedPrice, costPpm: number): AppliedPrice {
+  if (costPpm === listPricePpm) return price;
+  return { ...price, upstream: listPrices(price.upstream, { markup: 1, multiplierPpm: costPpm }) };
+}
+
 /** The end of a price's version for a call with the account's own key. */
 const ownKeyMark = '~own';
 

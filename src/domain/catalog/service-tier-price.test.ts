@@ -10,6 +10,7 @@ import { roundUpToMicro } from '../../lib/money.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 import {
   affordableOutputTokens,
+  atCost,
   ownKeyPrice,
   priceFor,
   priceUsage,
@@ -140,6 +141,28 @@ describe('any answer to any request', () => {
           assert.equal(upstreamCostOf(price, { usage, nowMs }), charged.upstreamCostMicros);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  test('costs its account the same on a route that costs the operator more or less', () => {
+    const withFactor = cases.chain((one) =>
+      fc.integer({ min: 0, max: 3_000_000 }).map((costPpm) => ({ ...one, costPpm })),
+    );
+    fc.assert(
+      fc.property(withFactor, ({ entry, allowed, usage, nowMs, markup, costPpm }) => {
+        const price = { ...applied(entry, markup), allowed };
+        const [plain, there] = [price, atCost(price, costPpm)].map((of) =>
+          priceUsage(of, { usage, nowMs }),
+        ) as [ReturnType<typeof priceUsage>, ReturnType<typeof priceUsage>];
+        assert.equal(there.costMicros, plain.costMicros);
+        // Each token's price is rounded up to a picodollar, and the sum to a microdollar.
+        const exact = (plain.upstreamCostMicros * costPpm) / 1_000_000;
+        const slack = 2 + costPpm / 1_000_000 + totalInputTokens(usage) + usage.outputTokens;
+        assert(Math.abs(there.upstreamCostMicros - exact) <= slack, `${exact}`);
+        const tenth = atCost(price, 1_100_000).upstream.base.output;
+        assert.equal(tenth, Math.ceil((price.upstream.base.output * 11) / 10));
+      }),
+      { numRuns: 1_000 },
     );
   });
 

@@ -1,7 +1,12 @@
 // Plans the routes of a request and the most that it can cost on any of them: one hold covers
 // whichever serves. Each route gets a request of its own, written when its turn comes.
 import { ApiError } from '../../canonical/errors.ts';
-import { ownKeyPrice, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
+import {
+  atCost,
+  ownKeyPrice,
+  type AppliedPrice,
+  type PriceFactor,
+} from '../../domain/catalog/price.ts';
 import type { ChosenRoute } from './route.ts';
 import {
   highestOf,
@@ -143,7 +148,7 @@ export class RoutePlan {
   }
 
   #priceOf({ route }: Candidate, search: AskedSearch | null): AppliedPrice {
-    const price = priceWith(this.#tokenPrice, search);
+    const price = priceWith(atCost(this.#tokenPrice, route.costPpm), search);
     const isOwnSearch = search?.own !== undefined;
     return route.name.ownKeyId === undefined ? price : ownKeyPrice(price, { isOwnSearch });
   }

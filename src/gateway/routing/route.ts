@@ -17,7 +17,7 @@ import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
 import { modelEnded } from '../retirement-headers.ts';
 import type { RouteName } from '../calling/health.ts';
 
-export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks'> & {
+export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks' | 'costPpm'> & {
   /** The sandbox answers instead of the host; nothing is sent. */
   readonly isSandbox: boolean;
   readonly provider: ConnectedProvider;
@@ -117,7 +117,7 @@ type RouteOfModel = Required<Pick<RouteQuery, 'model' | 'clientFormat' | 'body'>
 function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRoute {
   const { route, model, isSandbox } = asked;
   const { kind } = provider;
-  const { api, upstreamModel, rank, weight, contextTokens, lacks } = route;
+  const { api, upstreamModel, rank, weight, contextTokens, lacks, costPpm } = route;
   const format = api ?? formatOf(kind, asked);
   const { ownKeyId } = provider;
   const name = {
@@ -140,6 +140,7 @@ function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRo
     weight,
     contextTokens,
     lacks,
+    costPpm,
     passFields,
   };
 }

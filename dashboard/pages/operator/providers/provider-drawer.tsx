@@ -19,6 +19,17 @@ type Props = Parts & {
   readonly onClose: () => void;
 };
 
+/** What says where a cloud runs its models. Others have an address. */
+const placeFields: Readonly<Record<string, readonly string[]>> = {
+  azure: ['base_url', 'api_version'],
+  bedrock: ['region'],
+  vertex: ['project', 'region'],
+};
+
+function otherPlaces(place: readonly string[]): readonly string[] {
+  return ['region', 'project', 'api_version'].filter((field) => !place.includes(field));
+}
+
 export function ProviderDrawer({ name, onClose, ...parts }: Props) {
   return (
     <DetailDrawer item={name} onClose={onClose} title={(shown) => shown}>
@@ -51,6 +62,7 @@ function ProviderPanel({
   const isNew = savedAt(saved, path) === undefined && hint === undefined && provider === undefined;
   // Without a key there would be nothing to save.
   const switchOn = known && !known.needs_key && isNew;
+  const place = placeFields[known?.kind ?? ''] ?? ['base_url'];
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -70,8 +82,8 @@ function ProviderPanel({
           ...inForceBelow(parts.settings, path),
           ...(hint === undefined ? {} : { api_key: `Saved: ${hint}` }),
         }}
-        first={known ? ['api_key', 'base_url'] : ['kind', 'base_url', 'api_key']}
-        omitted={known ? ['kind', 'enabled'] : ['enabled']}
+        first={known ? ['api_key', ...place] : ['kind', 'base_url', 'api_key']}
+        omitted={['enabled', ...(known ? ['kind', ...otherPlaces(place)] : [])]}
         alsoChanged={switchOn ? [{ path: [...path, 'enabled'], value: true }] : []}
         submit={isNew ? 'Save and switch on' : 'Save changes'}
         note={`${isNew ? 'added' : 'changed'} the provider ${name}`}
