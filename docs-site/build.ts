@@ -72,6 +72,7 @@ export async function buildSite(folder: string): Promise<void> {
   });
   write('llms.txt', listOfPages(sections, entryOf));
   write('robots.txt', robots);
+  write('sitemap.xml', sitemap(sections.flatMap(({ pages }) => pages)));
   write('favicon.ico', await iconFile(readFileSync(iconSource)));
 }
 
@@ -82,8 +83,19 @@ const robots = `User-agent: *
 Allow: /docs
 Allow: /llms.txt
 Allow: /openapi.json
+Allow: /sitemap.xml
 Disallow: /
+Sitemap: {{gateway}}/sitemap.xml
 `;
+
+/** https://www.sitemaps.org/protocol.html */
+function sitemap(names: readonly string[]): string {
+  const urls = names.map((name) => `<url><loc>{{gateway}}${addressOf(name)}</loc></url>\n`);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.join('')}</urlset>
+`;
+}
 
 function readDocuments(): Map<string, Document> {
   const written = (section: Section) =>
@@ -126,7 +138,7 @@ function passagesOf(documents: ReadonlyMap<string, Document>): FoundPassage[] {
   );
   const written = [...documents].flatMap(([name, { title, audience, passages }]) =>
     passages
-      .filter(({ text }) => text !== '')
+      .filter(({ text, heading }) => text !== '' || heading === '')
       .map(({ id, heading, text }) => ({
         address: addressOf(name) + (id && `#${id}`),
         page: title,

@@ -66,6 +66,7 @@ ${navigation
 <main id="content" tabindex="-1">
 <article>
 ${page.name === null ? '' : renderPageTools(page.name)}${page.html}</article>
+${renderTurns(navigation, page)}
 </main>
 ${renderContents(page.headings)}
 </div>
@@ -87,6 +88,24 @@ function renderAudiences(navigation: readonly NavigationSection[], current: Audi
 /** A script adds a button that copies the text. */
 function renderPageTools(name: string): string {
   return `<p class="page-tools"><a href="${markdownAddressOf(name)}">Markdown</a></p>\n`;
+}
+
+/** Links to the pages before and after, in the order of the navigation. */
+function renderTurns(navigation: readonly NavigationSection[], { name, audience }: Page): string {
+  const pages = navigation
+    .filter((section) => section.audience === audience)
+    .flatMap((section) => section.pages);
+  const at = pages.findIndex((page) => page.name === name);
+  if (at === -1) return '';
+  const link = (
+    rel: 'prev' | 'next',
+    title: string,
+    page = pages[at + (rel === 'next' ? 1 : -1)],
+  ) =>
+    page
+      ? `<a rel="${rel}" href="${addressOf(page.name)}"><small>${title}</small> ${escapeHtml(page.title)}</a>`
+      : '<span></span>';
+  return `<nav class="turns" aria-label="Pages before and after">\n${link('prev', 'Previous')}\n${link('next', 'Next')}\n</nav>`;
 }
 
 function renderSection({ title, pages }: NavigationSection, current: string | null): string {

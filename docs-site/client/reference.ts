@@ -76,7 +76,7 @@ function renderCall(api: ApiDocument, call: Call): HTMLElement {
     'section',
     { class: 'call', id: operationId },
     element('h3', {}, summary ?? operationId),
-    element('p', {}, element('code', { class: 'path' }, `${method} ${path}`)),
+    element('p', {}, element('code', { class: 'path' }, `${method} `, ...breakable(path))),
     text,
     samples && samples.root,
   );

@@ -6,6 +6,8 @@ const resultsMax = 12;
 const excerptChars = 140;
 /** Pages for other readers come later. */
 const otherAudienceShare = 0.3;
+/** The page that the query names comes before a heading inside another. */
+const namedBoost = 20;
 
 type Index = {
   readonly search: MiniSearch<FoundPassage & { readonly id: number }>;
@@ -55,8 +57,11 @@ export function startSearch(form: HTMLFormElement): void {
     const { search, passages } = await load();
     if (query !== input.value.trim()) return; // A newer input is under way.
     const { audience } = document.body.dataset;
-    const boostDocument = (id: unknown) =>
-      passages[Number(id)]!.audience === audience ? 1 : otherAudienceShare;
+    const boostDocument = (id: unknown) => {
+      const passage = passages[Number(id)]!;
+      if (passage.audience !== audience) return otherAudienceShare;
+      return passage.heading === '' ? 1 + namedBoost * namedPart(passage.page, query) : 1;
+    };
     const hits = search.search(query, { boostDocument }).slice(0, resultsMax);
     show(
       hits.map(({ id, terms }) => ({ passage: passages[Number(id)]!, terms })),
@@ -75,6 +80,15 @@ export function startSearch(form: HTMLFormElement): void {
     list.append(...hits.map(renderHit));
     found.replaceChildren(state, ...(hits.length === 0 ? [] : [list]));
   }
+}
+
+/** Returns which part of a title's words the query has; 0 when it has others too. */
+function namedPart(title: string, query: string): number {
+  const [named, asked] = [title, query].map(
+    (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
+  );
+  const isNamed = asked!.every((word) => named!.some((part) => part.startsWith(word)));
+  return isNamed ? asked!.length / named!.length : 0;
 }
 
 async function loadIndex(address: string): Promise<Index> {

@@ -661,6 +661,7 @@ export const publicOperations = {
   'GET /robots.txt': file('getRobots', 'Read what search engines may visit'),
   'GET /favicon.ico': file('getIcon', 'Get the icon of this gateway'),
   'GET /llms.txt': file('getDocumentationList', 'List the documentation for language models'),
+  'GET /sitemap.xml': file('getSitemap', 'List the documentation for search engines'),
   'GET /assets/*': file('getAsset', 'Read a file of the dashboard', 'file'),
   'POST /webhooks/stripe': {
     id: 'takeStripeEvent',

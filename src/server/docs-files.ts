@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { assetHeaders, BuiltFiles, mediaTypeOf } from './built-files.ts';
+import { escapeHtml } from '../lib/escape-html.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { htmlTables, markdownTables } from './docs-models.ts';
 import { publicPrices } from './models.ts';
@@ -12,7 +13,7 @@ import { baseUrlOf } from './server-url.ts';
 export const docsPath = '/docs';
 
 /** Files of the root that the documentation brings. */
-export const rootFiles = ['robots.txt', 'favicon.ico', 'llms.txt'] as const;
+export const rootFiles = ['robots.txt', 'favicon.ico', 'llms.txt', 'sitemap.xml'] as const;
 
 export class DocsFiles {
   readonly #files: BuiltFiles;
@@ -54,11 +55,11 @@ export class DocsFiles {
   /** Writes the prices in force and this gateway's address into the files that name them. */
   async #send(name: string, request: FastifyRequest, reply: FastifyReply) {
     const tables = modelPages[name];
-    if (!tables && !/\.(?:md|txt)$/.test(name)) return this.#files.send(name, request, reply);
+    if (!tables && !/\.(?:md|txt|xml)$/.test(name)) return this.#files.send(name, request, reply);
     const address = baseUrlOf(request.server.publicUrl, request);
     const text = (await this.#files.text(name))
       .replace('{{models}}', () => tables?.(publicPrices(this.#context)) ?? '')
-      .replaceAll('{{gateway}}', () => address);
+      .replaceAll('{{gateway}}', () => (name.endsWith('.xml') ? escapeHtml(address) : address));
     return reply.type(mediaTypeOf(name)).send(text);
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { homePage, isMade, sections } from '../../docs-site/contents.ts';
+import { addressOf, homePage, isMade, sections } from '../../docs-site/contents.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -64,6 +64,53 @@ test('the search finds a passage, and the keyboard opens it', async () => {
     await page.getByText('Nothing found').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('Nothing found').waitFor({ state: 'hidden' });
+  });
+});
+
+test('a page that the query names is found first', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    for (const audience of ['customers', 'operators'] as const) {
+      const own = sections.filter((section) => section.audience === audience);
+      const names = own.flatMap((section) => section.pages);
+      await page.goto(addressOf(names[0]!));
+      const links = page.locator('#navigation a:not(.audiences a)');
+      const titles = await links.allTextContents();
+      for (const title of titles) {
+        await page.getByRole('searchbox').fill(title);
+        const first = page.locator('#found li:first-child a');
+        await first.filter({ hasText: title }).waitFor();
+        // Two pages have the same title.
+        const named = names.filter((_name, at) => titles[at] === title).map(addressOf);
+        assert.ok(named.includes((await first.getAttribute('href'))!), title);
+      }
+    }
+    await page.goto('/docs');
+    await page.getByRole('searchbox').fill('idempotency');
+    await page.locator('#found li:first-child a[href="/docs/guides/idempotency"]').waitFor();
+  });
+});
+
+test('a path in the reference’s list breaks before slashes and hyphens only', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    for (const name of ['reference', 'admin-reference']) {
+      await page.goto(`/docs/${name}`);
+      await page.locator('.calls a').first().waitFor();
+      const broken = await page.locator('.calls a').evaluateAll((links) =>
+        links.flatMap((link) =>
+          [...link.childNodes].flatMap(({ textContent: text }, index) => {
+            const node = link.childNodes[index]!;
+            return [...(text ?? '').matchAll(/[^-]+/g)].flatMap(({ 0: word, index: start }) => {
+              if (node.nodeType !== Node.TEXT_NODE || word.trim() === '') return [];
+              const range = new Range();
+              range.setStart(node, start);
+              range.setEnd(node, start + word.length);
+              return range.getClientRects().length > 1 ? [text] : [];
+            });
+          }),
+        ),
+      );
+      assert.deepEqual(broken, []);
+    }
   });
 });
 

@@ -134,6 +134,33 @@ test('/llms.txt lists every page with its address', async () => {
   assert.ok(text.includes('Set `stream: true`, and the answer arrives'));
 });
 
+test('/sitemap.xml lists every page with its address, and /robots.txt names it', async () => {
+  const answer = await read('/sitemap.xml', 'text/html');
+  assert.equal(answer.headers.get('content-type'), 'application/xml; charset=utf-8');
+  const listed = [...(await answer.text()).matchAll(/<url><loc>([^<]+)<\/loc><\/url>/g)];
+  const places = pageNames.map((name) => gateway.url + addressOf(name));
+  assert.deepEqual(
+    listed.map(([, address]) => address),
+    places,
+  );
+  const robots = await (await read('/robots.txt')).text();
+  assert.ok(robots.includes(`Sitemap: ${gateway.url}/sitemap.xml`));
+});
+
+test('each page leads to the one before and the one after, of the same readers', async () => {
+  for (const { audience } of sections) {
+    const own = sections
+      .filter((section) => section.audience === audience)
+      .flatMap(({ pages }) => pages);
+    for (const [at, name] of own.entries()) {
+      const text = await (await read(addressOf(name), 'text/html')).text();
+      const link = (rel: string) => new RegExp(`<a rel="${rel}" href="([^"]+)"`).exec(text)?.[1];
+      const beside = [own[at - 1], own[at + 1]].map((other) => other && addressOf(other));
+      assert.deepEqual([link('prev'), link('next')], beside, name);
+    }
+  }
+});
+
 test('a browser that asks for the icon or for /robots.txt gets these, not the dashboard', async () => {
   const icon = await read('/favicon.ico', 'text/html,image/*');
   assert.equal(icon.headers.get('content-type'), 'image/x-icon');
@@ -144,7 +171,10 @@ test('a browser that asks for the icon or for /robots.txt gets these, not the da
   assert.equal((await sharp(bytes.subarray(start)).metadata()).width, 32);
   const robots = await read('/robots.txt', 'text/html');
   assert.equal(robots.headers.get('content-type'), 'text/plain; charset=utf-8');
-  assert.match(await robots.text(), /^User-agent: \*\nAllow: \/docs\n[^]*Disallow: \/\n$/);
+  assert.match(
+    await robots.text(),
+    /^User-agent: \*\nAllow: \/docs\n[^]*Disallow: \/\nSitemap: http\S+\/sitemap.xml\n$/,
+  );
 });
 
 type Info = {
