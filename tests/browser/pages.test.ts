@@ -2,6 +2,7 @@
 // before its first page.
 import './shell.ts';
 import './drafts.ts';
+import './first-figures.ts';
 import './restart.ts';
 import './tables.ts';
 import './every-page.ts';
