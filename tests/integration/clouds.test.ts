@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
 import { answerContent, streamFrames, wholeAnswer } from '../support/answers.ts';
+import { endpoints } from '../support/endpoints.ts';
 import { signatureOf } from '../support/aws-signature.ts';
 import { encodeEvent, encodeException, encodeInvoked } from '../support/event-stream.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -501,4 +502,32 @@ test('a deployment that is not there leaves the request to the next route', asyn
   assert.equal(reply.status, 200, reply.text);
   assert.equal(asked.length, 2);
   assert.ok(isObject(JSON.parse(reply.text)));
+});
+
+test('test keys are answered by played clouds, in every format, with tools and thoughts', async () => {
+  const { key: testKey } = await gateway.makeKey({ mode: 'test' });
+  const tool = { name: 'get_weather', description: 'Weather', parameters: { type: 'object' } };
+  for (const model of [
+    'nova',
+    'bedrock-claude',
+    'gpt',
+    'azure-claude',
+    'gemini',
+    'vertex-claude',
+    'llama',
+  ])
+    for (const client of endpoints)
+      for (const stream of [false, true]) {
+        const said = client.body({ model, stream });
+        const { reply, asked } = await gateway.recordUpstream(() =>
+          gateway.post(client.path, { key: testKey, body: said }),
+        );
+        assert.equal(reply.status, 200, reply.text);
+        assert.match(reply.text, /sandbox/i);
+        assert.equal(asked.length, 0);
+      }
+  const messages = [{ role: 'user', content: 'sandbox: tool=get_weather {"city":"Oslo"}' }];
+  const body = { model: 'nova', messages, tools: [{ type: 'function', function: tool }] };
+  const called = await gateway.post('/v1/chat/completions', { key: testKey, body });
+  assert.match(called.text, /"name":"get_weather"/);
 });

@@ -1,0 +1,310 @@
+// What clouds answer when they fail, to clients of each format: the right status, free of charge, with
+// another route where that may help, and nothing about the operator's account in it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { encodeEvent, encodeInvoked } from '../support/event-stream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  framesText,
+  type Script,
+} from '../support/upstream.ts';
+
+const content = { text: 'one two three', tokens: { input: 5, output: 20 } };
+const secrets = ['azure-key-123456', 'bedrock-api-key-abc', 'my-secret-project', '123456789012'];
+const binary = { headers: { 'content-type': 'application/vnd.amazon.eventstream' } };
+const sse = { headers: { 'content-type': 'text/event-stream' } };
+
+type Cloud = {
+  readonly name: string;
+  readonly provider: object;
+  readonly model: string;
+  readonly paths: readonly [whole: string, stream: string];
+  readonly whole: object;
+  /** Each piece is one event. */
+  readonly pieces: readonly Buffer[];
+  readonly headers: typeof binary;
+  /** Pieces after which the answer is complete, and charged. */
+  readonly complete: number;
+};
+
+const usage = { inputTokens: 5, outputTokens: 20, totalTokens: 25 };
+const converse: readonly Buffer[] = [
+  encodeEvent('messageStart', { role: 'assistant' }),
+  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'one ' } }),
+  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'two three' } }),
+  encodeEvent('contentBlockStop', { contentBlockIndex: 0 }),
+  encodeEvent('messageStop', { stopReason: 'end_turn' }),
+  encodeEvent('metadata', { usage }),
+];
+
+function framesOf(wire: UpstreamWireName) {
+  const { start, deltas, end } = streamFrames(wire, content);
+  return [...start, ...deltas, ...end];
+}
+
+const clouds: readonly Cloud[] = [
+  {
+    name: 'azure',
+    provider: { kind: 'azure', api_key: secrets[0] },
+    model: 'claude-prod',
+    paths: ['/azure/anthropic/v1/messages', '/azure/anthropic/v1/messages'],
+    whole: wholeAnswer('messages', content),
+    pieces: framesOf('messages').map((frame) => Buffer.from(framesText([frame]))),
+    headers: sse,
+    complete: framesOf('messages').length - 1,
+  },
+  {
+    name: 'bedrock',
+    provider: { kind: 'bedrock', api_key: secrets[1] },
+    model: 'amazon.nova-lite-v1:0',
+    paths: [
+      '/bedrock/model/amazon.nova-lite-v1%3A0/converse',
+      '/bedrock/model/amazon.nova-lite-v1%3A0/converse-stream',
+    ],
+    whole: {
+      output: { message: { role: 'assistant', content: [{ text: content.text }] } },
+      stopReason: 'end_turn',
+      usage,
+    },
+    pieces: converse,
+    headers: binary,
+    complete: 5,
+  },
+  {
+    name: 'bedrock-claude',
+    provider: { kind: 'bedrock', api_key: secrets[1] },
+    model: 'us.anthropic.claude-sonnet-5',
+    paths: [
+      '/bedrock-claude/model/us.anthropic.claude-sonnet-5/invoke',
+      '/bedrock-claude/model/us.anthropic.claude-sonnet-5/invoke-with-response-stream',
+    ],
+    whole: wholeAnswer('messages', content),
+    pieces: framesOf('messages').map((frame) => encodeInvoked((frame as { data: object }).data)),
+    headers: binary,
+    complete: framesOf('messages').length - 1,
+  },
+  {
+    name: 'vertex',
+    provider: { kind: 'vertex', project: secrets[2], api_key: 'express-key-1234' },
+    model: 'gemini-3.8-flash',
+    paths: [
+      `/vertex/v1beta1/projects/${secrets[2]}/locations/global/publishers/google/models/gemini-3.8-flash:generateContent`,
+      `/vertex/v1beta1/projects/${secrets[2]}/locations/global/publishers/google/models/gemini-3.8-flash:streamGenerateContent`,
+    ],
+    whole: wholeAnswer('gemini', content),
+    pieces: framesOf('gemini').map((frame) => Buffer.from(framesText([frame]))),
+    headers: sse,
+    complete: framesOf('gemini').length,
+  },
+];
+
+let gateway: TestGateway;
+let key: string;
+
+before(async () => {
+  gateway = await startGateway(({ url }) => ({
+    providers: {
+      ...Object.fromEntries(
+        clouds.map(({ name, provider }) => [name, { ...provider, base_url: `${url}/${name}` }]),
+      ),
+      spare: { kind: 'openai-compatible', base_url: `${url}/spare/v1`, api_key: 'none' },
+    },
+    models: Object.fromEntries(
+      clouds.flatMap(({ name, model }) => {
+        const route = { provider: name, model };
+        const prices = { input: 1, output: 1 };
+        const spare = { provider: 'spare', model: 's' };
+        return [
+          [`${name}-alone`, { routes: [route], prices }],
+          [`${name}-both`, { routes: [route, spare], prices }],
+        ];
+      }),
+    ),
+    retries: { max_attempts: 1 },
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+  gateway.upstream.on('/spare/v1/chat/completions', answerJson(wholeAnswer('chat', content)));
+});
+after(() => gateway.stop());
+
+const balance = async () => (await gateway.get('/v1/balance', { key })).text;
+
+type Said = readonly [status: number, body: object];
+
+const arn = 'arn:aws:iam::123456789012:role/x';
+const said: Readonly<
+  Record<string, readonly (readonly [Said, verdict: 'client' | 'route' | 'passes'])[]>
+> = {
+  azure: [
+    [
+      [
+        401,
+        {
+          error: {
+            code: '401',
+            message: 'Access denied due to invalid subscription key azure-key-123456',
+          },
+        },
+      ],
+      'route',
+    ],
+    [
+      [
+        404,
+        { error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } },
+      ],
+      'route',
+    ],
+    [[429, { error: { code: 'RateLimitReached', message: 'Wait.', details: 'Wait.' } }], 'passes'],
+    [
+      [
+        400,
+        { error: { code: 'content_filter', message: 'The prompt was filtered.', innererror: {} } },
+      ],
+      'client',
+    ],
+  ],
+  bedrock: [
+    [[403, { message: `User: ${arn} is not authorized to perform: bedrock:InvokeModel` }], 'route'],
+    [[400, { message: 'The provided model identifier is invalid.' }], 'route'],
+    [
+      [
+        400,
+        {
+          message:
+            'Invocation of model ID x with on-demand throughput isn’t supported. Retry with an inference profile.',
+        },
+      ],
+      'route',
+    ],
+    [
+      [400, { message: 'Malformed input request: #: extraneous key [x] is not permitted' }],
+      'client',
+    ],
+    [
+      [400, { message: 'Input Tokens Exceeded: Number of input tokens exceeds maximum length' }],
+      'client',
+    ],
+    [[424, { message: 'The model returned the following errors: oops' }], 'passes'],
+    [[429, { message: 'Too many requests' }], 'passes'],
+    [[503, { message: 'Unavailable' }], 'passes'],
+  ],
+  'bedrock-claude': [
+    [[403, { Message: `${arn} has no access` }], 'route'],
+    [[400, { message: 'max_tokens: must be positive' }], 'client'],
+  ],
+  vertex: [
+    [
+      [
+        403,
+        {
+          error: {
+            code: 403,
+            message: 'Permission denied on projects/my-secret-project',
+            status: 'PERMISSION_DENIED',
+          },
+        },
+      ],
+      'route',
+    ],
+    [
+      [
+        404,
+        {
+          error: {
+            code: 404,
+            message:
+              'Publisher Model `projects/my-secret-project/locations/global/x` was not found',
+            status: 'NOT_FOUND',
+          },
+        },
+      ],
+      'route',
+    ],
+    [[400, { error: { code: 400, message: 'off', status: 'FAILED_PRECONDITION' } }], 'route'],
+    [
+      [
+        429,
+        [{ error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED' } }],
+      ],
+      'passes',
+    ],
+    [
+      [
+        400,
+        {
+          error: {
+            code: 400,
+            message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
+            status: 'INVALID_ARGUMENT',
+          },
+        },
+      ],
+      'client',
+    ],
+  ],
+};
+
+for (const { name, paths } of clouds) {
+  for (const [[status, body], verdict] of said[name]!) {
+    test(`${name} answers ${status} ${JSON.stringify(body).slice(0, 60)}: ${verdict}`, async () => {
+      for (const path of paths) gateway.upstream.on(path, answerStatus(status, { body }));
+      const earlier = await balance();
+      for (const client of endpoints)
+        for (const stream of [false, true]) {
+          const ask = (model: string) =>
+            gateway.post(client.path, { key, body: client.body({ model, stream }) });
+          const alone = await ask(`${name}-alone`);
+          assert.ok(alone.status >= 400, alone.text);
+          const isClients = alone.status < 500;
+          // A model that is not there is said as the request's fault when no other route has it.
+          if (verdict !== 'route') assert.equal(isClients, verdict === 'client', alone.text);
+          for (const secret of secrets) assert.ok(!alone.text.includes(secret), alone.text);
+          assert.equal(await balance(), earlier);
+        }
+      const both = await gateway.post('/v1/chat/completions', {
+        key,
+        body: { model: `${name}-both`, messages: [{ role: 'user', content: 'Hi' }] },
+      });
+      assert.equal(both.status, verdict === 'client' ? 400 : 200, both.text);
+    });
+  }
+}
+
+for (const { name, paths, pieces, headers, complete, whole } of clouds) {
+  test(`${name}: a stream that ends early is free, and one that is complete is charged`, async () => {
+    gateway.upstream.on(paths[0], answerJson(whole));
+    for (const client of endpoints)
+      for (let sent = 0; sent <= pieces.length; sent++) {
+        const cut: Script = answerBytes(Buffer.concat(pieces.slice(0, sent)), headers);
+        gateway.upstream.on(paths[1], cut);
+        if (paths[0] === paths[1] && sent === 0) continue;
+        const earlier = await balance();
+        const body = client.body({ model: `${name}-alone`, stream: true });
+        const reply = await gateway.post(client.path, { key, body });
+        const isCharged = (await balance()) !== earlier;
+        assert.equal(isCharged, sent >= complete, `${client.name} ${sent} ${reply.text}`);
+        if (!isCharged) assert.match(reply.text, /error/);
+      }
+  });
+
+  test(`${name}: a redirect is not followed with the credential`, async () => {
+    const script: Script = (response) => {
+      response.writeHead(307, { location: `${gateway.upstream.url}/stolen` }).end();
+    };
+    for (const path of paths) gateway.upstream.on(path, script);
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/chat/completions', {
+        key,
+        body: { model: `${name}-alone`, messages: [{ role: 'user', content: 'Hi' }] },
+      }),
+    );
+    assert.equal(reply.status, 502, reply.text);
+    assert.ok(asked.every(({ path }) => path !== '/stolen'));
+  });
+}
