@@ -13,6 +13,8 @@ import { jsonOf, ok } from '../support/http.ts';
 import { answerJson } from '../support/upstream.ts';
 
 const password = 'correct horse battery';
+/** Prices from then on apply later, whenever the tests run. */
+const nextYear = `${new Date().getUTCFullYear() + 1}-12-31`;
 const credential = 'sk-typed-in-the-browser-4321';
 const expected = /status of 40[0349]/;
 let gateway: TestGateway;
@@ -130,7 +132,7 @@ test('a changed price is previewed on the last week, and charged from then on', 
     // A price for later.
     await press(model, 'Add price');
     const later = model.getByRole('group', { name: 'Price 2' });
-    await later.getByLabel('From').fill('2027-01-01');
+    await later.getByLabel('From').fill(nextYear);
     await later.getByLabel('Input').fill('1');
     await later.getByLabel('Output').fill('30');
     await save(page, model, 'Save changes');
