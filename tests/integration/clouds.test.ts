@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
+import sharp from 'sharp';
 import { answerContent, streamFrames, wholeAnswer } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { signatureOf } from '../support/aws-signature.ts';
@@ -111,6 +112,9 @@ before(async (t) => {
           prices: { input: 1, output: 1 },
         },
       },
+      image_models: {
+        'gpt-image-flare': { routes: [{ provider: 'keyed', model: 'my-images' }] },
+      },
       retries: { max_attempts: 1 },
     };
   });
@@ -168,6 +172,21 @@ test('a region that costs more takes from the margin, not from the account', asy
     ({ model_id: model }) => model === 'dear-region',
   );
   assert.equal(Number(charge!.upstream_cost_micros), 38);
+});
+
+test('images are made by Azure’s deployments at its v1 address', async () => {
+  const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+  const path = '/keyed/openai/v1/images/generations';
+  gateway.upstream.on(path, answerJson({ data: [{ b64_json: png.toString('base64') }] }));
+  const body = { model: 'gpt-image-flare', prompt: 'A square', response_format: 'b64_json' };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/images/generations', { key, body }),
+  );
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal((asked[0]!.body as JsonObject)['model'], 'my-images');
+  assert.equal(asked[0]!.headers.authorization, 'Bearer azure-key-123456');
 });
 
 test('Claude on Azure is asked in its own format', async () => {
