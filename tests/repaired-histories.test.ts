@@ -119,7 +119,13 @@ function chatResult(hasImage: boolean): string | object[] {
 }
 
 const clients = Object.keys(bodies) as ClientFormatName[];
-const upstreams: readonly UpstreamFormatName[] = ['chat', 'messages', 'responses', 'gemini', 'converse'];
+const upstreams: readonly UpstreamFormatName[] = [
+  'chat',
+  'messages',
+  'responses',
+  'gemini',
+  'converse',
+];
 
 for (const client of clients) {
   for (const upstream of upstreams) {

@@ -39,7 +39,8 @@ export function openCredential(
         url: url.href,
         headers: { 'content-type': type },
         allHeaders: true,
-        body: body ?? '',
+        // The type of a buffer depends on who compiles.
+        body: typeof body === 'string' ? body : new Uint8Array(body ?? []),
         region: region ?? regionOf(url),
         service: 'bedrock',
         datetime: new Date(tools.clock.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
