@@ -1,6 +1,8 @@
 // What clouds answer when they fail, to clients of each format: the right status, free of charge, with
 // another route where that may help, and nothing about the operator's account in it.
 import assert from 'node:assert/strict';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { after, before, test } from 'node:test';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -306,5 +308,52 @@ for (const { name, paths, pieces, headers, complete, whole } of clouds) {
     );
     assert.equal(reply.status, 502, reply.text);
     assert.ok(asked.every(({ path }) => path !== '/stolen'));
+  });
+}
+
+for (const { name, paths, pieces, headers, whole } of clouds) {
+  test(`${name}: OpenAI’s and Anthropic’s own SDKs read its answers, whole and streamed`, async () => {
+    const model = `${name}-alone`;
+    const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+    const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
+    const messages = [{ role: 'user', content: 'Hi' }] as const;
+    gateway.upstream.on(paths[0], answerJson(whole));
+    const chat = await openai.chat.completions.create({ model, messages: [...messages] });
+    const response = await openai.responses.create({ model, input: 'Hi' });
+    const message = await anthropic.messages.create({
+      model,
+      max_tokens: 50,
+      messages: [...messages],
+    });
+    const [block] = message.content;
+    assert.deepEqual(
+      [
+        chat.choices[0]!.message.content,
+        response.output_text,
+        block!.type === 'text' && block!.text,
+      ],
+      [content.text, content.text, content.text],
+    );
+    assert.equal(chat.usage!.total_tokens, 25);
+    gateway.upstream.on(paths[1], answerBytes(Buffer.concat(pieces), { ...headers, paceMs: 1 }));
+    const chunks = await openai.chat.completions.create({
+      model,
+      messages: [...messages],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let tokens = 0;
+    for await (const chunk of chunks) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      tokens = chunk.usage?.total_tokens ?? tokens;
+    }
+    assert.deepEqual([text, tokens], [content.text, 25]);
+    const streamed = await openai.responses.stream({ model, input: 'Hi' }).finalResponse();
+    assert.deepEqual([streamed.output_text, streamed.usage!.total_tokens], [content.text, 25]);
+    const final = await anthropic.messages
+      .stream({ model, max_tokens: 50, messages: [...messages] })
+      .finalMessage();
+    assert.deepEqual(final.usage.output_tokens, 20);
   });
 }
