@@ -40,8 +40,8 @@ let tokens: LocalUpstream;
 let gateway: TestGateway;
 let key: string;
 
-before(async (t) => {
-  tokens = await startUpstream(t as never);
+before(async () => {
+  tokens = await startUpstream();
   process.env['AZURE_AUTHORITY_HOST'] = tokens.url;
   gateway = await startGateway(({ url }) => {
     const route = (provider: string, model: string, more = {}) => ({
@@ -123,7 +123,10 @@ before(async (t) => {
   process.env['GOOGLE_APPLICATION_CREDENTIALS'] = file;
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
 });
-after(() => gateway.stop());
+after(async () => {
+  await gateway.stop();
+  await tokens.close();
+});
 beforeEach(() => {
   tokens.on(entraToken, answerJson({ access_token: 'entra-token-1', expires_in: 3_599 }));
   tokens.on('/google', answerJson({ access_token: 'google-token-1', expires_in: 3_599 }));
