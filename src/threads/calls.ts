@@ -7,7 +7,7 @@ import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { RateGrant, RateRequest } from '../domain/limits/shared-rates.ts';
 import type { SlotRequest } from '../domain/limits/shared-slots.ts';
 import type { SavedSettings } from '../config/saved-settings.ts';
-import type { RouteName, SharedHealth } from '../gateway/calling/health.ts';
+import type { RouteName, SharedHealth } from '../gateway/calling/shared-health.ts';
 import type { ReadMetric } from '../lib/metrics/prometheus.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { SettingsProblem, SettingsState } from '../config/live-settings.ts';

@@ -10,7 +10,7 @@ import { type OpenLedger, openLedger } from '../domain/ledger/open-ledger.ts';
 import { addressRatesInMemory, type AddressRates } from '../domain/limits/address-rates.ts';
 import { type DailyBytes, dailyBytesInMemory } from '../domain/limits/daily-bytes.ts';
 import { openLimits, type Limits } from '../domain/limits/open-limits.ts';
-import { type SharedHealth, shareHealth } from '../gateway/calling/health.ts';
+import { type SharedHealth, shareHealth } from '../gateway/calling/shared-health.ts';
 import type { Clock, SharedTime } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';

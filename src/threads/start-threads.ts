@@ -12,8 +12,8 @@ import { type AddressRates, addressRatesInMemory } from '../domain/limits/addres
 import { type DailyBytes, dailyBytesInMemory } from '../domain/limits/daily-bytes.ts';
 import { LimitsBook } from '../domain/limits/thread-limits.ts';
 import { prepareFirstStart } from '../first-start.ts';
-import { type RouteName, shareHealth, withFurther } from '../gateway/calling/health.ts';
-import { routeNamesOf } from '../gateway/routing/routing.ts';
+import { type RouteName, shareHealth, withFurther } from '../gateway/calling/shared-health.ts';
+import { routeNamesOf } from '../gateway/routing/route-names.ts';
 import { timeLimit } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { LogOutput } from '../lib/log-output.ts';

@@ -80,7 +80,7 @@ test('what Mistral refuses and the answer does not need is left out, and listed'
     body: { model, messages: [hello], ...fields },
   });
   assert.equal(chat.status, 200, chat.text);
-  assert.equal(chat.headers['x-service-ignored'], 'user, safety_identifier, seed');
+  assert.equal(chat.headers['x-service-ignored'], 'user, safety_identifier');
   const metadata = { user_id: 'user_1' };
   const messages = await gateway.post('/v1/messages', {
     key,

@@ -6,7 +6,6 @@ import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
-import { listPricePpm } from './price.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
@@ -209,7 +208,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     weight,
     contextTokens,
     lacks: new Set(lacks),
-    costPpm: Math.round(costFactor * listPricePpm),
+    costPpm: Math.round(costFactor * 1_000_000),
   };
 }
 

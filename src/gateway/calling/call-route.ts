@@ -5,7 +5,8 @@ import type { CallEnding, ProviderCall } from '../../events/request-events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
-import type { RouteHealth, RouteName } from './health.ts';
+import type { RouteHealth } from './health.ts';
+import type { RouteName } from './shared-health.ts';
 import { tryRoutes } from './try-routes.ts';
 import { isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
 

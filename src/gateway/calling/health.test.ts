@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import type { CallEnding } from '../../events/request-events.ts';
-import { RouteHealth, type RouteName, type RouteState } from './health.ts';
+import { RouteHealth, type RouteState } from './health.ts';
+import { type RouteName } from './shared-health.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((provider) => ({ provider, upstreamModel: 'm' })) as [
   RouteName,

@@ -6,19 +6,15 @@ import { LRUCache } from 'lru-cache';
 import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import { SharedLock } from '../../lib/shared-lock.ts';
-
-export type RouteName = {
-  readonly provider: string;
-  readonly upstreamModel: string;
-  /** The account's own key that is used there; left out: the operator's credential. */
-  readonly ownKeyId?: string;
-};
-
-/** The operator's routes have the names of the configuration; one of own keys has more. */
-export function keyOfRoute({ provider, upstreamModel, ownKeyId = '' }: RouteName): string {
-  // Names of providers and ids contain no spaces.
-  return `${provider}${ownKeyId} ${upstreamModel}`;
-}
+import {
+  headBytes,
+  keyOfRoute,
+  recordBytes,
+  recordLength,
+  shareHealth,
+  type RouteName,
+  type SharedHealth,
+} from './shared-health.ts';
 
 export type RouteState = RouteName & {
   /** `probing`: its time is over, and one request at a time tries it. */
@@ -61,30 +57,8 @@ const measuredMsMin = 1_000;
 /** A shorter whole answer measures the wait before it, which any client could make the route's speed. */
 const wholeTokensMin = 100;
 
-/** The records that threads share. A route without a name here has a record in each thread. */
-export type SharedHealth = {
-  readonly names: readonly RouteName[];
-  readonly memory: SharedArrayBuffer;
-};
-
 /** The records of own keys that a thread remembers: it forgets those used least recently. */
 const ownKeyRecordsMax = 10_000;
-/** The room for routes that come while the process runs. */
-const furtherRoutes = 2_048;
-
-/** Makes records for these routes, to be passed to every thread of the process. */
-export function shareHealth(names: readonly RouteName[]): SharedHealth {
-  const records = names.length === 0 ? 0 : names.length + furtherRoutes;
-  return { names, memory: new SharedArrayBuffer(headBytes + records * recordBytes) };
-}
-
-/** Returns the names with those behind them that are new, as far as there is room. */
-export function withFurther({ names, memory }: SharedHealth, wanted: readonly RouteName[]) {
-  const room = Math.floor((memory.byteLength - headBytes) / recordBytes);
-  const known = new Set(names.map(keyOfRoute));
-  return [...names, ...wanted.filter((name) => !known.has(keyOfRoute(name)))].slice(0, room);
-}
-
 export class RouteHealth implements RequestListener {
   readonly #options: RouteHealthOptions;
   readonly #records = new Map<string, SharedRecord>();
@@ -316,10 +290,6 @@ type HealthRecord = {
 
 /** Where a record has tokens, then milliseconds, behind the members of `HealthRecord`. */
 const writingIndex: Readonly<Record<AnswerKind, number>> = { stream: 8, whole: 10 };
-const recordLength = 12;
-const recordBytes = recordLength * Float64Array.BYTES_PER_ELEMENT;
-/** The lock and the number of ejected routes. */
-const headBytes = 8;
 const reasons = [null, 'failures', 'refused'] as const;
 
 function read({ values }: SharedRecord): HealthRecord {

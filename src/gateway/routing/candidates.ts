@@ -4,7 +4,7 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import type { Need } from '../../domain/catalog/model.ts';
 import { withoutTiers, type AppliedPrice, type PriceFactor } from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
-import { keyOfRoute } from '../calling/health.ts';
+import { keyOfRoute } from '../calling/shared-health.ts';
 import type { ChosenRoute } from './route.ts';
 import { conversationOf, drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';

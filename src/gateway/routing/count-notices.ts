@@ -4,7 +4,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { dayOf } from '../../lib/utc-time.ts';
-import type { RouteName } from '../calling/health.ts';
+import type { RouteName } from '../calling/shared-health.ts';
 
 /** Warns of tokens that nothing explains, at most once a day for each provider. */
 export type NoteCounts = (route: RouteName, usage: Usage) => void;

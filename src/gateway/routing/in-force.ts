@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secret } from '../../lib/secrets.ts';
-import type { RouteName } from '../calling/health.ts';
+import type { RouteName } from '../calling/shared-health.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import { connectProviders } from './providers.ts';
 import type { Hosts, Routing } from './routing.ts';

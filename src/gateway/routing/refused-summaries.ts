@@ -1,6 +1,6 @@
 // Remembers the routes whose hosts refuse summaries of reasoning.
 import type { Clock } from '../../lib/clock.ts';
-import { keyOfRoute, type RouteName } from '../calling/health.ts';
+import { keyOfRoute, type RouteName } from '../calling/shared-health.ts';
 
 /** An organisation may be verified meanwhile. */
 const memoryMs = 60 * 60_000;

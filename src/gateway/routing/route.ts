@@ -15,7 +15,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
 import { modelEnded } from '../retirement-headers.ts';
-import type { RouteName } from '../calling/health.ts';
+import type { RouteName } from '../calling/shared-health.ts';
 
 export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks' | 'costPpm'> & {
   /** The sandbox answers instead of the host; nothing is sent. */

@@ -1,8 +1,6 @@
 // State that all requests share when they call providers: circuit breakers, the retry budget,
 // notices to the operator, and chance.
 import { isOwnKeyName } from '../../terms/own-key.ts';
-import { searchModelId } from '../../terms/web-search.ts';
-import { reservedProviderName } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,12 +12,8 @@ import { createCountNotices, type NoteCounts } from './count-notices.ts';
 import { RefusedSummaries } from './refused-summaries.ts';
 import { RetryBudget } from '../calling/retry-budget.ts';
 import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
-import {
-  RouteHealth,
-  type RouteName,
-  type RouteState,
-  type SharedHealth,
-} from '../calling/health.ts';
+import { RouteHealth, type RouteState } from '../calling/health.ts';
+import { type RouteName, type SharedHealth } from '../calling/shared-health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
@@ -72,29 +66,6 @@ export function createRouting(
     noteUnknown: createUnknownNotices(log, clock),
     random: Math.random,
   };
-}
-
-/** Returns the names of all routes that requests can take: of models, images and searches. */
-export function routeNamesOf({ search }: Config, catalog: Catalog): RouteName[] {
-  const names = [
-    ...catalog.list().flatMap(({ routes }) =>
-      routes.flatMap(({ provider, upstreamModel }) => [
-        { provider, upstreamModel },
-        { provider: reservedProviderName, upstreamModel },
-      ]),
-    ),
-    ...catalog.images.list().flatMap(({ routes }) =>
-      routes.flatMap(({ provider, upstreamModels }) =>
-        // A request without a quality or resolution has no name for its model.
-        ['', ...Object.values(upstreamModels)].map((upstreamModel) => ({
-          provider,
-          upstreamModel,
-        })),
-      ),
-    ),
-    ...search.providers.map((provider) => ({ provider, upstreamModel: searchModelId })),
-  ];
-  return [...new Map(names.map((name) => [JSON.stringify(name), name])).values()];
 }
 
 function logChange(

@@ -1,5 +1,4 @@
 // Google Cloud: tokens for a service account, for a workload identity, or of the machine.
-import { importPKCS8, SignJWT } from 'jose';
 import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import {
   CredentialError,
@@ -87,6 +86,8 @@ async function serviceAccountToken(
   const { client_email: issuer, private_key: pem, private_key_id: kid } = document;
   const { token_uri: named } = document;
   const address = typeof named === 'string' ? named : tokenAddress;
+  // Only this needs the package.
+  const { importPKCS8, SignJWT } = await import('jose');
   const issuedAt = Math.floor(tools.clock.nowMs() / 1_000);
   let assertion: string;
   try {
