@@ -330,7 +330,7 @@ for (const { name, paths, pieces, headers, whole } of clouds) {
       [
         chat.choices[0]!.message.content,
         response.output_text,
-        block!.type === 'text' && block!.text,
+        block!.type === 'text' && block.text,
       ],
       [content.text, content.text, content.text],
     );

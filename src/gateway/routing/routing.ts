@@ -13,7 +13,7 @@ import { RefusedSummaries } from './refused-summaries.ts';
 import { RetryBudget } from '../calling/retry-budget.ts';
 import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
 import { RouteHealth, type RouteState } from '../calling/health.ts';
-import { type RouteName, type SharedHealth } from '../calling/shared-health.ts';
+import type { SharedHealth } from '../calling/shared-health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
