@@ -32,6 +32,7 @@ import { CostTable } from './cost-table.tsx';
 import { StatusBadge } from './request-columns.tsx';
 import { RequestBody } from './request-bodies.tsx';
 import { endpointName, finishName } from './request-filters.ts';
+import { WithCode } from '../../parts/with-code.tsx';
 
 /** A null `requestId` closes the drawer. */
 export function RequestDrawer({
@@ -96,7 +97,7 @@ function Inspector({ detail }: { readonly detail: RequestDetail }) {
 function About({ detail }: { readonly detail: RequestDetail }) {
   return (
     <Stack gap="lg">
-      {detail.error && <ErrorPart error={detail.error} />}
+      {detail.error && <ErrorPart error={detail.error} cause={causeOf(detail)} />}
       <Facts detail={detail} />
       <Tries detail={detail} />
       {detail.charge && <CostPart charge={detail.charge} />}
@@ -115,13 +116,28 @@ function CopiedCode({ text, label }: { readonly text: string; readonly label: st
   );
 }
 
-function ErrorPart({ error }: { readonly error: NonNullable<RequestDetail['error']> }) {
+type ErrorParts = {
+  readonly error: NonNullable<RequestDetail['error']>;
+  readonly cause: string | null;
+};
+
+function ErrorPart({ error, cause }: ErrorParts) {
   const { code, message, param, meaning, remedy, documentation_url: address } = error;
   return (
-    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={message ?? meaning}>
+    <Alert
+      color="red"
+      icon={<IconAlertTriangle aria-hidden />}
+      title={<WithCode text={message ?? cause ?? meaning} />}
+    >
       <Stack gap={6}>
-        {message !== null && <Text size="sm">{meaning}</Text>}
-        <Text size="sm">{remedy}</Text>
+        {message !== null && (
+          <Text size="sm">
+            <WithCode text={cause ?? meaning} />
+          </Text>
+        )}
+        <Text size="sm">
+          <WithCode text={remedy} />
+        </Text>
         <Group gap="md">
           {param !== null && (
             <Text size="sm">
@@ -235,6 +251,15 @@ const failureNames: Readonly<Record<string, string>> = {
 };
 
 /** Shown when there was more than one call, or when the only one failed. */
+/** Says which of an error's many meanings it was, where the last call tells; null: none did. */
+function causeOf({ error, history }: RequestDetail): string | null {
+  const last = history?.tries.at(-1);
+  if (error?.code !== 'upstream_unavailable' || last?.ending !== 'failed') return null;
+  const what = last.status === null ? failureNames[last.failure ?? ''] : `status ${last.status}`;
+  if (what === undefined) return null;
+  return `The last call failed: ${last.provider}, ${what.toLowerCase()}. Nothing was charged.`;
+}
+
 function Tries({ detail: { history } }: { readonly detail: RequestDetail }) {
   const tries = history?.tries ?? [];
   if (tries.length < 2 && !tries.some(({ ending }) => ending === 'failed')) return null;
