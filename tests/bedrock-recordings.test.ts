@@ -9,7 +9,13 @@ import { DamagedEventStream, EventStreamParser } from '../src/lib/event-stream.t
 import { isObject, type JsonObject } from '../src/lib/json.ts';
 import { SseParser } from '../src/lib/sse.ts';
 import { toServerSentEvents } from '../src/providers/bedrock/events.ts';
-import { loadCloudRecordings, type CloudRecording } from './support/cloud-recordings.ts';
+import { emptyRequest } from './support/canonical/empty-request.ts';
+import { userTurn } from './support/canonical/parts.ts';
+import {
+  loadCloudRecordings,
+  readVectors,
+  type CloudRecording,
+} from './support/cloud-recordings.ts';
 
 const streams = loadCloudRecordings('bedrock/converse-stream', 'bedrock/invoke-stream').filter(
   ({ file }) => file.endsWith('.b64'),
@@ -52,6 +58,30 @@ for (const { file, bytes } of streams) {
     assert.throws(() => parse([bytes.subarray(0, -1)]), DamagedEventStream);
   });
 }
+
+test('a stream cut at any of its bytes is whole in two pieces, and noticed when the rest is missing', () => {
+  const [shortest] = streams.toSorted((one, other) => one.bytes.length - other.bytes.length);
+  if (!shortest) return;
+  const { bytes } = shortest;
+  const whole = parse([bytes]);
+  let ends = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const start = bytes.subarray(0, at);
+    assert.deepEqual(parse([start, bytes.subarray(at)]), whole, `byte ${at}`);
+    const flipped = Buffer.from(bytes);
+    flipped[at]! ^= 1 << (at % 8);
+    assert.throws(() => parse([flipped]), DamagedEventStream, `byte ${at}`);
+    try {
+      const { length } = parse([start]);
+      assert.deepEqual(parse([start]), whole.slice(0, length));
+      ends += 1;
+    } catch (error) {
+      assert.ok(error instanceof DamagedEventStream, `byte ${at}`);
+    }
+  }
+  // Only between two messages an end is none of the parser's business.
+  assert.equal(ends, whole.length);
+});
 
 async function readAsStream(format: 'converse' | 'messages', pieces: Iterable<Buffer>) {
   const reader = upstreamFormats[format].readStream();
@@ -193,6 +223,86 @@ for (const { file, bytes, path } of streams.filter(
     assert.ok(read.usage.every((count) => count !== undefined));
   });
 }
+
+test('an answer that a guardrail only masked is an ordinary one, and a blocked one is filtered', () => {
+  const bodies = converse
+    .filter(({ file, status }) => file.endsWith('.json') && status === 200)
+    .map(({ bytes }) => JSON.parse(bytes.toString()) as JsonObject)
+    .filter(({ stopReason }) => stopReason === 'guardrail_intervened');
+  const stopOf = (body: JsonObject) => upstreamFormats.converse.readAnswer(body).stop.reason;
+  for (const body of bodies) {
+    assert.equal(stopOf(body), 'end');
+    const trace = JSON.stringify(body['trace']).replaceAll('ANONYMIZED', 'BLOCKED');
+    assert.equal(stopOf({ ...body, trace: JSON.parse(trace) as unknown }), 'content-filter');
+    assert.equal(stopOf({ ...body, trace: undefined }), 'content-filter');
+  }
+  assert.ok(converse.length === 0 || bodies.length >= 3);
+});
+
+test('a stream that a guardrail masked ends as an ordinary one', async () => {
+  const masked = streams.filter(({ bytes }) => bytes.includes('Guardrail masked'));
+  for (const { bytes } of masked)
+    assert.equal((await readAsStream('converse', [bytes])).stop.reason, 'end');
+  assert.ok(streams.length === 0 || masked.length > 0);
+});
+
+test('hidden reasoning goes back as it came, and as Anthropic itself would write it', async () => {
+  const isHidden = ({ file }: CloudRecording) => file.includes('thinking_part_redacted');
+  const whole = converse.find((one) => isHidden(one) && one.file.endsWith('.json'));
+  const stream = streams.find(isHidden);
+  if (!whole || !stream) return;
+  const answers: readonly (readonly [Answer, Buffer])[] = [
+    [upstreamFormats.converse.readAnswer(JSON.parse(whole.bytes.toString())), whole.bytes],
+    [await readAsStream('converse', [stream.bytes]), stream.bytes],
+  ];
+  for (const [{ content }, bytes] of answers) {
+    const recorded = [...bytes.toString('latin1').matchAll(/"redactedContent":"([^"]+)"/g)].map(
+      ([, text]) => text!,
+    );
+    const target = {
+      model: 'us.anthropic.claude-3-7-sonnet-20250219-v1:0',
+      stream: false,
+      maxOutputTokens: 99,
+      thinking: true,
+      isOpenAi: false,
+    };
+    const messages = [
+      userTurn('a'),
+      { role: 'assistant', content: content.filter((part) => part.type === 'thinking') },
+      userTurn('b'),
+    ] as const;
+    const written = (format: 'converse' | 'messages', name: string) => {
+      const { body } = upstreamFormats[format].writeRequest({ ...emptyRequest, messages }, target);
+      return [...JSON.stringify(body).matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))].map(
+        ([, text]) => text!,
+      );
+    };
+    assert.deepEqual(written('converse', 'redactedContent'), recorded);
+    const plain = recorded.map((text) => Buffer.from(text, 'base64').toString());
+    assert.ok(plain.every((text) => /^E[A-Za-z0-9+/=]+$/.test(text)));
+    assert.deepEqual(written('messages', 'data'), plain);
+  }
+});
+
+test('exceptions and errors in a stream are failures with their status and words', async () => {
+  const { eventstream_hex: frames } = (readVectors() ?? {}) as {
+    eventstream_hex?: Readonly<Record<'exception_throttling' | 'error_frame', string>>;
+  };
+  if (!frames) return;
+  for (const [hex, status, message] of [
+    [frames.exception_throttling, 429, 'Too many tokens, please wait before trying again.'],
+    [frames.error_frame, 500, 'internal'],
+  ] as const)
+    for (const pieces of [[Buffer.from(hex, 'hex')], bytesOf(Buffer.from(hex, 'hex'))])
+      await assert.rejects(readAsStream('converse', pieces), (error: UpstreamBroken) => {
+        const { failure } = error;
+        assert.deepEqual(
+          [failure.kind, failure.status, failure.message],
+          ['status', status, message],
+        );
+        return true;
+      });
+});
 
 test('a damaged stream gives what came before, and then breaks', async () => {
   const { bytes } = streams.find(({ group }) => group === 'bedrock/converse-stream') ?? {};

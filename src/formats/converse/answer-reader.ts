@@ -87,10 +87,12 @@ export class AnswerReader {
 
   #readReasoning({ text, signature, redactedContent }: JsonObject): StreamEvent[] {
     if (typeof redactedContent === 'string') {
+      // The bytes of Anthropic's own text, which Claude also takes at other hosts.
+      const value = Buffer.from(redactedContent, 'base64').toString('latin1');
       return [
         ...this.#close(),
         { type: 'thinking-start', redacted: true },
-        { type: 'thinking-signature', signature: { vendor: 'anthropic', value: redactedContent } },
+        { type: 'thinking-signature', signature: { vendor: 'anthropic', value } },
         { type: 'thinking-end' },
       ];
     }

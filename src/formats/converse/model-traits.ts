@@ -3,10 +3,13 @@
 import { isMistral } from '../call-ids.ts';
 
 export type ModelTraits = {
-  /** The prompt may be marked for the cache. */
-  readonly marksCache: boolean;
+  /**
+   * Where the prompt may be marked for the cache. Nova takes marks of five minutes in instructions and
+   * messages, and refuses them among tools. null: nowhere.
+   */
+  readonly cacheMarks: 'claude' | 'nova' | null;
   /** Where reasoning is asked for; null: nowhere. */
-  readonly reasoning: 'claude' | 'nova' | 'effort' | null;
+  readonly reasoning: 'claude' | 'nova' | 'gpt' | 'gpt-oss' | null;
   /** Where `top_k` goes; null: nowhere. */
   readonly topK: 'claude' | 'nova' | null;
   /** Calls have ids of nine letters and digits. */
@@ -17,7 +20,7 @@ export function modelTraits(model: string): ModelTraits {
   const isClaude = model.includes('claude');
   const isNova = /\bnova\b/.test(model);
   return {
-    marksCache: isClaude || isNova,
+    cacheMarks: isClaude ? 'claude' : isNova ? 'nova' : null,
     reasoning: reasoningOf(model, isClaude),
     topK: isClaude ? 'claude' : isNova ? 'nova' : null,
     hasShortIds: isMistral(model),
@@ -27,5 +30,6 @@ export function modelTraits(model: string): ModelTraits {
 function reasoningOf(model: string, isClaude: boolean): ModelTraits['reasoning'] {
   if (isClaude) return 'claude';
   if (/\bnova-[2-9]/.test(model)) return 'nova';
-  return /\bopenai\.|gpt-oss/.test(model) ? 'effort' : null;
+  if (model.includes('gpt-oss')) return 'gpt-oss';
+  return /\bopenai\.gpt-[5-9]/.test(model) ? 'gpt' : null;
 }

@@ -59,7 +59,7 @@ test('reasoning keeps its signature, also when it is hidden', () => {
   const { content } = converse.readAnswer(
     answer('end_turn', {}, [
       { reasoningContent: { reasoningText: { text: 'Hm.', signature: 's' } } },
-      { reasoningContent: { redactedContent: 'cipher' } },
+      { reasoningContent: { redactedContent: Buffer.from('cipher').toString('base64') } },
       { text: 'Yes.' },
     ]),
   );

@@ -4,6 +4,7 @@ import type {
   AssistantPart,
   CacheControl,
   CanonicalRequest,
+  DocumentPart,
   Message,
   TextPart,
   ToolResultPart,
@@ -58,18 +59,22 @@ export function writeConversation(
   return { system: leading, messages: written };
 }
 
-/** Returns the block behind what is marked. Adds `cache_control` to `ignored` where no prompt is kept. */
+/** Returns the block behind what is marked. Adds to `ignored` what is not kept there, or not as long. */
 export function writeMark(
   control: CacheControl | undefined,
-  { marksCache }: ModelTraits,
+  { cacheMarks }: Pick<ModelTraits, 'cacheMarks'>,
   ignored: Set<string>,
 ): JsonObject[] {
   if (!control) return [];
-  if (!marksCache) {
+  if (cacheMarks === null) {
     ignored.add('cache_control');
     return [];
   }
-  return [{ cachePoint: { type: 'default', ...(control.ttl === '1h' && { ttl: '1h' }) } }];
+  const isLong = control.ttl === '1h';
+  if (isLong && cacheMarks === 'nova') ignored.add('cache_control.ttl');
+  return [
+    { cachePoint: { type: 'default', ...(isLong && cacheMarks === 'claude' && { ttl: '1h' }) } },
+  ];
 }
 
 class Writer {
@@ -128,8 +133,16 @@ class Writer {
         if ((part.detail ?? 'auto') !== 'auto') this.#ignored.add('detail');
         return [writeImage(part), ...this.mark(part.cacheControl)];
       case 'document':
-        return [writeDocument(part, this.#documents), ...this.mark(part.cacheControl)];
+        return [writeDocument(part, this.#documents), ...this.#markDocument(part)];
     }
+  }
+
+  /** A mark is refused behind documents that Bedrock turns into text. */
+  #markDocument({ source, cacheControl }: DocumentPart): JsonObject[] {
+    if (source.kind === 'base64' && source.mediaType.toLowerCase() === 'application/pdf')
+      return this.mark(cacheControl);
+    if (cacheControl) this.#ignored.add('cache_control');
+    return [];
   }
 
   mark(control: CacheControl | undefined): JsonObject[] {
@@ -146,7 +159,9 @@ class Writer {
       content: blocks.length > 0 ? blocks : [{ text: '(no output)' }],
       ...(isError && { status: 'error' }),
     };
-    return [{ toolResult: result }, ...this.mark(cacheControl)];
+    // A result holds no marks; one within it becomes its own.
+    const inner = content.findLast((part) => part.cacheControl)?.cacheControl;
+    return [{ toolResult: result }, ...this.mark(cacheControl ?? inner)];
   }
 
   #assistantPart(part: AssistantPart): JsonObject[] {
@@ -176,7 +191,7 @@ class Writer {
           return [];
         }
         const reasoningContent = redacted
-          ? { redactedContent: signature.value }
+          ? { redactedContent: Buffer.from(signature.value, 'latin1').toString('base64') }
           : { reasoningText: { text, signature: signature.value } };
         return [{ reasoningContent }];
       }

@@ -103,7 +103,7 @@ test('marks for the cache are blocks behind what they cover, where the model kee
     system: [{ ...textPart('Long.'), cacheControl }],
     tools: [{ ...tool, cacheControl }],
   };
-  const { body, ignored } = write(fields);
+  const { body, ignored } = write(fields, claude);
   assert.deepEqual(body['system'], [
     { text: 'Long.' },
     { cachePoint: { type: 'default', ttl: '1h' } },
@@ -111,9 +111,44 @@ test('marks for the cache are blocks behind what they cover, where the model kee
   const { tools } = body['toolConfig'] as { tools: object[] };
   assert.deepEqual(tools[1], { cachePoint: { type: 'default', ttl: '1h' } });
   assert.deepEqual(ignored, []);
+  // Nova refuses them among tools, and keeps prompts for five minutes.
+  const short = write(fields, nova);
+  assert.deepEqual(short.body['system'], [{ text: 'Long.' }, { cachePoint: { type: 'default' } }]);
+  assert.equal((short.body['toolConfig'] as { tools: object[] }).tools.length, 1);
+  assert.deepEqual(new Set(short.ignored), new Set(['cache_control', 'cache_control.ttl']));
   const other = write(fields, llama);
   assert.deepEqual(other.ignored, ['cache_control']);
   assert.doesNotMatch(JSON.stringify(other.body), /cachePoint/);
+});
+
+test('a mark within a result stands behind it, and none behind a document that becomes text', () => {
+  const cacheControl = { type: 'ephemeral' } as const;
+  const result = {
+    type: 'tool-result',
+    callId: call.id,
+    content: [{ ...textPart('Sun.'), cacheControl }],
+    isError: false,
+  } as const;
+  const answered = write({
+    messages: [history[0], history[1], { role: 'tool', content: [result] }],
+  });
+  const [, , { content }] = answered.body['messages'] as { content: JsonObject[] }[] as [
+    unknown,
+    unknown,
+    { content: JsonObject[] },
+  ];
+  assert.deepEqual((content[0]!['toolResult'] as JsonObject)['content'], [{ text: 'Sun.' }]);
+  assert.deepEqual(content[1], { cachePoint: { type: 'default' } });
+  for (const [mediaType, isMarked] of [
+    ['application/pdf', true],
+    ['text/plain', false],
+  ] as const) {
+    const source = { kind: 'base64', mediaType, data: 'aGk=' } as const;
+    const document = { type: 'document', source, cacheControl } as const;
+    const { body, ignored } = write({ messages: [{ role: 'user', content: [document] }] });
+    assert.equal(JSON.stringify(body).includes('cachePoint'), isMarked);
+    assert.deepEqual(ignored, isMarked ? [] : ['cache_control']);
+  }
 });
 
 test('reasoning is asked for as each vendor wants it, and listed where it cannot be', () => {
@@ -127,6 +162,7 @@ test('reasoning is asked for as each vendor wants it, and listed where it cannot
     [],
   ]);
   assert.deepEqual(fieldsOf('openai.gpt-oss-120b-1:0'), [{ reasoning_effort: 'high' }, []]);
+  assert.deepEqual(fieldsOf('us.openai.gpt-5.4'), [{ reasoning: { effort: 'high' } }, []]);
   assert.deepEqual(fieldsOf(claude), [{ output_config: { effort: 'high' } }, []]);
   assert.deepEqual(fieldsOf(llama), [undefined, ['reasoning_effort']]);
   assert.deepEqual(fieldsOf(llama, 'none'), [undefined, []]);
@@ -143,6 +179,16 @@ test('Claude’s signed thoughts return to Claude only', () => {
   const { body } = write({ messages }, claude);
   assert.deepEqual((body['messages'] as { content: object[] }[])[1]!.content, [
     { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+  ]);
+  // Hidden ones are bytes there, and a text elsewhere.
+  const hidden = { ...thought, text: '', redacted: true } as const;
+  const withHidden = [messages[0], { role: 'assistant', content: [hidden] }, messages[2]] as const;
+  const redacted = write({ messages: withHidden }, claude).body['messages'] as [
+    unknown,
+    { content: object[] },
+  ];
+  assert.deepEqual(redacted[1].content, [
+    { reasoningContent: { redactedContent: Buffer.from('sig').toString('base64') } },
   ]);
   const other = write({ messages }, llama);
   assert.deepEqual(other.ignored, ['thinking']);

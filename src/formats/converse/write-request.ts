@@ -20,7 +20,8 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ? { ...request, system: [...request.system, jsonInstruction] }
     : request;
   const { system, messages } = writeConversation(instructed, traits, ignored);
-  const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, traits, ignored);
+  const toolTraits = { cacheMarks: traits.cacheMarks === 'nova' ? null : traits.cacheMarks };
+  const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, toolTraits, ignored);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   return {
     body: {
@@ -122,7 +123,9 @@ function writeReasoning(
         },
       };
     }
-    case 'effort':
+    case 'gpt':
+      return effort === null ? null : { reasoning: { effort: levelOf(effort) } };
+    case 'gpt-oss':
       return effort === null ? null : { reasoning_effort: levelOf(effort) };
     case null:
       return null;
