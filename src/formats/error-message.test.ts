@@ -9,6 +9,7 @@ const bodies: [body: unknown, message: string | null][] = [
   [{ message: 'a' }, 'a'],
   [{ object: 'error', message: 'a' }, 'a'],
   [{ detail: 'a' }, 'a'],
+  [{ Message: 'a' }, 'a'],
   [{ detail: [{ loc: ['body'], msg: 'a' }] }, 'a'],
   [[{ error: { code: 400, message: 'a' } }], 'a'],
   [' a\n', 'a'],

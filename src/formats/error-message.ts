@@ -9,9 +9,9 @@ const levelsMax = 8;
 
 /**
  * Reads OpenAI's and Anthropic's `{error: {message}}`, xAI's `{error: "…"}`, Mistral's `{detail:
- * "…"}`, FastAPI's list of `{msg}`, vLLM's `{message}`, Gemini's `[{error}]`, and plain text.
- * `body` is parsed JSON, or text when it was not JSON. Returns null when there is no message, as in
- * a proxy's HTML page.
+ * "…"}`, FastAPI's list of `{msg}`, vLLM's `{message}`, AWS's `{Message}`, Gemini's
+ * `[{error}]`, and plain text. `body` is parsed JSON, or text when it was not JSON. Returns null when
+ * there is no message, as in a proxy's HTML page.
  */
 export function readErrorMessage(body: unknown): string | null {
   return readWithin(body, levelsMax);
@@ -22,7 +22,7 @@ function readWithin(body: unknown, levels: number): string | null {
   if (levels === 0) return null;
   if (Array.isArray(body)) return readWithin(body[0], levels - 1);
   if (!isObject(body)) return null;
-  for (const inner of [body.error, body.message, body.detail, body.msg]) {
+  for (const inner of [body.error, body.message, body.Message, body.detail, body.msg]) {
     const message = readWithin(inner, levels - 1);
     if (message !== null) return message;
   }

@@ -174,6 +174,8 @@ const said: Readonly<
   bedrock: [
     [[403, { message: `User: ${arn} is not authorized to perform: bedrock:InvokeModel` }], 'route'],
     [[400, { message: 'The provided model identifier is invalid.' }], 'route'],
+    // An account that may not use Bedrock yet: github.com/aws/aws-cli/issues/8717 (read 2026-11-29).
+    [[400, { message: 'Operation not allowed' }], 'route'],
     [
       [
         400,

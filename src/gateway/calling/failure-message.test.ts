@@ -74,6 +74,9 @@ const tooLong: Readonly<Record<string, string>> = {
   MiniMax: 'invalid params, context window exceeds limit (2013)',
   'llama.cpp': 'the request exceeds the available context size, try increasing it',
   Perplexity: 'The total length of all messages is too long.',
+  Bedrock: 'Input Tokens Exceeded: Number of input tokens exceeds maximum length',
+  'Claude on Bedrock':
+    'The model returned the following errors: Input is too long for requested model.',
 };
 
 for (const [provider, message] of Object.entries(tooLong)) {

@@ -106,6 +106,8 @@ const tooLong = new RegExp(
     'context.{0,12}(?:length|window|size|limit)',
     'prompt is too long',
     'input token count',
+    'input tokens exceed',
+    'input is too long',
     'too many (?:input )?tokens',
     'maximum context',
     'maximum prompt length',

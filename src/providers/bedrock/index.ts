@@ -59,9 +59,9 @@ function countOfInvoke(): InputCount {
   };
 }
 
-/** What is wrong with the route and comes as if the request were at fault. */
+/** What is wrong with the route, or the operator's account, and comes as if the request were at fault. */
 const faultsOfRoute =
-  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access/i;
+  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed/i;
 
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   const { status, message } = failure;
