@@ -16,10 +16,12 @@ export type ProviderPlace = {
 };
 
 /** How a written request is sent. */
-type SentAs = {
+export type SentAs = {
   readonly format: UpstreamFormatName;
   readonly target: UpstreamTarget;
   readonly client: ForwardableHeaders;
+  /** Gets the names of what is left out for this provider. */
+  readonly ignored: Set<string>;
 };
 
 /** A provider reached over HTTP with one of the upstream formats. */
@@ -52,6 +54,8 @@ export type HttpProviderKind = {
     apiKey: string | null,
     client: ForwardableHeaders,
   ) => Readonly<Record<string, string>>;
+  /** The features of `anthropic-beta` that it knows. Left out: it takes any. */
+  readonly betas?: ReadonlySet<string>;
   /** True for OpenAI's own API, whose Chat differs from that of other hosts. Left out: another. */
   readonly isOpenAi?: true;
   /**

@@ -363,11 +363,17 @@ test('Claude on Bedrock keeps its own format, with its betas in the body', async
       messages: [
         {
           role: 'user',
-          content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }],
+          content: [
+            { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', scope: 'global' } },
+          ],
         },
       ],
+      tools: [{ name: 'f', input_schema: { type: 'object' }, eager_input_streaming: true }],
     };
-    const headers = { 'anthropic-beta': 'context-management-2025-06-27,skills-2025-10-02' };
+    const headers = {
+      'anthropic-beta':
+        'context-management-2025-06-27,skills-2025-10-02,redact-thinking-2026-02-12',
+    };
     const { reply, asked } = await gateway.recordUpstream(() =>
       gateway.post('/v1/messages', { key, body, headers }),
     );
@@ -382,9 +388,24 @@ test('Claude on Bedrock keeps its own format, with its betas in the body', async
         sent['anthropic_version'],
         sent['anthropic_beta'],
       ],
-      [undefined, undefined, undefined, 'bedrock-2023-05-31', ['context-management-2025-06-27']],
+      [
+        undefined,
+        undefined,
+        undefined,
+        'bedrock-2023-05-31',
+        ['context-management-2025-06-27', 'fine-grained-tool-streaming-2025-05-14'],
+      ],
     );
-    assert.match(asked[0]!.text, /cache_control/);
+    assert.match(asked[0]!.text, /"cache_control":\{"type":"ephemeral"\}/);
+    assert.doesNotMatch(asked[0]!.text, /eager_input_streaming/);
+    assert.deepEqual(
+      new Set(String(reply.headers['x-service-ignored']).split(/, ?/)),
+      new Set([
+        'cache_control.scope',
+        'anthropic-beta.redact-thinking-2026-02-12',
+        'anthropic-beta.skills-2025-10-02',
+      ]),
+    );
     assert.equal(asked[0]!.headers.authorization, 'Bearer bedrock-api-key-abc');
   }
 });
@@ -447,6 +468,37 @@ test('what Claude cannot do on a cloud is refused by name, or served by another 
       assert.equal(reply.status, 400, reply.text);
       assert.ok(reply.text.includes(field), reply.text);
     }
+});
+
+test('Claude on Vertex gets the betas that are known there', async () => {
+  const path =
+    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict';
+  gateway.upstream.on(path, answerContent('messages', content));
+  const body = {
+    model: 'vertex-claude',
+    max_tokens: 20,
+    cache_control: { type: 'ephemeral' },
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  const headers = {
+    'anthropic-beta': 'claude-code-20250219,prompt-caching-scope-2026-01-05,effort-2025-11-24',
+  };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/messages', { key, body, headers }),
+  );
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(asked[0]!.headers['anthropic-beta'], 'claude-code-20250219,effort-2025-11-24');
+  assert.deepEqual((asked[0]!.body as JsonObject)['messages'], [
+    {
+      role: 'user',
+      content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }],
+    },
+  ]);
+  assert.equal((asked[0]!.body as JsonObject)['cache_control'], undefined);
+  assert.match(
+    String(reply.headers['x-service-ignored']),
+    /anthropic-beta.prompt-caching-scope-2026-01-05/,
+  );
 });
 
 test('models of other vendors on Vertex are asked in Chat', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { allowedBetas, refusedBetas, withFastMode } from './betas.ts';
+import { allowedBetas, ignoredBetas, refusedBetas, withFastMode } from './betas.ts';
 
 test('features that keep state, cost extra or are malformed are left out', () => {
   assert.equal(
@@ -15,6 +15,17 @@ test('features that keep state, cost extra or are malformed are left out', () =>
     allowedBetas('future-feature-2031-01-01, two words, a\tb'),
     'future-feature-2031-01-01',
   );
+});
+
+test('a host that refuses unknown features gets those that it knows', () => {
+  const header = 'effort-2025-11-24,redact-thinking-2026-02-12,skills-2025-10-02';
+  const known = new Set(['effort-2025-11-24', 'skills-2025-10-02']);
+  assert.equal(allowedBetas(header, known), 'effort-2025-11-24');
+  assert.deepEqual(ignoredBetas(header, known), [
+    'anthropic-beta.redact-thinking-2026-02-12',
+    'anthropic-beta.skills-2025-10-02',
+  ]);
+  assert.deepEqual(ignoredBetas(header), ['anthropic-beta.skills-2025-10-02']);
 });
 
 test('a fast request names its feature once, beside the client’s own', () => {

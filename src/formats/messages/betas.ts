@@ -49,19 +49,21 @@ export const refusedBetas: Readonly<Record<string, string>> = {
 
 /**
  * Returns the client's `anthropic-beta` without refused features: `'skills-2025-10-02,
- * context-management-2025-06-27'` gives the second.
+ * context-management-2025-06-27'` gives the second. `known`: the features that the host knows, because
+ * it refuses requests with others. Left out: all.
  */
-export function allowedBetas(header: string | undefined): string {
-  if (header === undefined) return '';
-  return namesIn(header).filter(isAllowed).join(',');
+export function allowedBetas(header: string | undefined, known?: ReadonlySet<string>): string {
+  return namesIn(header ?? '')
+    .filter((beta) => isAllowed(beta, known))
+    .join(',');
 }
 
 /**
  * Returns the features that `allowedBetas` leaves out, as they are listed:
- * `['anthropic-beta.skills-2025-10-02']`. No provider gets these.
+ * `['anthropic-beta.skills-2025-10-02']`.
  */
-export function ignoredBetas(header: string | undefined): string[] {
-  const ignored = namesIn(header ?? '').filter((beta) => !isAllowed(beta));
+export function ignoredBetas(header: string | undefined, known?: ReadonlySet<string>): string[] {
+  const ignored = namesIn(header ?? '').filter((beta) => !isAllowed(beta, known));
   return ignored.map((beta) => `anthropic-beta.${beta}`);
 }
 
@@ -80,8 +82,8 @@ function namesIn(header: string): string[] {
     .filter((beta) => beta !== '');
 }
 
-function isAllowed(beta: string): boolean {
-  return /^[\w.-]+$/.test(beta) && !isRefused(beta);
+function isAllowed(beta: string, known?: ReadonlySet<string>): boolean {
+  return /^[\w.-]+$/.test(beta) && !isRefused(beta) && (known?.has(beta) ?? true);
 }
 
 function isRefused(beta: string): boolean {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
+import { asCloudMarks } from './cache-marks.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 
@@ -113,4 +114,41 @@ test('a prompt cache key is listed only when it brings no marks', () => {
     ).ignored;
   assert.deepEqual(ignoredWith(5_000), []);
   assert.deepEqual(ignoredWith(500), ['prompt_cache_key']);
+});
+
+test('clouds get the mark of the whole request on its last block, and no scope', () => {
+  const mark = { type: 'ephemeral', ttl: '1h', scope: 'global' };
+  const kept = { type: 'ephemeral', ttl: '1h' };
+  const result = {
+    type: 'tool_result',
+    tool_use_id: 'a',
+    content: [{ ...text('r'), cache_control: mark }],
+  };
+  const ignored = new Set<string>();
+  const cloud = asCloudMarks(
+    {
+      cache_control: { type: 'ephemeral' },
+      tools: [{ name: 't', cache_control: mark }],
+      system: [{ ...text('s'), cache_control: mark }],
+      messages: [
+        { role: 'user', content: [result] },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+    ignored,
+  );
+  assert.deepEqual(cloud, {
+    tools: [{ name: 't', cache_control: kept }],
+    system: [{ ...text('s'), cache_control: kept }],
+    messages: [
+      { role: 'user', content: [{ ...result, content: [{ ...text('r'), cache_control: kept }] }] },
+      { role: 'user', content: [{ ...text('Hi'), cache_control: { type: 'ephemeral' } }] },
+    ],
+  });
+  assert.deepEqual([...ignored], ['cache_control.scope']);
+  const own = { role: 'user', content: [{ ...text('Hi'), cache_control: kept }] };
+  const body = { cache_control: { type: 'ephemeral' }, messages: [own] };
+  assert.deepEqual(asCloudMarks(body, ignored), { messages: [own] });
+  for (const messages of [[], [{ role: 'user', content: [] }], undefined])
+    assert.deepEqual(asCloudMarks({ cache_control: mark, messages }, ignored), { messages });
 });

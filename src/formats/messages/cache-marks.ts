@@ -48,18 +48,54 @@ export function addCacheMarks(body: Record<string, unknown>): void {
   );
 }
 
+/**
+ * Returns the body with the marks that the clouds take. They refuse the mark of the whole request, which
+ * means its last block, and `scope`, which is added to `ignored`.
+ */
+export function asCloudMarks(
+  { cache_control: mark, ...body }: JsonObject,
+  ignored: Set<string>,
+): JsonObject {
+  const unscoped = (holder: JsonObject): JsonObject => {
+    const { cache_control: own } = holder;
+    const content = editItems(holder.content, unscoped);
+    const edited = content === undefined ? holder : editFields(holder, { content });
+    if (!isObject(own) || own.scope === undefined) return edited;
+    ignored.add('cache_control.scope');
+    const { scope: _, ...kept } = own;
+    return { ...edited, cache_control: kept };
+  };
+  const edited: Record<string, unknown> = { ...body };
+  for (const field of ['tools', 'system', 'messages'])
+    if (edited[field] !== undefined) edited[field] = editItems(edited[field], unscoped);
+  if (!isObject(mark) || !isFilled(edited.messages)) return edited;
+  const last = edited.messages.at(-1)!;
+  const blocks =
+    typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
+  if (!isFilled(blocks)) return edited;
+  const { scope, ...whole } = mark;
+  if (scope !== undefined) ignored.add('cache_control.scope');
+  return {
+    ...edited,
+    messages: [...edited.messages.slice(0, -1), { ...last, content: markLast(blocks, whole) }],
+  };
+}
+
 function isFilled(list: unknown): list is readonly JsonObject[] {
   return Array.isArray(list) && list.length > 0;
 }
 
-/** Marks the last block that may have a mark: thoughts may not. */
-function markLast(blocks: unknown): readonly JsonObject[] {
+/** Marks the last block that may have a mark: thoughts may not. One of its own stays. */
+function markLast(
+  blocks: unknown,
+  mark: JsonObject = { type: 'ephemeral' },
+): readonly JsonObject[] {
   const list = blocks as readonly JsonObject[];
   const last = list.findLastIndex(
     ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
   );
   return list.map((block, index) =>
-    index === last ? { ...block, cache_control: { type: 'ephemeral' } } : block,
+    index === last && !isMarked(block) ? { ...block, cache_control: mark } : block,
   );
 }
 

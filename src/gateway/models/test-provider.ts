@@ -175,7 +175,12 @@ function callOf(
         path: code.path(format.name, target, placeOf(settings)),
         headers: code.headers(apiKey, {}),
         body: JSON.stringify(
-          code.adaptBody?.(body, { format: format.name, target, client: {} }) ?? body,
+          code.adaptBody?.(body, {
+            format: format.name,
+            target,
+            client: {},
+            ignored: new Set(),
+          }) ?? body,
         ),
       };
     },

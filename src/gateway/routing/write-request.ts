@@ -124,12 +124,11 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     wantsAccount: route.kind.wantsAccount ?? false,
     takesCacheSalt: route.provider.takesCacheSalt,
   });
+  const sent = { format: route.format, target, client, ignored: new Set<string>() };
   return {
     path: route.kind.path(route.format, target, route.provider.place),
     headers: route.kind.headers(route.provider.apiKey, client),
-    body: JSON.stringify(
-      route.kind.adaptBody?.(hidden, { format: route.format, target, client }) ?? hidden,
-    ),
+    body: JSON.stringify(route.kind.adaptBody?.(hidden, sent) ?? hidden),
     ignored: [
       ...new Set([
         ...(request.ignored ?? []),
@@ -137,7 +136,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
         ...(hosted?.ignoredFields(given.request) ?? []),
         ...target.unknown.leftOut,
         ...accepted.ignored,
-        ...ignoredBetas(asked.forwardable['anthropic-beta']),
+        ...sent.ignored,
+        ...ignoredBetas(asked.forwardable['anthropic-beta'], route.kind.betas),
       ]),
     ],
     leftOut: [...target.unknown.leftOut],

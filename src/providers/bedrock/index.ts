@@ -6,12 +6,13 @@ import { readInputCount } from '../../formats/converse/count-tokens.ts';
 import type { InputCount } from '../../formats/format.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { ForwardableHeaders, HttpProviderKind } from '../provider.ts';
-import { asCloudBody } from '../claude-on-clouds.ts';
+import { editItems } from '../../formats/edit-json.ts';
+import type { HttpProviderKind, SentAs } from '../provider.ts';
+import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 import { toServerSentEvents } from './events.ts';
 
-const anthropicVersion = 'bedrock-2023-05-31';
+const claudeThere = { cloud: 'Bedrock', version: 'bedrock-2023-05-31' };
 /** A profile runs a model in several regions. */
 const profile = /^(?:us|eu|apac|jp|au|us-gov|ca|global)\./;
 
@@ -29,7 +30,8 @@ export const bedrock: HttpProviderKind = {
     ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
   }),
   readFailure,
-  adaptBody: (body, { format, client }) => (format === 'messages' ? asInvoked(body, client) : body),
+  betas: cloudBetas.bedrock,
+  adaptBody: (body, sent) => (sent.format === 'messages' ? asInvoked(body, sent) : body),
   toServerSentEvents,
   openCredential,
 };
@@ -44,10 +46,21 @@ function callOf(isInvoked: boolean, stream: boolean): string {
 }
 
 /** Whether to stream is in the path, and the betas are in the body. */
-function asInvoked(body: JsonObject, client: ForwardableHeaders): JsonObject {
-  const { stream: _, ...rest } = asCloudBody(body, 'Bedrock', anthropicVersion);
-  const betas = allowedBetas(client['anthropic-beta']);
-  return { ...rest, ...(betas !== '' && { anthropic_beta: betas.split(',') }) };
+function asInvoked(body: JsonObject, { client, ignored }: SentAs): JsonObject {
+  const { stream: _, ...rest } = asCloudBody(body, claudeThere, ignored);
+  const betas = new Set(
+    allowedBetas(client['anthropic-beta'], cloudBetas.bedrock).split(',').filter(Boolean),
+  );
+  // The field is refused, and the feature before it does the same.
+  const tools = editItems(rest.tools, ({ eager_input_streaming: isEager, ...tool }) => {
+    if (isEager === true) betas.add('fine-grained-tool-streaming-2025-05-14');
+    return tool;
+  });
+  return {
+    ...rest,
+    ...(tools !== undefined && { tools }),
+    ...(betas.size > 0 && { anthropic_beta: [...betas] }),
+  };
 }
 
 function countOfInvoke(): InputCount {

@@ -5,7 +5,7 @@ import { openai } from './index.ts';
 
 const target = {} as UpstreamTarget;
 const place = { region: null, project: null, apiVersion: null };
-const sent = { format: 'responses', target, client: {} } as const;
+const sent = { format: 'responses', target, client: {}, ignored: new Set<string>() } as const;
 
 test('each format has its path, and the key is a bearer token', () => {
   assert.equal(openai.path('responses', target, place), '/responses');

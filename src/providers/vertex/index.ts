@@ -7,10 +7,10 @@ import { readFailure } from '../google/failure.ts';
 import type { InputCount } from '../../formats/format.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import { inputCount } from '../../formats/messages/count-tokens.ts';
-import { asCloudBody } from '../claude-on-clouds.ts';
+import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 
-const anthropicVersion = 'vertex-2023-10-16';
+const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16' };
 
 /** Counting has one path for all models, so its body names the model. */
 const claudeCount: InputCount = {
@@ -49,13 +49,14 @@ export const vertex: HttpProviderKind = {
   }),
   readFailure: (failure, body) => readAccountFailure(readFailure(failure, body)),
   inputCounts: { messages: claudeCount },
-  adaptBody: (body, { format }) =>
-    format === 'messages' ? asCloudBody(body, 'Vertex', anthropicVersion) : body,
+  betas: cloudBetas.vertex,
+  adaptBody: (body, { format, ignored }) =>
+    format === 'messages' ? asCloudBody(body, claudeThere, ignored) : body,
   openCredential,
 };
 
 function betasOf(client: ForwardableHeaders): Readonly<Record<string, string>> {
-  const betas = allowedBetas(client['anthropic-beta']);
+  const betas = allowedBetas(client['anthropic-beta'], cloudBetas.vertex);
   return betas === '' ? {} : { 'anthropic-beta': betas };
 }
 
