@@ -1,15 +1,18 @@
 // What the models of a vendor accept on Bedrock, derived from the model's id there: Converse has one
 // form for all, and a field of their own for the rest.
 import { isMistral } from '../call-ids.ts';
+import { claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
 
 export type ModelTraits = {
+  /** null: not Claude. */
+  readonly claude: ClaudeTraits | null;
   /**
    * Where the prompt may be marked for the cache. Nova takes marks of five minutes in instructions and
    * messages, and refuses them among tools. null: nowhere.
    */
   readonly cacheMarks: 'claude' | 'nova' | null;
-  /** Where reasoning is asked for; null: nowhere. */
-  readonly reasoning: 'claude' | 'nova' | 'gpt' | 'gpt-oss' | null;
+  /** Where reasoning is asked for; null: nowhere, or as Claude wants it. */
+  readonly reasoning: 'nova' | 'gpt' | 'gpt-oss' | null;
   /** Where `top_k` goes; null: nowhere. */
   readonly topK: 'claude' | 'nova' | null;
   /** Calls have ids of nine letters and digits. */
@@ -17,18 +20,17 @@ export type ModelTraits = {
 };
 
 export function modelTraits(model: string): ModelTraits {
-  const isClaude = model.includes('claude');
-  const isNova = /\bnova\b/.test(model);
+  const vendor = model.includes('claude') ? 'claude' : /\bnova\b/.test(model) ? 'nova' : null;
   return {
-    cacheMarks: isClaude ? 'claude' : isNova ? 'nova' : null,
-    reasoning: reasoningOf(model, isClaude),
-    topK: isClaude ? 'claude' : isNova ? 'nova' : null,
+    claude: vendor === 'claude' ? claudeTraits(model) : null,
+    cacheMarks: vendor,
+    reasoning: reasoningOf(model),
+    topK: vendor,
     hasShortIds: isMistral(model),
   };
 }
 
-function reasoningOf(model: string, isClaude: boolean): ModelTraits['reasoning'] {
-  if (isClaude) return 'claude';
+function reasoningOf(model: string): ModelTraits['reasoning'] {
   if (/\bnova-[2-9]/.test(model)) return 'nova';
   if (model.includes('gpt-oss')) return 'gpt-oss';
   return /\bopenai\.gpt-[5-9]/.test(model) ? 'gpt' : null;

@@ -186,7 +186,7 @@ class Writer {
         ];
       case 'thinking': {
         const { text, signature, redacted } = part;
-        if (signature?.vendor !== 'anthropic' || this.#traits.reasoning !== 'claude') {
+        if (signature?.vendor !== 'anthropic' || this.#traits.claude === null) {
           this.#ignored.add('thinking');
           return [];
         }

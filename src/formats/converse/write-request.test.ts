@@ -163,7 +163,13 @@ test('reasoning is asked for as each vendor wants it, and listed where it cannot
   ]);
   assert.deepEqual(fieldsOf('openai.gpt-oss-120b-1:0'), [{ reasoning_effort: 'high' }, []]);
   assert.deepEqual(fieldsOf('us.openai.gpt-5.4'), [{ reasoning: { effort: 'high' } }, []]);
-  assert.deepEqual(fieldsOf(claude), [{ output_config: { effort: 'high' } }, []]);
+  assert.deepEqual(fieldsOf(claude), [
+    {
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort: 'high' },
+    },
+    [],
+  ]);
   assert.deepEqual(fieldsOf(llama), [undefined, ['reasoning_effort']]);
   assert.deepEqual(fieldsOf(llama, 'none'), [undefined, []]);
 });
@@ -257,4 +263,52 @@ test('a schema is a text, a tier an object, and what has no field is listed', ()
   });
   assert.deepEqual(body['additionalModelRequestFields'], { inferenceConfig: { topK: 3 } });
   assert.deepEqual(new Set(ignored), new Set(['seed', 'user', 'temperature']));
+});
+
+test('Claude is asked as in its own format: budgets, sampling and forced calls by its generation', () => {
+  const haiku = 'us.anthropic.claude-haiku-4-5-20251001-v1:0';
+  const roomy = { maxOutputTokens: 10_000 };
+  const reasoning = { effort: null, budgetTokens: 2_000 };
+  const sampling = { temperature: 0.5, topP: 0.9, topK: 5 };
+  const written = (fields: Partial<CanonicalRequest>, model: string) => {
+    const { body, ignored } = write(fields, model, roomy);
+    return [body['inferenceConfig'], body['additionalModelRequestFields'], ignored];
+  };
+  assert.deepEqual(written({ reasoning, ...sampling }, haiku), [
+    { maxTokens: 10_000 },
+    { thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    ['temperature', 'top_p', 'top_k'],
+  ]);
+  assert.deepEqual(written(sampling, haiku), [
+    { maxTokens: 10_000, temperature: 0.5 },
+    { top_k: 5 },
+    ['top_p'],
+  ]);
+  assert.deepEqual(written(sampling, claude), [
+    { maxTokens: 10_000 },
+    undefined,
+    ['temperature', 'top_p', 'top_k'],
+  ]);
+  const forced = { tools: [tool], toolChoice: { type: 'required' } as const };
+  assert.deepEqual(written({ reasoning, ...forced }, haiku).slice(1), [
+    undefined,
+    ['reasoning_effort'],
+  ]);
+  // The turn with the calls has no thoughts of its own.
+  assert.deepEqual(written({ reasoning, messages: history, tools: [tool] }, haiku).slice(1), [
+    undefined,
+    ['reasoning_effort'],
+  ]);
+  const own = { vendor: 'anthropic', value: 'sig' } as const;
+  const thought = { type: 'thinking', text: 'Hm.', signature: own, redacted: false } as const;
+  const [asked, answer, results] = history;
+  const messages = [
+    asked,
+    { role: 'assistant', content: [thought, ...answer.content] },
+    results,
+  ] as const;
+  assert.deepEqual(written({ reasoning, messages, tools: [tool] }, haiku).slice(1), [
+    { thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    [],
+  ]);
 });

@@ -1,10 +1,13 @@
 // Writes the canonical request as the body of Converse. The URL holds the model and whether to stream.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
-import type { CanonicalRequest, Effort, Tool } from '../../canonical/request.ts';
+import { effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import type { Emulated } from '../adapting/emulated.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { writeThinkingConfig } from '../claude-thinking.ts';
+import { fitSampling } from '../claude-traits.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { modelTraits, type ModelTraits } from './model-traits.ts';
@@ -23,20 +26,23 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const toolTraits = { cacheMarks: traits.cacheMarks === 'nova' ? null : traits.cacheMarks };
   const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, toolTraits, ignored);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
+  const reasoning = writeReasoning(request, { traits, target, messages });
+  if (reasoning.isDropped) ignored.add('reasoning_effort');
+  const sampling = writeSampling(request, { traits, isThinking: reasoning.isThinking }, ignored);
   return {
     body: {
       messages,
       ...(system.length > 0 && { system }),
       inferenceConfig: {
         maxTokens: target.maxOutputTokens,
-        ...writeSampling(request, ignored),
+        ...sampling.common,
         ...(request.stopSequences.length > 0 &&
           !emulated.stopSequences && { stopSequences: request.stopSequences }),
       },
       ...writeTools(request, markTool, ignored),
       ...writeOutputFormat(request),
       ...(target.tier && { serviceTier: { type: target.tier } }),
-      ...writeModelFields(request, { traits, target }, ignored),
+      ...writeModelFields({ ...sampling.own, ...reasoning.fields }),
     },
     ignored: [...ignored],
     emulated,
@@ -65,12 +71,38 @@ function unknownFields(request: CanonicalRequest): string[] {
   return ignored;
 }
 
+type Sampling = {
+  /** Fields of all models. */
+  readonly common: JsonObject;
+  /** Fields of the vendor's. */
+  readonly own: JsonObject;
+};
+
 /** A temperature above Converse's maximum becomes the maximum. */
-function writeSampling({ temperature, topP }: CanonicalRequest, ignored: Set<string>): JsonObject {
+function writeSampling(
+  request: CanonicalRequest,
+  { traits, isThinking }: { readonly traits: ModelTraits; readonly isThinking: boolean },
+  ignored: Set<string>,
+): Sampling {
+  const { temperature, topP, topK } = request;
+  if (traits.claude) {
+    const lost: string[] = [];
+    const taken = fitSampling(request, { traits: traits.claude, isThinking }, lost);
+    for (const name of lost) ignored.add(name);
+    const { top_p: highest, top_k, ...rest } = taken;
+    return {
+      common: { ...rest, ...(highest !== undefined && { topP: highest }) },
+      own: top_k === undefined ? {} : { top_k },
+    };
+  }
   if (temperature !== null && temperature > 1) ignored.add('temperature');
+  if (topK !== null && traits.topK === null) ignored.add('top_k');
   return {
-    ...(temperature !== null && { temperature: Math.min(temperature, 1) }),
-    ...(topP !== null && { topP }),
+    common: {
+      ...(temperature !== null && { temperature: Math.min(temperature, 1) }),
+      ...(topP !== null && { topP }),
+    },
+    own: topK !== null && traits.topK === 'nova' ? { inferenceConfig: { topK } } : {},
   };
 }
 
@@ -87,52 +119,68 @@ function writeOutputFormat({ outputFormat }: CanonicalRequest): JsonObject {
 }
 
 /** What only the models of one vendor have. */
-function writeModelFields(
-  { topK, reasoning }: CanonicalRequest,
-  { traits, target }: { readonly traits: ModelTraits; readonly target: UpstreamTarget },
-  ignored: Set<string>,
-): JsonObject {
-  if (topK !== null && traits.topK === null) ignored.add('top_k');
-  const thinking = target.thinking && reasoning ? writeReasoning(reasoning, traits) : null;
-  if (reasoning && reasoning.effort !== 'none' && !thinking) ignored.add('reasoning_effort');
-  const fields = {
-    ...(topK !== null && traits.topK === 'claude' && { top_k: topK }),
-    ...(topK !== null && traits.topK === 'nova' && { inferenceConfig: { topK } }),
-    ...thinking,
-  };
+function writeModelFields(fields: JsonObject): JsonObject {
   return Object.keys(fields).length > 0 ? { additionalModelRequestFields: fields } : {};
 }
 
+type WrittenReasoning = {
+  readonly fields: JsonObject;
+  /** True when the client's setting was left out. */
+  readonly isDropped: boolean;
+  readonly isThinking: boolean;
+};
+
 function writeReasoning(
-  { effort, budgetTokens }: NonNullable<CanonicalRequest['reasoning']>,
-  traits: ModelTraits,
-): JsonObject | null {
-  if (effort === 'none') return null;
-  switch (traits.reasoning) {
-    case 'claude':
-      if (budgetTokens !== null)
-        return { thinking: { type: 'enabled', budget_tokens: budgetTokens } };
-      return effort === null ? null : { output_config: { effort: levelOf(effort) } };
-    // With the highest effort it refuses an output limit, which every request has.
-    case 'nova': {
-      const level = levelOf(effort ?? 'medium');
-      return {
-        reasoningConfig: {
-          type: 'enabled',
-          maxReasoningEffort: level === 'high' ? 'medium' : level,
-        },
-      };
-    }
-    case 'gpt':
-      return effort === null ? null : { reasoning: { effort: levelOf(effort) } };
-    case 'gpt-oss':
-      return effort === null ? null : { reasoning_effort: levelOf(effort) };
-    case null:
-      return null;
+  request: CanonicalRequest,
+  {
+    traits,
+    target,
+    messages,
+  }: {
+    readonly traits: ModelTraits;
+    readonly target: UpstreamTarget;
+    readonly messages: readonly JsonObject[];
+  },
+): WrittenReasoning {
+  const { claude } = traits;
+  if (claude) {
+    const mayUseBudget = mayThinkWithBudget(messages);
+    const options = { target, traits: claude, mayUseBudget };
+    const { thinking, effort, isDropped } = writeThinkingConfig(request, options);
+    return {
+      fields: {
+        ...(thinking && { thinking }),
+        ...(effort !== null && { output_config: { effort } }),
+      },
+      isDropped,
+      isThinking: thinking !== null && thinking['type'] !== 'disabled',
+    };
   }
+  const { reasoning } = request;
+  const fields = target.thinking && reasoning ? writeEffort(reasoning, traits) : null;
+  const isAsked = reasoning !== null && reasoning.effort !== 'none';
+  return { fields: fields ?? {}, isDropped: isAsked && !fields, isThinking: false };
 }
 
-function levelOf(effort: Exclude<Effort, 'none'>): 'low' | 'medium' | 'high' {
-  if (effort === 'minimal' || effort === 'low') return 'low';
-  return effort === 'medium' ? 'medium' : 'high';
+/** With a budget, Claude wants the turn that made the answered calls to begin with its thinking. */
+function mayThinkWithBudget(messages: readonly JsonObject[]): boolean {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const blocks = (last?.['content'] ?? []) as readonly JsonObject[];
+  return !blocks.some((block) => 'toolUse' in block) || 'reasoningContent' in blocks[0]!;
+}
+
+function writeEffort(
+  { effort, budgetTokens }: NonNullable<CanonicalRequest['reasoning']>,
+  { reasoning }: ModelTraits,
+): JsonObject | null {
+  const wanted = effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
+  if (wanted === 'none') return null;
+  // With the highest effort Nova refuses an output limit, which every request has.
+  if (reasoning === 'nova') {
+    const maxReasoningEffort = nearestEffort(wanted ?? 'medium', ['low', 'medium']);
+    return { reasoningConfig: { type: 'enabled', maxReasoningEffort } };
+  }
+  if (reasoning === null || wanted === null) return null;
+  const level = nearestEffort(wanted, ['low', 'medium', 'high']);
+  return reasoning === 'gpt' ? { reasoning: { effort: level } } : { reasoning_effort: level };
 }

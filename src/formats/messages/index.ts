@@ -8,7 +8,7 @@ import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
-import { mayThink } from './thinking-config.ts';
+import { mayThink } from '../claude-thinking.ts';
 import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';

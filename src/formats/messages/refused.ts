@@ -3,7 +3,7 @@
 import { readErrorMessage } from '../error-message.ts';
 import type { Lightened } from '../format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { mayThinkWithBudget } from './thinking-config.ts';
+import { mayThinkWithBudget } from '../claude-thinking.ts';
 
 /** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {

@@ -10,13 +10,13 @@ import { asObjectSchema } from '../tool-parameters.ts';
 import { limitCacheMarks } from './cache-marks.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { ignoredMetadata } from './ignored-fields.ts';
-import { fitSampling, modelTraits } from './model-traits.ts';
+import { fitSampling, claudeTraits } from '../claude-traits.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
 import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
-import { fitBudget, mayThinkWithBudget } from './thinking-config.ts';
+import { fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
 import { relayTools } from './web-search.ts';
 import { speedField } from './write-request.ts';
 
@@ -114,7 +114,7 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void 
   const { thinking, temperature = null, top_p: topP = null, top_k: topK = null } = outgoing;
   for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
   const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
-  const traits = modelTraits(model);
+  const traits = claudeTraits(model);
   Object.assign(
     outgoing,
     fitSampling({ temperature, topP, topK }, { traits, isThinking }, ignored),

@@ -14,7 +14,7 @@ import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import type { CanonicalRequest, Message, Reasoning, Tool } from '../../canonical/request.ts';
 import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
-import { modelTraits } from './model-traits.ts';
+import { claudeTraits } from '../claude-traits.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 
@@ -339,14 +339,14 @@ test('model generations are recognised by every form of their ids', () => {
     'claude-haiku-4-5-20251001',
     'gpt-x',
   ]) {
-    assert.equal(modelTraits(id).thinking, 'budget', id);
+    assert.equal(claudeTraits(id).thinking, 'budget', id);
   }
   for (const id of [
     'claude-opus-4-6',
     'anthropic/claude-sonnet-4.6',
     'anthropic.claude-opus-4-6-v1',
   ])
-    assert.equal(modelTraits(id).thinking, 'both', id);
+    assert.equal(claudeTraits(id).thinking, 'both', id);
   for (const id of [
     'claude-opus-4-7',
     'claude-sonnet-5',
@@ -354,7 +354,7 @@ test('model generations are recognised by every form of their ids', () => {
     'claude-haiku-5-5-20261001',
     'claude-mythos-preview',
   ]) {
-    assert.equal(modelTraits(id).thinking, 'adaptive', id);
+    assert.equal(claudeTraits(id).thinking, 'adaptive', id);
   }
 });
 

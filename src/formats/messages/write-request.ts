@@ -16,16 +16,16 @@ import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
-import { fitSampling, modelTraits, type ModelTraits } from './model-traits.ts';
+import { fitSampling, claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
 import { anthropicTable, writeOutputSchema } from './output-schema.ts';
-import { writeThinkingConfig } from './thinking-config.ts';
+import { mayThinkWithBudget, writeThinkingConfig } from '../claude-thinking.ts';
 import { writeConversation } from './write-message.ts';
 
 /**
  * Throws ApiError `invalid_request` on what Messages cannot express without changing the meaning.
  */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
-  const traits = modelTraits(target.model);
+  const traits = claudeTraits(target.model);
   const ignored = unknownFields(request);
   const emulated = emulatedOf(request);
   const system = emulated.jsonObject ? [...request.system, jsonInstruction] : request.system;
@@ -34,7 +34,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const thinking = writeThinkingConfig(request, {
     target,
     traits,
-    messages: conversation.messages,
+    mayUseBudget: mayThinkWithBudget(conversation.messages),
   });
   if (thinking.isDropped) ignored.push('reasoning_effort');
   const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
@@ -77,7 +77,7 @@ export function speedField({ tier }: UpstreamTarget): JsonObject {
 function marksCache(
   request: CanonicalRequest,
   { cacheableTokens }: UpstreamTarget,
-  { cachedTokensMin }: ModelTraits,
+  { cachedTokensMin }: ClaudeTraits,
 ): boolean {
   if (cacheableTokens === undefined || cachedTokensMin === null) return false;
   if (cacheableTokens < cachedTokensMin || hasCacheMarks(request)) return false;

@@ -1,13 +1,13 @@
-// What a model generation accepts, derived from the model id: the catalogue has no field for it,
-// and a wrong guess is a refused request. From
+// What a generation of Claude accepts, in whichever format it is asked, derived from the model id:
+// the catalogue has no field for it, and a wrong guess is a refused request. From
 // docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html and
 // openrouter.ai/docs (Claude 4.7 migration), read 2026-11-20. Neither says that 4.1 to 4.6 refuse
 // top_p beside temperature.
-import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { promptCacheOf, readClaudeId } from '../../terms/prompt-cache.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { promptCacheOf, readClaudeId } from '../terms/prompt-cache.ts';
 
-export type ModelTraits = {
+export type ClaudeTraits = {
   /**
    * `budget`: thinking takes `budget_tokens`. `adaptive`: it takes `effort` and refuses budgets.
    * `both`: either.
@@ -24,7 +24,7 @@ export type ModelTraits = {
 };
 
 /** Other vendors copied Messages when thinking only had budgets. */
-const foreignTraits: ModelTraits = {
+const foreignTraits: ClaudeTraits = {
   thinking: 'budget',
   sampling: 'all',
   systemMessages: false,
@@ -33,10 +33,10 @@ const foreignTraits: ModelTraits = {
 };
 
 /**
- * Example: `modelTraits('claude-haiku-4-5-20251001')`: budgets, temperature or top_p, no system
+ * Example: `claudeTraits('claude-haiku-4-5-20251001')`: budgets, temperature or top_p, no system
  * messages in the conversation.
  */
-export function modelTraits(upstreamModel: string): ModelTraits {
+export function claudeTraits(upstreamModel: string): ClaudeTraits {
   if (!upstreamModel.includes('claude')) return foreignTraits;
   const { family, version } = readClaudeId(upstreamModel);
   return {
@@ -54,7 +54,7 @@ export function modelTraits(upstreamModel: string): ModelTraits {
  */
 export function fitSampling(
   { temperature, topP, topK }: Pick<CanonicalRequest, 'temperature' | 'topP' | 'topK'>,
-  { traits, isThinking }: { traits: ModelTraits; isThinking: boolean },
+  { traits, isThinking }: { traits: ClaudeTraits; isThinking: boolean },
   ignored: string[],
 ): JsonObject {
   const takesAny = traits.sampling !== 'none';

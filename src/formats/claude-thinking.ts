@@ -1,9 +1,9 @@
-// How much a model should think: the effort or budget that its generation accepts.
-import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
-import type { CanonicalRequest, Effort } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { UpstreamTarget } from '../format.ts';
-import type { ModelTraits } from './model-traits.ts';
+// How much Claude should think: the effort or budget that its generation accepts.
+import { budgetOfEffort, effortOfBudget, nearestEffort } from '../canonical/effort.ts';
+import type { CanonicalRequest, Effort } from '../canonical/request.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
+import type { UpstreamTarget } from './format.ts';
+import type { ClaudeTraits } from './claude-traits.ts';
 
 type WrittenThinking = {
   readonly thinking: JsonObject | null;
@@ -17,14 +17,14 @@ const dropped: WrittenThinking = { ...nothing, isDropped: true };
 
 const budgetTokensMin = 1_024;
 
-/** `messages`: the conversation as sent. */
+/** `mayUseBudget`: false where the conversation forbids it. */
 export function writeThinkingConfig(
   { reasoning, toolChoice }: CanonicalRequest,
   {
     target,
     traits,
-    messages,
-  }: { target: UpstreamTarget; traits: ModelTraits; messages: readonly JsonObject[] },
+    mayUseBudget,
+  }: { target: UpstreamTarget; traits: ClaudeTraits; mayUseBudget: boolean },
 ): WrittenThinking {
   if (!reasoning) return nothing;
   const { effort, budgetTokens } = reasoning;
@@ -46,25 +46,25 @@ export function writeThinkingConfig(
     budgetTokens ?? budgetOfEffort[effort ?? 'medium'],
     target.maxOutputTokens,
   );
-  if (budget === null || isForced || !mayThinkWithBudget(messages)) return dropped;
+  if (budget === null || isForced || !mayUseBudget) return dropped;
   return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null, isDropped: false };
 }
 
 /** Since 4.7 Claude hides its thinking unless asked (its release notes, read 2026-11-26). */
-function writeAdaptive({ thinking }: ModelTraits): JsonObject {
+function writeAdaptive({ thinking }: ClaudeTraits): JsonObject {
   return { type: 'adaptive', ...(thinking === 'adaptive' && { display: 'summarized' }) };
 }
 
 /**
  * Newer models refuse `disabled`, and some always think. The lowest effort is the closest match.
  */
-function writeNoThinking({ thinking }: ModelTraits): WrittenThinking {
+function writeNoThinking({ thinking }: ClaudeTraits): WrittenThinking {
   return thinking === 'adaptive'
     ? { ...nothing, effort: 'low' }
     : { ...nothing, thinking: { type: 'disabled' } };
 }
 
-function writeEffort(effort: Effort, { xhighEffort }: ModelTraits): string {
+function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits): string {
   return nearestEffort(
     effort,
     xhighEffort ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max'],
