@@ -5,16 +5,25 @@ import { asCloudMarks } from '../formats/messages/cache-marks.ts';
 import { hasUrlDocument, listUrlImages } from '../formats/messages/url-images.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 
+type CloudOfClaude = {
+  /** Its name, for errors. */
+  readonly cloud: string;
+  /** What it calls the version of the API. */
+  readonly version: string;
+  /** It checks the arguments of this model's tools. */
+  readonly takesStrict: boolean;
+};
+
 /**
  * Throws ApiError `invalid_request` for what the cloud cannot do: another route serves it, if the model
  * has one.
  */
 export function asCloudBody(
   body: JsonObject,
-  { cloud, version }: { readonly cloud: string; readonly version: string },
+  { version, ...there }: CloudOfClaude,
   ignored: Set<string>,
 ): JsonObject {
-  refuseUnknown(body, cloud);
+  refuseUnknown(body, there);
   const { model: _model, service_tier: _tier, ...rest } = asCloudMarks(body, ignored);
   return { anthropic_version: version, ...rest };
 }
@@ -40,7 +49,10 @@ export const cloudBetas: Readonly<Record<'bedrock' | 'vertex', ReadonlySet<strin
   ]),
 };
 
-function refuseUnknown(body: JsonObject, cloud: string): void {
+function refuseUnknown(
+  body: JsonObject,
+  { cloud, takesStrict }: Omit<CloudOfClaude, 'version'>,
+): void {
   const [image] = listUrlImages({ body });
   if (image)
     throw invalidRequest(
@@ -55,10 +67,10 @@ function refuseUnknown(body: JsonObject, cloud: string): void {
   if (body['speed'] === 'fast')
     throw invalidRequest('speed', `speed: ${cloud} has no fast mode; leave it out`);
   const tools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : [];
-  const strict = tools.findIndex((tool) => tool['strict'] === true);
+  const strict = takesStrict ? -1 : tools.findIndex((tool) => tool['strict'] === true);
   if (strict !== -1)
     throw invalidRequest(
       `tools[${strict}].strict`,
-      `tools[${strict}].strict: ${cloud} does not check the arguments of tools; leave it out`,
+      `tools[${strict}].strict: ${cloud} does not check the arguments of this model's tools; leave it out`,
     );
 }

@@ -11,6 +11,7 @@ import { answerContent, streamFrames, wholeAnswer } from '../support/answers.ts'
 import { endpoints } from '../support/endpoints.ts';
 import { signatureOf } from '../support/aws-signature.ts';
 import { encodeEvent, encodeException, encodeInvoked } from '../support/event-stream.ts';
+import { readPlainly } from '../support/plain/read-plainly.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
@@ -35,6 +36,8 @@ const keys = {
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 };
 const entraToken = '/my-tenant/oauth2/v2.0/token';
+
+const cachePrices = { input: 1, output: 10, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2 };
 
 let tokens: LocalUpstream;
 let gateway: TestGateway;
@@ -83,6 +86,8 @@ before(async () => {
       models: {
         nova: route('signed', 'us.amazon.nova-lite-v1:0'),
         'bedrock-claude': route('bearer', 'us.anthropic.claude-sonnet-5'),
+        'cached-nova': { ...route('signed', 'amazon.nova-pro-v1:0'), prices: cachePrices },
+        'cached-claude': { ...route('signed', 'anthropic.claude-haiku-4-5'), prices: cachePrices },
         arn: route('bearer', 'arn:aws:bedrock:us-east-1:123456789012:profile/x', {
           api: 'messages',
         }),
@@ -324,6 +329,148 @@ test('the usage behind Bedrock’s last event is charged', async () => {
   const reply = await gateway.post('/v1/chat/completions', { key, body });
   // 10 input and 30 output tokens at a dollar a million.
   assert.match(reply.text, /"cost":0\.00004\b/);
+});
+
+test('thoughts, texts and calls reach each format, and the cache is charged at its prices', async () => {
+  const said = { thought: 'I look. ', text: 'one two', city: 'Oslo' };
+  const nova = {
+    inputTokens: 10,
+    cacheReadInputTokens: 1_000,
+    cacheWriteInputTokens: 600,
+    cacheDetails: [
+      { ttl: '5m', inputTokens: 400 },
+      { ttl: '1h', inputTokens: 200 },
+    ],
+    outputTokens: 30,
+    totalTokens: 1_640,
+  };
+  // 10 at 1, 1000 at 0.1, 400 at 1.25, 200 at 2, 30 at 10 dollars a million.
+  const costMicros = '1310';
+  const claudes = {
+    input_tokens: 10,
+    cache_read_input_tokens: 1_000,
+    cache_creation_input_tokens: 600,
+    cache_creation: { ephemeral_5m_input_tokens: 400, ephemeral_1h_input_tokens: 200 },
+    output_tokens: 30,
+  };
+  const toolUse = { toolUseId: 'tooluse_1', name: 'get_weather' };
+  const at = (contentBlockIndex: number, delta: object) =>
+    encodeEvent('contentBlockDelta', { contentBlockIndex, delta });
+  const stop = (contentBlockIndex: number) =>
+    encodeEvent('contentBlockStop', { contentBlockIndex });
+  const signed = '/signed/model';
+  gateway.upstream.on(
+    `${signed}/amazon.nova-pro-v1%3A0/converse`,
+    answerJson({
+      output: {
+        message: {
+          role: 'assistant',
+          content: [
+            { reasoningContent: { reasoningText: { text: said.thought } } },
+            { text: said.text },
+            { toolUse: { ...toolUse, input: { city: said.city } } },
+          ],
+        },
+      },
+      stopReason: 'tool_use',
+      usage: nova,
+    }),
+  );
+  gateway.upstream.on(
+    `${signed}/amazon.nova-pro-v1%3A0/converse-stream`,
+    answerBytes(
+      Buffer.concat([
+        encodeEvent('messageStart', { role: 'assistant' }),
+        at(0, { reasoningContent: { text: said.thought } }),
+        stop(0),
+        at(1, { text: said.text }),
+        stop(1),
+        encodeEvent('contentBlockStart', { contentBlockIndex: 2, start: { toolUse } }),
+        at(2, { toolUse: { input: '{"city":' } }),
+        at(2, { toolUse: { input: `"${said.city}"}` } }),
+        stop(2),
+        encodeEvent('messageStop', { stopReason: 'tool_use' }),
+        encodeEvent('metadata', { usage: nova, metrics: { latencyMs: 1 } }),
+      ]),
+      { ...binary, sizes: [1, 30] },
+    ),
+  );
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'c', stop_sequence: null };
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'get_weather' };
+  gateway.upstream.on(
+    `${signed}/anthropic.claude-haiku-4-5/invoke`,
+    answerJson({
+      ...head,
+      content: [
+        { type: 'thinking', thinking: said.thought, signature: 'c2ln' },
+        { type: 'text', text: said.text },
+        { ...call, input: { city: said.city } },
+      ],
+      stop_reason: 'tool_use',
+      usage: claudes,
+    }),
+  );
+  const block = (index: number, start: object, ...deltas: object[]) => [
+    { type: 'content_block_start', index, content_block: start },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ];
+  const events = [
+    { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage: claudes } },
+    ...block(
+      0,
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'thinking_delta', thinking: said.thought },
+      { type: 'signature_delta', signature: 'c2ln' },
+    ),
+    ...block(1, { type: 'text', text: '' }, { type: 'text_delta', text: said.text }),
+    ...block(
+      2,
+      { ...call, input: {} },
+      { type: 'input_json_delta', partial_json: `{"city":"${said.city}"}` },
+    ),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { output_tokens: 30 },
+    },
+    {
+      type: 'message_stop',
+      'amazon-bedrock-invocationMetrics': { inputTokenCount: 10, outputTokenCount: 30 },
+    },
+  ];
+  gateway.upstream.on(
+    `${signed}/anthropic.claude-haiku-4-5/invoke-with-response-stream`,
+    answerBytes(Buffer.concat(events.map(encodeInvoked)), { ...binary, sizes: [1, 30] }),
+  );
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+  const tools = {
+    chat: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+    messages: [{ name: 'get_weather', input_schema: parameters }],
+    responses: [{ type: 'function', name: 'get_weather', parameters, strict: false }],
+  };
+  const spent = async () =>
+    (await rowsOf(gateway.database, 'charges'))
+      .filter(({ model_id: model }) => String(model).startsWith('cached-'))
+      .map(({ cost_micros: cost }) => String(cost));
+  let answered = 0;
+  for (const model of ['cached-nova', 'cached-claude'])
+    for (const client of endpoints)
+      for (const stream of [false, true]) {
+        const body = client.body({ model, stream, tools: tools[client.name] });
+        const reply = await gateway.post(client.path, { key, body });
+        assert.equal(reply.status, 200, reply.text);
+        answered += 1;
+        const read = readPlainly(client.name, stream, reply.text);
+        assert.equal(read.text, said.text, reply.text);
+        assert.equal(read.reasoning, said.thought, reply.text);
+        assert.deepEqual(read.calls, [{ name: 'get_weather', arguments: { city: said.city } }]);
+        assert.equal(read.stop, 'tools');
+        assert.deepEqual(
+          await spent(),
+          Array.from({ length: answered }, () => costMicros),
+        );
+      }
 });
 
 test('an exception in the middle of Bedrock’s stream is an error, free of charge', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 
 const loop = await startLoopGateway();
@@ -12,7 +12,7 @@ loop.gateway.upstream.on('/v1/chat/completions', answer);
 after(() => loop.gateway.stop());
 
 /** `gpt-5.4` is asked in the client's own format. */
-const models = [...loopModels.map(({ id }) => id), 'gpt-5.4'];
+const models = [...everyLoopModel.map(({ id }) => id), 'gpt-5.4'];
 const chatPath = '/v1/chat/completions';
 const schema = { type: 'object', properties: { q: { type: 'string' } } };
 const flatCustom = {

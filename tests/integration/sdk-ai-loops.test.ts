@@ -15,7 +15,7 @@ import {
   type LanguageModel,
 } from 'ai';
 import { z } from 'zod';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, reportWithoutReasoning, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
@@ -57,7 +57,7 @@ const forgetful: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [way, modelOf] of Object.entries(ways)) {
-  for (const { id } of loopModels) {
+  for (const { id } of everyLoopModel) {
     test(`${way} on ${id}: runs a tool loop, whole and streamed`, async () => {
       const asked: string[] = [];
       const expected = forgetful[way]?.includes(id) ? reportWithoutReasoning : report;

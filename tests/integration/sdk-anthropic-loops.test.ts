@@ -7,7 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
@@ -21,7 +21,7 @@ const weatherTool: Anthropic.Tool = {
 };
 const thinking = { type: 'enabled', budget_tokens: 1_024 } as const;
 
-for (const { id: model } of loopModels) {
+for (const { id: model } of everyLoopModel) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
     const ask = async (body: Anthropic.MessageCreateParamsNonStreaming) =>

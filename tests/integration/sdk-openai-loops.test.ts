@@ -11,7 +11,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { FunctionTool, ResponseInput } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
 import { forecast, report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
@@ -32,7 +32,7 @@ const responsesTools: FunctionTool[] = [
 ];
 const Forecast = z.object({ city: z.string(), degrees: z.number() });
 
-for (const { id: model } of loopModels) {
+for (const { id: model } of everyLoopModel) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 

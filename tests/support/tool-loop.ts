@@ -7,8 +7,10 @@
 //
 // A request with a JSON schema gets `forecast`, as text or as a call of the client's own
 // structured-output tool.
-import { answerJson, answerSse, type Script } from './upstream.ts';
+import { encodeEvent, encodeInvoked } from './event-stream.ts';
+import { answerBytes, answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
 import { chatTurns } from './turns-chat.ts';
+import { converseTurns } from './turns-converse.ts';
 import { geminiTurns } from './turns-gemini.ts';
 import { messagesTurns } from './turns-messages.ts';
 import { responsesTurns } from './turns-responses.ts';
@@ -66,6 +68,23 @@ export function playToolLoop(wire: LoopWire): Script {
       request,
     );
   };
+}
+
+/** Bedrock's binary streams, cut into small pieces. `isInvoked`: Claude by `invoke`. */
+export function playBedrockLoop(isInvoked: boolean): Script {
+  const format: TurnFormat = isInvoked ? messagesTurns : converseTurns;
+  return (response, request) => {
+    const turn = answer(format, request.body as Body);
+    if (!request.path.includes('stream')) return answerJson(format.whole(turn))(response, request);
+    const bytes = Buffer.concat(format.frames(turn).map((frame) => encodeFrame(frame, isInvoked)));
+    const headers = { 'content-type': 'application/vnd.amazon.eventstream' };
+    return answerBytes(bytes, { sizes: [7, 100, 1], headers })(response, request);
+  };
+}
+
+function encodeFrame(frame: SseFrame, isInvoked: boolean): Buffer {
+  const { event, data } = frame as { readonly event: string; readonly data: object };
+  return isInvoked ? encodeInvoked(data) : encodeEvent(event, data);
 }
 
 function answer(format: TurnFormat, body: Body): Turn {

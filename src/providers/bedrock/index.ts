@@ -8,11 +8,12 @@ import { allowedBetas } from '../../formats/messages/betas.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { editItems } from '../../formats/edit-json.ts';
 import type { HttpProviderKind, SentAs } from '../provider.ts';
+import { readClaudeId } from '../../terms/prompt-cache.ts';
 import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 import { toServerSentEvents } from './events.ts';
 
-const claudeThere = { cloud: 'Bedrock', version: 'bedrock-2023-05-31' };
+const anthropicVersion = 'bedrock-2023-05-31';
 /** A profile runs a model in several regions. */
 const profile = /^(?:us|eu|apac|jp|au|us-gov|ca|global)\./;
 
@@ -46,8 +47,11 @@ function callOf(isInvoked: boolean, stream: boolean): string {
 }
 
 /** Whether to stream is in the path, and the betas are in the body. */
-function asInvoked(body: JsonObject, { client, ignored }: SentAs): JsonObject {
-  const { stream: _, ...rest } = asCloudBody(body, claudeThere, ignored);
+function asInvoked(body: JsonObject, { target, client, ignored }: SentAs): JsonObject {
+  // Bedrock validates newer models with its own copy of the schema, which lacks it.
+  const takesStrict = [405, 406].includes(readClaudeId(target.model).version);
+  const there = { cloud: 'Bedrock', version: anthropicVersion, takesStrict };
+  const { stream: _, ...rest } = asCloudBody(body, there, ignored);
   const betas = new Set(
     allowedBetas(client['anthropic-beta'], cloudBetas.bedrock).split(',').filter(Boolean),
   );

@@ -10,7 +10,7 @@ import { inputCount } from '../../formats/messages/count-tokens.ts';
 import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 
-const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16' };
+const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16', takesStrict: false };
 
 /** Counting has one path for all models, so its body names the model. */
 const claudeCount: InputCount = {
