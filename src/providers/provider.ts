@@ -75,7 +75,12 @@ export type HttpProviderKind = {
   readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
   /** Last changes to the body for this provider; most need none. */
   readonly adaptBody?: (body: JsonObject, sent: SentAs) => JsonObject;
-  /** Turns a stream in another encoding into server-sent events. It throws UpstreamBroken. */
+  /** Leaves out of a whole answer what is not for clients. Left out: nothing. */
+  readonly shownAnswer?: (body: unknown) => unknown;
+  /**
+   * Turns a stream in another encoding into server-sent events, without what is not for clients. It
+   * throws UpstreamBroken.
+   */
   readonly toServerSentEvents?: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   /**
    * For a key that signs requests, or is exchanged for tokens. Returns null for one that is sent as

@@ -194,6 +194,7 @@ const said: Readonly<
       [400, { message: 'Input Tokens Exceeded: Number of input tokens exceeds maximum length' }],
       'client',
     ],
+    [[400, { message: `Profile ${arn}: temperature is not permitted` }], 'client'],
     [[424, { message: 'The model returned the following errors: oops' }], 'passes'],
     [[429, { message: 'Too many requests' }], 'passes'],
     [[503, { message: 'Unavailable' }], 'passes'],
@@ -201,6 +202,7 @@ const said: Readonly<
   'bedrock-claude': [
     [[403, { Message: `${arn} has no access` }], 'route'],
     [[400, { message: 'max_tokens: must be positive' }], 'client'],
+    [[400, { message: `Profile ${arn}: temperature is not permitted` }], 'client'],
   ],
   vertex: [
     [

@@ -451,7 +451,7 @@ test('thoughts, texts and calls reach each format, and the cache is charged at i
   };
   const spent = async () =>
     (await rowsOf(gateway.database, 'charges'))
-      .filter(({ model_id: model }) => String(model).startsWith('cached-'))
+      .filter(({ model_id: model }) => model.startsWith('cached-'))
       .map(({ cost_micros: cost }) => String(cost));
   let answered = 0;
   for (const model of ['cached-nova', 'cached-claude'])
@@ -555,6 +555,40 @@ test('Claude on Bedrock keeps its own format, with its betas in the body', async
     );
     assert.equal(asked[0]!.headers.authorization, 'Bearer bedrock-api-key-abc');
   }
+});
+
+test('what Bedrock adds to Claude’s answers stays here: measurements, and what a guardrail hid', async () => {
+  const trace = {
+    'amazon-bedrock-guardrailAction': 'INTERVENED',
+    'amazon-bedrock-trace': {
+      guardrail: {
+        modelOutput: ['The number is 4111.'],
+        arn: 'arn:aws:bedrock:us-east-1:123456789012:guardrail/x',
+      },
+    },
+    'amazon-bedrock-invocationMetrics': { inputTokenCount: 5, invocationLatency: 3 },
+  };
+  const path = '/bearer/model/us.anthropic.claude-sonnet-5';
+  const { start, deltas, end } = streamFrames('messages', content);
+  const events = [...start, ...deltas, ...end].map((frame) =>
+    encodeInvoked({ ...(frame as { data: object }).data, ...trace }),
+  );
+  gateway.upstream.on(
+    `${path}/invoke`,
+    answerJson({ ...wholeAnswer('messages', content), ...trace }),
+  );
+  gateway.upstream.on(
+    `${path}/invoke-with-response-stream`,
+    answerBytes(Buffer.concat(events), binary),
+  );
+  for (const client of endpoints)
+    for (const stream of [false, true]) {
+      const body = client.body({ model: 'bedrock-claude', stream });
+      const reply = await gateway.post(client.path, { key, body });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(readPlainly(client.name, stream, reply.text).text, content.text);
+      assert.doesNotMatch(reply.text, /amazon-bedrock|4111|123456789012/);
+    }
 });
 
 test('Bedrock counts the input of its models', async () => {

@@ -27,6 +27,10 @@ function encodeMessage(
 
 /** An event of Converse, or `chunk` of invoke. */
 export function encodeEvent(type: string, payload: object): Buffer {
+  return encodeText(type, JSON.stringify(payload));
+}
+
+export function encodeText(type: string, payload: string): Buffer {
   return encodeMessage(
     { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' },
     payload,

@@ -23,7 +23,7 @@ export async function callUpstream<Stream extends boolean>(
 ): Promise<AnswerTo<Stream> | FailedCall> {
   const { route } = called.call.attempt;
   const reply = await (route.isSandbox ? play(called, toCall) : send(called, toCall));
-  if (reply.kind !== 'failure') return inEvents(reply, route) as AnswerTo<Stream>;
+  if (reply.kind !== 'failure') return shown(reply, route) as AnswerTo<Stream>;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
     reply.failure.status === null
@@ -37,10 +37,12 @@ export async function callUpstream<Stream extends boolean>(
   return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
 }
 
-/** The sandbox plays every host in server-sent events. */
-function inEvents(reply: Answered, { kind, isSandbox }: ChosenRoute): Answered {
-  if (reply.kind !== 'stream' || isSandbox || !kind.toServerSentEvents) return reply;
-  return { ...reply, chunks: kind.toServerSentEvents(reply.chunks) };
+/** The sandbox plays every host in server-sent events, and adds nothing. */
+function shown(reply: Answered, { kind, isSandbox }: ChosenRoute): Answered {
+  if (isSandbox) return reply;
+  return reply.kind === 'stream'
+    ? { ...reply, chunks: kind.toServerSentEvents?.(reply.chunks) ?? reply.chunks }
+    : { ...reply, body: kind.shownAnswer?.(reply.body) ?? reply.body };
 }
 
 function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise<UpstreamReply> {

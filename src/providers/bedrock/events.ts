@@ -47,11 +47,32 @@ function frameOf({ headers, payload }: EventMessage): string {
     const words = headers.get(':error-message') ?? (parsed.ok ? parsed.value : null);
     throw new UpstreamBroken(readException(type, words));
   }
-  const data = payload.toString('utf8');
+  const data = lineOf(payload);
   const inner = parsed.ok && isObject(parsed.value) ? parsed.value['bytes'] : undefined;
   if (typeof inner !== 'string') return formatSse(headers.get(':event-type') ?? null, data);
-  const event = Buffer.from(inner, 'base64').toString('utf8');
-  const own = parseJson(Buffer.from(event));
-  const type = own.ok && isObject(own.value) ? own.value['type'] : null;
-  return formatSse(typeof type === 'string' ? type : null, event);
+  const bytes = Buffer.from(inner, 'base64');
+  const own = parseJson(bytes);
+  if (!own.ok || !isObject(own.value)) return formatSse(null, lineOf(bytes));
+  const { type } = own.value;
+  const event = shownAnswer(own.value);
+  const text = event === own.value ? lineOf(bytes) : JSON.stringify(event);
+  return formatSse(typeof type === 'string' ? type : null, text);
+}
+
+/** JSON may be written in lines, which would end the data of a server-sent event. */
+function lineOf(json: Buffer): string {
+  return json.toString('utf8').replaceAll(/[\r\n]+/g, ' ');
+}
+
+/**
+ * Leaves out what Bedrock adds to a vendor's answers and events: measurements, and what a guardrail of
+ * the operator's account saw, with the words that it hid.
+ */
+export function shownAnswer(answer: unknown): unknown {
+  if (!isObject(answer) || !Object.keys(answer).some(isAdded)) return answer;
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !isAdded(name)));
+}
+
+function isAdded(name: string): boolean {
+  return name.startsWith('amazon-bedrock-');
 }

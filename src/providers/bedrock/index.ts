@@ -11,7 +11,7 @@ import type { HttpProviderKind, SentAs } from '../provider.ts';
 import { readClaudeId } from '../../terms/prompt-cache.ts';
 import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
-import { toServerSentEvents } from './events.ts';
+import { shownAnswer, toServerSentEvents } from './events.ts';
 
 const anthropicVersion = 'bedrock-2023-05-31';
 /** A profile runs a model in several regions. */
@@ -33,6 +33,7 @@ export const bedrock: HttpProviderKind = {
   readFailure,
   betas: cloudBetas.bedrock,
   adaptBody: (body, sent) => (sent.format === 'messages' ? asInvoked(body, sent) : body),
+  shownAnswer,
   toServerSentEvents,
   openCredential,
 };
