@@ -7,8 +7,8 @@ export type ModelTraits = {
   /** null: not Claude. */
   readonly claude: ClaudeTraits | null;
   /**
-   * Where the prompt may be marked for the cache. Nova takes marks of five minutes in instructions and
-   * messages, and refuses them among tools. null: nowhere.
+   * Where the prompt may be marked for the cache. Nova keeps it for five minutes, and refuses marks among
+   * tools and right behind their results. null: nowhere.
    */
   readonly cacheMarks: 'claude' | 'nova' | null;
   /** Where reasoning is asked for; null: nowhere, or as Claude wants it. */
@@ -34,4 +34,9 @@ function reasoningOf(model: string): ModelTraits['reasoning'] {
   if (/\bnova-[2-9]/.test(model)) return 'nova';
   if (model.includes('gpt-oss')) return 'gpt-oss';
   return /\bopenai\.gpt-[5-9]/.test(model) ? 'gpt' : null;
+}
+
+/** What of a model holds for its tools and their results. */
+export function toolTraits({ cacheMarks }: ModelTraits): Pick<ModelTraits, 'cacheMarks'> {
+  return { cacheMarks: cacheMarks === 'nova' ? null : cacheMarks };
 }

@@ -76,10 +76,11 @@ function specOf({
   };
 }
 
+/** `auto` is the default, and some models refuse even its name. */
 function writeToolChoice(choice: ToolChoice): JsonObject | null {
   switch (choice.type) {
     case 'auto':
-      return { auto: {} };
+      return null;
     case 'required':
       return { any: {} };
     case 'tool':

@@ -17,7 +17,7 @@ import { emptyTurn } from '../adapting/answerable.ts';
 import { writeInput } from '../call-arguments.ts';
 import { fitConverseCallId, fitMistralCallId } from '../call-ids.ts';
 import { writeDocument, writeImage } from './media.ts';
-import type { ModelTraits } from './model-traits.ts';
+import { toolTraits, type ModelTraits } from './model-traits.ts';
 
 type WrittenConversation = {
   readonly system: readonly JsonObject[];
@@ -161,7 +161,8 @@ class Writer {
     };
     // A result holds no marks; one within it becomes its own.
     const inner = content.findLast((part) => part.cacheControl)?.cacheControl;
-    return [{ toolResult: result }, ...this.mark(cacheControl ?? inner)];
+    const mark = writeMark(cacheControl ?? inner, toolTraits(this.#traits), this.#ignored);
+    return [{ toolResult: result }, ...mark];
   }
 
   #assistantPart(part: AssistantPart): JsonObject[] {

@@ -84,7 +84,7 @@ test('each choice of tools has its word; `none` leaves out the tools, or is list
     (
       write({ tools: [tool], toolChoice }).body['toolConfig'] as Record<string, unknown> | undefined
     )?.['toolChoice'];
-  assert.deepEqual(choice({ type: 'auto' }), { auto: {} });
+  assert.equal(choice({ type: 'auto' }), undefined);
   assert.deepEqual(choice({ type: 'required' }), { any: {} });
   assert.deepEqual(choice({ type: 'tool', name: 'get_weather' }), {
     tool: { name: 'get_weather' },
@@ -129,16 +129,18 @@ test('a mark within a result stands behind it, and none behind a document that b
     content: [{ ...textPart('Sun.'), cacheControl }],
     isError: false,
   } as const;
-  const answered = write({
+  const answered = {
     messages: [history[0], history[1], { role: 'tool', content: [result] }],
-  });
-  const [, , { content }] = answered.body['messages'] as { content: JsonObject[] }[] as [
-    unknown,
-    unknown,
-    { content: JsonObject[] },
-  ];
-  assert.deepEqual((content[0]!['toolResult'] as JsonObject)['content'], [{ text: 'Sun.' }]);
-  assert.deepEqual(content[1], { cachePoint: { type: 'default' } });
+  } as const;
+  const contentAfter = (model: string) => {
+    const { body, ignored } = write(answered, model);
+    const { content } = (body['messages'] as { content: JsonObject[] }[])[2]!;
+    assert.deepEqual((content[0]!['toolResult'] as JsonObject)['content'], [{ text: 'Sun.' }]);
+    return [content.slice(1), ignored];
+  };
+  assert.deepEqual(contentAfter(claude), [[{ cachePoint: { type: 'default' } }], []]);
+  // Nova refuses a mark right behind a result.
+  assert.deepEqual(contentAfter(nova), [[], ['cache_control']]);
   for (const [mediaType, isMarked] of [
     ['application/pdf', true],
     ['text/plain', false],
@@ -228,6 +230,17 @@ test('media are bytes with a format; a document has a name of its own and a text
     () => write({ messages: [{ role: 'user', content: [{ type: 'image', source: odd }] }] }),
     /PNG, JPEG, GIF or WebP/,
   );
+});
+
+test('the gateway searches for more than four stop sequences, and for blank ones of Claude', () => {
+  const stopsOf = (stopSequences: readonly string[], model: string) => {
+    const { body, emulated } = write({ stopSequences }, model);
+    const { stopSequences: sent } = body['inferenceConfig'] as JsonObject;
+    return [sent ?? null, emulated?.stopSequences !== undefined];
+  };
+  assert.deepEqual(stopsOf(['a', ' '], nova), [['a', ' '], false]);
+  assert.deepEqual(stopsOf(['a', ' '], claude), [null, true]);
+  assert.deepEqual(stopsOf(['a', 'b', 'c', 'd', 'e'], nova), [null, true]);
 });
 
 test('a schema is a text, a tier an object, and what has no field is listed', () => {

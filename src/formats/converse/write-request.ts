@@ -10,7 +10,7 @@ import { writeThinkingConfig } from '../claude-thinking.ts';
 import { fitSampling } from '../claude-traits.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
-import { modelTraits, type ModelTraits } from './model-traits.ts';
+import { modelTraits, toolTraits, type ModelTraits } from './model-traits.ts';
 import { writeTools } from './tools.ts';
 import { writeConversation, writeMark } from './write-messages.ts';
 
@@ -18,13 +18,12 @@ import { writeConversation, writeMark } from './write-messages.ts';
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
   const ignored = new Set(unknownFields(request));
-  const emulated = emulatedOf(request);
+  const emulated = emulatedOf(request, traits);
   const instructed = emulated.jsonObject
     ? { ...request, system: [...request.system, jsonInstruction] }
     : request;
   const { system, messages } = writeConversation(instructed, traits, ignored);
-  const toolTraits = { cacheMarks: traits.cacheMarks === 'nova' ? null : traits.cacheMarks };
-  const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, toolTraits, ignored);
+  const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, toolTraits(traits), ignored);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   const reasoning = writeReasoning(request, { traits, target, messages });
   if (reasoning.isDropped) ignored.add('reasoning_effort');
@@ -51,9 +50,16 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
 
 const stopSequencesMax = 4;
 
-function emulatedOf({ stopSequences, outputFormat }: CanonicalRequest): Emulated {
+/** Claude refuses blank stop sequences. */
+function emulatedOf(
+  { stopSequences, outputFormat }: CanonicalRequest,
+  { claude }: ModelTraits,
+): Emulated {
+  const isRefused = claude !== null && stopSequences.some((sequence) => sequence.trim() === '');
   return {
-    ...(stopSequences.length > stopSequencesMax && { stopSequences: searchedStops(stopSequences) }),
+    ...((isRefused || stopSequences.length > stopSequencesMax) && {
+      stopSequences: searchedStops(stopSequences),
+    }),
     ...(outputFormat.type === 'json' && { jsonObject: true }),
   };
 }
