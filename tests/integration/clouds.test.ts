@@ -604,6 +604,30 @@ test('Bedrock counts the input of its models', async () => {
   assert.equal(inner['anthropic_version'], 'bedrock-2023-05-31');
 });
 
+test('where Bedrock cannot count, the gateway estimates', async () => {
+  const refusal = { message: "The provided model doesn't support counting tokens." };
+  const counted = { inputTokens: 31 };
+  const nova = '/signed/model/amazon.nova-lite-v1%3A0/count-tokens';
+  const claude = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
+  const ask = () =>
+    Promise.all([
+      gateway.post('/v1/responses/input_tokens', { key, body: { model: 'nova', input: 'Hi' } }),
+      gateway.post('/v1/messages/count_tokens', {
+        key,
+        body: { model: 'bedrock-claude', messages: [{ role: 'user', content: 'Hi' }] },
+      }),
+    ]);
+  for (const path of [nova, claude]) gateway.upstream.on(path, answerJson(counted));
+  for (const reply of await ask())
+    assert.equal((reply.json() as JsonObject)['input_tokens'], 31, reply.text);
+  for (const path of [nova, claude])
+    gateway.upstream.on(path, answerStatus(400, { body: refusal }));
+  for (const reply of await ask()) {
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers['x-service-token-count'], 'estimate');
+  }
+});
+
 test('an ARN is asked in the format that its route names', async () => {
   const path = `/bearer/model/${encodeURIComponent('arn:aws:bedrock:us-east-1:123456789012:profile/x')}/invoke`;
   gateway.upstream.on(path, answerJson(wholeAnswer('messages', content)));

@@ -79,7 +79,7 @@ function countOfInvoke(): InputCount {
 
 /** What is wrong with the route, or the operator's account, and comes as if the request were at fault. */
 const faultsOfRoute =
-  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed/i;
+  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed|doesn.t support counting/i;
 
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   const { status, message } = failure;
