@@ -68,28 +68,32 @@ type SavedAddresses = {
 };
 
 /**
- * Throws ConfigError for a saved address of a provider whose key is not saved with it: whoever may
- * change settings in a browser could have a key of the file or the environment sent anywhere.
+ * Throws ConfigError for a saved address of a provider whose key is not saved with it, nor those of its
+ * further credentials: whoever may change settings in a browser could have a key of the file or the
+ * environment sent anywhere.
  */
 export function checkSavedAddresses(
   { faultAt }: FieldValues,
   { saved, written, env, providers }: SavedAddresses,
 ): void {
-  for (const [name, entry] of Object.entries(saved.providers ?? {})) {
-    const own = fieldsOf(written['providers'], name);
+  for (const [name, { api_key: key, credential_of: of }] of Object.entries(providers)) {
+    const owner = of ?? name;
+    const isAddressSaved =
+      fieldsOf(saved.providers, owner)['base_url'] !== undefined &&
+      fieldsOf(written['providers'], owner)['base_url'] === undefined;
+    if (!isAddressSaved || key === null) continue;
     const variable = knownOf(name)?.keyVariable ?? null;
     const savedKey = fieldsOf(saved.providers, name)['api_key'];
     const isKeySaved =
       savedKey !== undefined &&
       // That of the machine goes only where the vendor or the file says.
       savedKey !== machineKey &&
-      own['api_key'] === undefined &&
+      fieldsOf(written['providers'], name)['api_key'] === undefined &&
       keyFrom(env, variable) === undefined;
-    const isAddressSaved = isObject(entry) && entry['base_url'] !== undefined;
-    if (!isAddressSaved || own['base_url'] !== undefined || isKeySaved) continue;
-    if (providers[name]!.api_key === null) continue;
-    throw faultAt(['providers', name, 'base_url'], {
-      problem: `may be saved only together with the provider's key, which is set in the file, in ${variable ?? 'a variable'} or by the machine`,
+    if (isKeySaved) continue;
+    const whose = of === null ? '' : ` and that of \`${name}\``;
+    throw faultAt(['providers', owner, 'base_url'], {
+      problem: `may be saved only together with the provider's key${whose}, which is set in the file, in ${variable ?? 'a variable'} or by the machine`,
       remedy: 'Save the key too and remove it there, or set the address where the key is set.',
     });
   }

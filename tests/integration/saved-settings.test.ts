@@ -224,6 +224,24 @@ test('a key of the environment or the file goes to no saved address', async () =
   await save({ path: ['providers', 'xai'] });
 });
 
+test('no key of the environment, the file or the machine goes along to the saved address of another', () => {
+  const thief = {
+    kind: 'azure',
+    base_url: 'https://thief.example.com',
+    api_key: 'sk-another-key',
+  };
+  const refused =
+    /providers\.thief\.base_url.*only together with the provider's key.*`(?:xai|own)`/s;
+  for (const further of [
+    { xai: { credential_of: 'thief' } },
+    { xai: { credential_of: 'thief', api_key: 'saved-too' } },
+    { own: { credential_of: 'thief', api_key: 'ambient' } },
+  ])
+    assert.throws(() => loadConfigWith({ providers: { thief, ...further } }), refused);
+  const both = { thief, second: { credential_of: 'thief', api_key: 'saved-too' } };
+  assert.equal(loadConfigWith({ providers: both }).providers['second']!.base_url, thief.base_url);
+});
+
 function loadConfigWith(saved: object) {
   const env = { XAI_API_KEY: 'xai-key', TOLLGATE_CONFIG: '/dev/null' };
   return openConfig({ env, cwd: '/' }).withSaved(saved);
