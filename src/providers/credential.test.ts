@@ -95,5 +95,10 @@ test('a service that gives no token is quoted in its first line, and may be trie
   assert.deepEqual(errorOf(403, google), ['X gives no token: IAM API is off', true]);
   assert.deepEqual(errorOf(503, '<html>'), ['X gives no token: HTTP 503', false]);
   assert.deepEqual(errorOf(429, {}), ['X gives no token: HTTP 429', false]);
+  for (const token of ['', 'a\nb', 'é'])
+    assert.deepEqual(errorOf(200, { access_token: token, expires_in: 3_600 }), [
+      'X gives no token: HTTP 200',
+      false,
+    ]);
   assert.deepEqual(errorOf(200, { token: 't' }), ['X gives no token: HTTP 200', false]);
 });

@@ -92,7 +92,9 @@ export function readToken(
 ): Lasting<string> {
   const answer = isObject(reply.body) ? reply.body : {};
   const { access_token: token, expires_in: seconds, expires_on: endsAt } = answer;
-  if (reply.status !== 200 || typeof token !== 'string') throw noToken(reply, whose);
+  // What no header can hold must not be kept.
+  const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
+  if (reply.status !== 200 || !isToken) throw noToken(reply, whose);
   const endsAtMs = clock.nowMs() + Number(seconds) * 1_000;
   return { token, endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : Number(endsAt) * 1_000 || 0 };
 }

@@ -1,6 +1,7 @@
 // Gives a call the headers of its provider's credential: a token or a signature.
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import { CredentialError } from '../../providers/credential.ts';
-import { makeFailure } from './failure.ts';
+import { makeFailure, stopped } from './failure.ts';
 import type { FailedReply, UpstreamCall } from './upstream-call.ts';
 
 /**
@@ -11,23 +12,51 @@ export async function authorize<Stream extends boolean>(
   call: UpstreamCall<Stream>,
   url: URL,
 ): Promise<UpstreamCall<Stream> | FailedReply> {
-  const { provider, headers, body } = call;
+  const { provider, headers, body, signal } = call;
   const pieces = Array.isArray(body) ? Buffer.concat(body as readonly Buffer[]) : body;
   try {
     const method = call.method === 'GET' ? 'GET' : 'POST';
     const toAuthorize = { method, url, headers, body: pieces as Buffer | string | null } as const;
-    const own = await provider.credential!.headersFor(toAuthorize);
+    const own = await untilAborted(() => provider.credential!.headersFor(toAuthorize), signal);
+    if (own === null) return unsent(stopped);
+    if (!Object.values(own).every(isSendable))
+      throw new CredentialError('the token is none that a header can hold', { isRefused: false });
     return { ...call, headers: { ...headers, ...own } };
   } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    // What the environment or a token's service says is not ours to get right.
+    if (code === 'ERR_INVALID_URL' || code === 'UND_ERR_INVALID_ARG')
+      return unsent(makeFailure('connection', `the credential cannot be used: ${code}`));
     if (!(error instanceof CredentialError)) throw error;
     const failure = error.isRefused
       ? ({ kind: 'status', status: 401, message: error.message, retryAfterSeconds: null } as const)
       : makeFailure('connection', error.message);
-    return {
-      kind: 'failure',
-      failure: { ...failure, isUnauthorized: true },
-      body: null,
-      requestSent: false,
-    };
+    return unsent(failure);
+  }
+}
+
+function unsent(failure: UpstreamFailure): FailedReply {
+  return {
+    kind: 'failure',
+    failure: { ...failure, isUnauthorized: true },
+    body: null,
+    requestSent: false,
+  };
+}
+
+function isSendable(value: string): boolean {
+  return /^[\x20-\x7e]*$/.test(value);
+}
+
+/** Returns null when the call is aborted first: others may wait for the same token. */
+async function untilAborted<T>(begin: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null;
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const stop = () => resolve(null);
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([begin(), promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -634,6 +634,42 @@ test('a request that cannot be written is our own fault and throws', async (t) =
   );
 });
 
+/** A provider whose credential gives these headers, or fails. */
+function signedBy(baseUrl: string, headersFor: () => Promise<Readonly<Record<string, string>>>) {
+  return { name: 'local', baseUrl, credential: { headersFor } };
+}
+
+test('a credential without a usable address or token is a failure, not a fault of ours', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  for (const headersFor of [
+    async () => ({ authorization: new URL('login.example').href }),
+    async () => ({ authorization: 'Bearer <html>\n' }),
+  ]) {
+    const { failure, requestSent } = await failed(
+      send({ provider: signedBy(upstream.url, headersFor) }),
+    );
+    assert.deepEqual([failure.kind, requestSent], ['connection', false]);
+    assert.doesNotMatch(failure.message, /html/);
+  }
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('an abort does not wait for a token, and asks for none once it is there', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  let asked = 0;
+  const headersFor = () => {
+    asked += 1;
+    return new Promise<never>(() => {});
+  };
+  const controller = new AbortController();
+  const call = { provider: signedBy(upstream.url, headersFor), signal: controller.signal };
+  const reply = send(call);
+  controller.abort();
+  assert.equal((await failed(reply)).requestSent, false);
+  await failed(send(call));
+  assert.equal(asked, 1);
+});
+
 test('a connection that does not open in time is a failed connection', async (t) => {
   // The server accepts the connection but never completes the TLS handshake.
   const { upstreams, host } = await startForeign(t);
