@@ -17,16 +17,16 @@ export type KnownProvider = {
    */
   readonly keyVariable: string | null;
   /**
-   * The environment variable of its address, for a provider without a default address. Setting it
-   * enables the provider.
+   * The environment variable of its address. Setting it enables a provider that needs no key.
    */
   readonly addressVariable?: string;
   /** The environment variables that a cloud's own SDK reads for its place. */
   readonly placeVariables?: { readonly region?: string; readonly project?: string };
   /**
-   * Fields of earlier answers that its Chat refuses with an error, even if they are null. Left out:
-   * none.
+   * The path of its list of models, from the base URL. null: it has none. Left out: that of its kind.
    */
+  readonly modelsPath?: string | null;
+  /** Fields of messages that its Chat refuses with an error, even if they are null. Left out: none. */
   readonly refusedHistory?: readonly string[];
   /** What its Chat wants otherwise than OpenAI's. Left out: nothing. */
   readonly wishes?: HostWishes;
@@ -35,9 +35,17 @@ export type KnownProvider = {
 /** Fields that OpenAI, and so the gateway, writes into every answer. */
 const openAisOwn = ['refusal', 'annotations'];
 
-/** What every model of NVIDIA's takes. */
+const reasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
+
+/** What every model of NVIDIA's takes, and the form of an answer, which must not be left out silently. */
 const nvidiaFields =
-  'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice'.split(
+  'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice response_format'.split(
+    ' ',
+  );
+
+/** npm `@mistralai/mistralai` 2.7. It counts tokens in every stream without being asked. */
+const mistralFields =
+  'model messages stream max_tokens temperature top_p stop random_seed metadata response_format tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls reasoning_effort prompt_mode prompt_cache_key service_tier safe_prompt'.split(
     ' ',
   );
 
@@ -54,42 +62,64 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     keyVariable: 'GEMINI_API_KEY',
   },
   bfl: { kind: 'bfl', baseUrl: 'https://api.bfl.ai/v1', keyVariable: 'BFL_API_KEY' },
-  xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
-  deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+  xai: {
+    ...compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
+    refusedHistory: ['name'],
+    wishes: { refusedOfTools: ['strict'] },
+  },
+  deepseek: {
+    ...compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+    wishes: { refused: ['seed', 'top_k'] },
+  },
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-    refusedHistory: ['reasoning_content', 'reasoning', 'reasoning_details', ...openAisOwn],
-    // It refuses all fields that its reference lacks (npm `@mistralai/mistralai` 2.7), and counts
-    // tokens in every stream without being asked.
+    refusedHistory: [...reasoning, ...openAisOwn],
     wishes: {
-      refused: ['stream_options', 'user', 'safety_identifier', 'store', 'logprobs', 'top_logprobs'],
+      only: mistralFields,
       renamed: { seed: 'random_seed' },
-      forcedChoice: 'any',
+      toolChoices: { required: 'any' },
     },
   },
-  // It writes and takes `reasoning`.
   groq: {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-    refusedHistory: ['reasoning_content', 'reasoning_details', ...openAisOwn],
-    wishes: { refused: ['logprobs', 'top_logprobs', 'logit_bias'] },
+    refusedHistory: ['reasoning_details', 'name', 'function_call', ...openAisOwn],
+    wishes: { refused: ['logprobs', 'top_logprobs', 'logit_bias'], reasoningIn: 'reasoning' },
   },
-  // It writes and takes `reasoning`, too.
   cerebras: {
     ...compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-    refusedHistory: ['reasoning_content', 'reasoning_details'],
-    wishes: { refused: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
+    refusedHistory: ['reasoning_details'],
+    wishes: {
+      refused: ['frequency_penalty', 'presence_penalty', 'logit_bias'],
+      renamed: { max_tokens: 'max_completion_tokens' },
+      reasoningIn: 'reasoning',
+    },
   },
   moonshotai: {
     ...compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
     // Since Kimi K2.5 it takes only its own values (platform.kimi.ai/docs/api/models-overview, and
     // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
-    wishes: { refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'] },
+    wishes: {
+      refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'seed', 'top_k'],
+    },
   },
   zai: {
     ...compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
-    wishes: { refused: ['presence_penalty', 'frequency_penalty'] },
+    modelsPath: null,
+    refusedHistory: ['name'],
+    wishes: {
+      refused: ['presence_penalty', 'frequency_penalty'],
+      refusedOfTools: ['strict'],
+      toolChoices: { required: null, named: null, none: null },
+    },
   },
-  minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
+  minimax: {
+    ...compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
+    wishes: {
+      renamed: { max_tokens: 'max_completion_tokens' },
+      ranges: { temperature: [0.01, 1] },
+      reasoningIn: 'content',
+    },
+  },
   alibaba: {
     ...compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
     wishes: { refused: ['frequency_penalty'] },
@@ -97,6 +127,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: {
     ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+    modelsPath: '/../../v1/models?page_size=1000&endpoint=chat',
     // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
     wishes: { refused: ['stream_options'] },
   },
@@ -106,18 +137,26 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   fireworks: {
     ...compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-    wishes: { forcedChoice: 'any' },
+    wishes: { toolChoices: { required: 'any' } },
   },
-  deepinfra: compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  deepinfra: {
+    ...compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+    wishes: { toolChoices: { required: null, named: null }, stringResults: true },
+  },
   // It counts tokens in every chunk without being asked.
   perplexity: {
     ...compatible('https://api.perplexity.ai', 'PERPLEXITY_API_KEY'),
-    wishes: { refused: ['stream_options', 'stop', 'seed', 'user', 'store', 'logit_bias'] },
+    modelsPath: '/v1/models',
+    refusedHistory: [...reasoning, ...openAisOwn],
+    wishes: {
+      refused: ['stream_options', 'stop', 'seed', 'top_k', 'user', 'store', 'logit_bias'],
+      lacksTools: true,
+    },
   },
   // Each of its models refuses fields that it does not know.
   nvidia: {
     ...compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
-    refusedHistory: ['reasoning_content', 'reasoning', 'reasoning_details', ...openAisOwn],
+    refusedHistory: [...reasoning, ...openAisOwn],
     wishes: { only: nvidiaFields },
   },
   huggingface: compatible('https://router.huggingface.co/v1', 'HF_TOKEN'),
@@ -140,11 +179,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     keyVariable: 'GOOGLE_VERTEX_API_KEY',
     placeVariables: { region: 'GOOGLE_CLOUD_LOCATION', project: 'GOOGLE_CLOUD_PROJECT' },
   },
-  ollama: compatible('http://127.0.0.1:11434/v1', null),
-  vllm: compatible('http://127.0.0.1:8000/v1', null),
-  sglang: compatible('http://127.0.0.1:30000/v1', null),
-  llamacpp: compatible('http://127.0.0.1:8080/v1', null),
-  lmstudio: compatible('http://127.0.0.1:1234/v1', null),
+  ollama: local('http://127.0.0.1:11434/v1', 'OLLAMA_BASE_URL'),
+  vllm: local('http://127.0.0.1:8000/v1', 'VLLM_BASE_URL'),
+  sglang: local('http://127.0.0.1:30000/v1', 'SGLANG_BASE_URL'),
+  llamacpp: local('http://127.0.0.1:8080/v1', 'LLAMACPP_BASE_URL'),
+  lmstudio: local('http://127.0.0.1:1234/v1', 'LMSTUDIO_BASE_URL'),
   brave: {
     kind: 'brave',
     baseUrl: 'https://api.search.brave.com/res/v1',
@@ -191,6 +230,11 @@ function vertexAddress(region: string | null): string {
   return region === 'us' || region === 'eu'
     ? `https://aiplatform.${region}.rep.googleapis.com`
     : `https://${region}-aiplatform.googleapis.com`;
+}
+
+/** Servers of the operator's own. */
+function local(baseUrl: string, addressVariable: string): KnownProvider {
+  return { ...compatible(baseUrl, null), addressVariable };
 }
 
 function compatible(baseUrl: string, keyVariable: string | null): KnownProvider {

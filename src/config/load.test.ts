@@ -219,6 +219,15 @@ describe('variables in the file', () => {
 });
 
 describe('providers', () => {
+  test('a local server needs its address only: its variable, or an entry in the file', () => {
+    const { providers } = load(null, { OLLAMA_BASE_URL: 'http://10.0.0.7:11434/v1/' }).config;
+    const { enabled, base_url: address, api_key: key } = providers['ollama']!;
+    assert.deepEqual([enabled, address, key], [true, 'http://10.0.0.7:11434/v1', null]);
+    assert.equal(providers['vllm'], undefined);
+    const filed = load('providers: { vllm: {} }', {}).config.providers['vllm']!;
+    assert.deepEqual([filed.enabled, filed.base_url], [true, 'http://127.0.0.1:8000/v1']);
+  });
+
   test('the usual variable alone enables a provider', () => {
     const { config } = load(null, {
       OPENAI_API_KEY: 'a',

@@ -114,8 +114,9 @@ function fromEnvironment(
   const { keyVariable } = known;
   const apiKey = keyFrom(env, keyVariable);
   const place = placeFrom(env, known);
-  const address = addressFrom(env, known) ?? usualAddressOf(known, place);
-  const isNamed = keyVariable === null ? known.addressVariable !== undefined : apiKey !== undefined;
+  const named = addressFrom(env, known);
+  const address = named ?? usualAddressOf(known, place);
+  const isNamed = (keyVariable === null ? named : apiKey) !== undefined;
   return isNamed && address !== null
     ? { base_url: address, api_key: apiKey ?? null, ...place }
     : null;

@@ -22,14 +22,99 @@ test('a host that refuses unknown fields gets those that it knows', () => {
   assert.deepEqual(fitted.ignored, ['seed', 'user']);
 });
 
-test('a field has the host’s name, and a forced call its word', () => {
-  const fitted = fitToHost(body, { renamed: { seed: 'random_seed' }, forcedChoice: 'any' });
+test('a field has the host’s name, and what it refuses under that name is lost', () => {
+  const fitted = fitToHost(body, { renamed: { seed: 'random_seed' } });
   assert.equal(fitted.body['random_seed'], 1);
   assert.equal(fitted.body['seed'], undefined);
-  assert.equal(fitted.body['tool_choice'], 'any');
   assert.deepEqual(fitted.ignored, []);
-  const named = { tool_choice: { type: 'function', function: { name: 'f' } } };
-  assert.equal(fitToHost(named, { forcedChoice: 'any' }).body, named);
+  const only = { renamed: { seed: 'random_seed' }, only: ['model', 'random_seed'] };
+  assert.deepEqual(fitToHost(body, only).body, { model: 'm', random_seed: 1 });
+});
+
+test('what the operator allows is sent whatever the host is known to refuse', () => {
+  const fitted = fitToHost(body, { only: ['model'] }, new Set(['user']));
+  assert.deepEqual(fitted, { body: { model: 'm', user: 'u' }, ignored: ['seed', 'tool_choice'] });
+});
+
+const tools = [{ type: 'function', function: { name: 'f', strict: true } }];
+const named = { type: 'function', function: { name: 'f' } };
+
+test('a forced call has the host’s word; without one it is not forced, which is listed', () => {
+  const fit = (tool_choice: unknown, toolChoices: object) => {
+    const { body: fitted, ignored } = fitToHost({ tools, tool_choice }, { toolChoices });
+    return [fitted['tool_choice'], ignored];
+  };
+  assert.deepEqual(fit('required', { required: 'any' }), ['any', []]);
+  assert.deepEqual(fit('auto', { required: 'any' }), ['auto', []]);
+  assert.deepEqual(fit(named, { required: 'any' }), [named, []]);
+  assert.deepEqual(fit('required', { required: null }), [undefined, ['tool_choice']]);
+  assert.deepEqual(fit(named, { named: null }), [undefined, ['tool_choice']]);
+});
+
+test('without a word for `none` the tools are left out', () => {
+  const given = { tools, tool_choice: 'none', parallel_tool_calls: true };
+  const { body: fitted, ignored } = fitToHost(given, { toolChoices: { none: null } });
+  assert.equal(JSON.stringify(fitted), '{}');
+  assert.deepEqual(ignored, []);
+});
+
+test('a field of a function that the host refuses is left out and listed', () => {
+  const { body: fitted, ignored } = fitToHost({ tools }, { refusedOfTools: ['strict'] });
+  assert.equal(JSON.stringify(fitted), '{"tools":[{"type":"function","function":{"name":"f"}}]}');
+  assert.deepEqual(ignored, ['tools.strict']);
+});
+
+test('a number is brought into the host’s range, which is listed', () => {
+  const ranges = { temperature: [0.01, 1] } as const;
+  for (const [given, sent, lost] of [
+    [0, 0.01, ['temperature']],
+    [1.7, 1, ['temperature']],
+    [0.5, 0.5, []],
+  ] as const)
+    assert.deepEqual(fitToHost({ temperature: given }, { ranges }), {
+      body: { temperature: sent },
+      ignored: lost,
+    });
+});
+
+test('earlier reasoning returns where the host reads it', () => {
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', reasoning_content: 'hm', content: 'b' },
+    { role: 'assistant', reasoning_content: ' ', content: null, tool_calls: [] },
+  ];
+  const parts = [{ type: 'text', text: 'b' }];
+  const ofParts = [{ role: 'assistant', reasoning_content: 'hm', content: parts }];
+  const fitted = fitToHost({ messages: ofParts }, { reasoningIn: 'content' }).body['messages'];
+  const thoughts = { type: 'text', text: '<think>\nhm\n</think>\n\n' };
+  assert.deepEqual((fitted as { content: unknown }[])[0]!.content, [thoughts, ...parts]);
+  const sent = (reasoningIn: 'reasoning' | 'content') =>
+    JSON.parse(
+      JSON.stringify(fitToHost({ messages }, { reasoningIn }).body['messages']),
+    ) as unknown;
+  assert.deepEqual(sent('reasoning'), [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b', reasoning: 'hm' },
+    { role: 'assistant', content: null, tool_calls: [], reasoning: ' ' },
+  ]);
+  assert.deepEqual(sent('content'), [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: '<think>\nhm\n</think>\n\nb' },
+    { role: 'assistant', content: null, tool_calls: [] },
+  ]);
+});
+
+test('results of tools become strings where the host wants them', () => {
+  const text = (word: string) => ({ type: 'text', text: word });
+  const messages = [
+    { role: 'tool', tool_call_id: 'c', content: [text('a'), text('b')] },
+    { role: 'user', content: [text('a')] },
+  ];
+  const { body: fitted } = fitToHost({ messages }, { stringResults: true });
+  assert.deepEqual(fitted['messages'], [
+    { role: 'tool', tool_call_id: 'c', content: 'a\nb' },
+    messages[1],
+  ]);
 });
 
 test('a body that fits is the same object', () => {

@@ -1,25 +1,122 @@
 // Fits a written request to a host that refuses fields or words which others of its format take.
-import type { JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
+import { editFields, editItems } from './edit-json.ts';
+import { isAskedFor } from './field-verdicts.ts';
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
 const ownFields = ['stream_options', 'store'];
+const nothing: ReadonlySet<string> = new Set();
 
+/** `opened`: fields that the operator allows, whatever the host is known to refuse. */
 export function fitToHost(
   body: JsonObject,
-  { refused = [], only, renamed = {}, forcedChoice }: HostWishes,
+  wishes: HostWishes,
+  opened = nothing,
 ): { readonly body: JsonObject; readonly ignored: readonly string[] } {
-  const isLost = (name: string) => refused.includes(name) || (only && !only.includes(name));
-  const names = Object.keys(body);
-  const lost = names.filter((name) => isLost(renamed[name] ?? name));
-  const isForced = forcedChoice !== undefined && body['tool_choice'] === 'required';
-  if (lost.length === 0 && !isForced && !names.some((name) => Object.hasOwn(renamed, name)))
-    return { body, ignored: [] };
-  const kept = Object.entries(isForced ? { ...body, tool_choice: forcedChoice } : body)
-    .filter(([name]) => !lost.includes(name))
-    .map(([name, value]) => [Object.hasOwn(renamed, name) ? renamed[name]! : name, value] as const);
+  const ignored = new Set<string>();
+  const edited = editFields(body, {
+    ...fitNumbers(body, wishes, ignored),
+    ...fitTools(body, wishes, ignored),
+    ...fitHistory(body, wishes),
+  });
+  const { renamed = {} } = wishes;
+  const isLost = (name: string) => !opened.has(name) && refusesField(wishes, name);
+  const names = Object.keys(edited);
+  for (const name of names.filter(isLost))
+    if (!ownFields.includes(name) && isAskedFor(edited[name])) ignored.add(name);
+  if (names.every((name) => !isLost(name) && !Object.hasOwn(renamed, name)))
+    return { body: edited, ignored: [...ignored] };
+  const kept = Object.entries(edited).filter(([name]) => !isLost(name));
   return {
-    body: Object.fromEntries(kept),
-    ignored: lost.filter((name) => !ownFields.includes(name)),
+    body: Object.fromEntries(kept.map(([name, value]) => [nameOf(renamed, name), value])),
+    ignored: [...ignored],
   };
+}
+
+/** Returns true when the host refuses the field, under its own name for it. */
+export function refusesField({ refused, only, renamed = {} }: HostWishes, field: string): boolean {
+  const name = nameOf(renamed, field);
+  return refused?.includes(name) === true || only?.includes(name) === false;
+}
+
+function nameOf(renamed: Readonly<Record<string, string>>, field: string): string {
+  return Object.hasOwn(renamed, field) ? renamed[field]! : field;
+}
+
+function fitNumbers(body: JsonObject, { ranges = {} }: HostWishes, ignored: Set<string>) {
+  const edits: Record<string, unknown> = {};
+  for (const [name, [least, most]] of Object.entries(ranges)) {
+    const value = body[name];
+    if (typeof value !== 'number' || (value >= least && value <= most)) continue;
+    edits[name] = Math.min(Math.max(value, least), most);
+    ignored.add(name);
+  }
+  return edits;
+}
+
+/** Without a word for `none`, the tools are left out: nothing can be called then either. */
+function fitTools(
+  { tools, tool_choice: choice }: JsonObject,
+  { refusedOfTools = [], toolChoices = {} }: HostWishes,
+  ignored: Set<string>,
+): JsonObject {
+  if (!Array.isArray(tools)) return {};
+  const kind = isObject(choice)
+    ? 'named'
+    : choice === 'required' || choice === 'none'
+      ? choice
+      : null;
+  const word = kind === null ? undefined : toolChoices[kind];
+  if (word === null && kind === 'none')
+    return { tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined };
+  if (word === null) ignored.add('tool_choice');
+  const fitted = editItems(tools, (tool: JsonObject) => {
+    const called = tool['function'];
+    const lost = isObject(called)
+      ? refusedOfTools.filter((name) => Object.hasOwn(called, name))
+      : [];
+    for (const name of lost)
+      if (isAskedFor((called as JsonObject)[name])) ignored.add(`tools.${name}`);
+    const without = Object.fromEntries(lost.map((name) => [name, undefined]));
+    return lost.length === 0
+      ? tool
+      : { ...tool, function: { ...(called as JsonObject), ...without } };
+  });
+  return { tools: fitted, tool_choice: word === undefined ? choice : (word ?? undefined) };
+}
+
+function fitHistory(
+  { messages }: JsonObject,
+  { reasoningIn, stringResults }: HostWishes,
+): JsonObject {
+  if (!Array.isArray(messages) || (!reasoningIn && !stringResults)) return {};
+  return {
+    messages: editItems(messages, (message: JsonObject) => {
+      if (message['role'] === 'tool' && stringResults) return withStringResult(message);
+      const { reasoning_content: reasoning } = message;
+      if (!reasoningIn || typeof reasoning !== 'string') return message;
+      const moved =
+        reasoningIn === 'content' ? withThoughts(message['content'], reasoning) : reasoning;
+      return { ...message, reasoning_content: undefined, [reasoningIn]: moved };
+    }),
+  };
+}
+
+/** As the models write it themselves. */
+function withThoughts(content: unknown, reasoning: string): unknown {
+  if (reasoning.trim() === '') return content;
+  const thoughts = `<think>\n${reasoning}\n</think>\n\n`;
+  if (Array.isArray(content)) return [{ type: 'text', text: thoughts }, ...(content as unknown[])];
+  return thoughts + (typeof content === 'string' ? content : '');
+}
+
+function withStringResult(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (
+    !Array.isArray(content) ||
+    !content.every((part) => isObject(part) && part['type'] === 'text')
+  )
+    return message;
+  return { ...message, content: content.map(({ text }) => text as unknown).join('\n') };
 }

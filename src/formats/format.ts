@@ -174,6 +174,8 @@ export type UpstreamTarget = {
    * refuses. Left out: none.
    */
   readonly refusedHistory?: readonly string[];
+  /** True when the host refuses stop sequences, which the gateway then searches for itself. */
+  readonly refusesStop?: boolean;
   /**
    * The most web searches that the provider may run, on the straight path. Left out: none, because
    * they have no price.

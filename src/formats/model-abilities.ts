@@ -7,7 +7,7 @@ import { isAskedFor } from './field-verdicts.ts';
 import type { UpstreamTarget } from './format.ts';
 import { defaultEffort } from './openai-models.ts';
 
-type Target = Pick<UpstreamTarget, 'model' | 'thinking' | 'isOpenAi'>;
+type Target = Pick<UpstreamTarget, 'model' | 'thinking' | 'isOpenAi' | 'refusesStop'>;
 
 const penalties = ['frequency_penalty', 'presence_penalty'];
 const sampling = ['temperature', 'top_p', ...penalties];
@@ -63,7 +63,8 @@ export const stopSequencesMax = 4;
  */
 export function takesStops(sequences: readonly string[], target: Target): boolean {
   if (sequences.length === 0) return true;
-  const refusesAny = (target.isOpenAi && target.thinking) || isThinkingGrok(target);
+  const refusesAny =
+    target.refusesStop || (target.isOpenAi && target.thinking) || isThinkingGrok(target);
   return !refusesAny && sequences.length <= stopSequencesMax;
 }
 

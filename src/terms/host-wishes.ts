@@ -1,4 +1,4 @@
-/** What a host wants otherwise. Each may be left out: nothing. */
+/** What a host wants otherwise than OpenAI's. Each may be left out: nothing. */
 export type HostWishes = {
   /** Harmless fields that it refuses with an error; they are left out. */
   readonly refused?: readonly string[];
@@ -6,6 +6,22 @@ export type HostWishes = {
   readonly only?: readonly string[];
   /** Its own name of a field. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** Its word for a tool choice that forces any call. */
-  readonly forcedChoice?: string;
+  /** Its least and its largest number for a field. */
+  readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>>;
+  /** Fields of a function that it refuses. */
+  readonly refusedOfTools?: readonly string[];
+  /**
+   * Its word for a tool choice; `named`: of one tool. null: it has none, and calls are then not forced.
+   */
+  readonly toolChoices?: {
+    readonly required?: string | null;
+    readonly named?: null;
+    readonly none?: null;
+  };
+  /** It cannot use tools at all. */
+  readonly lacksTools?: true;
+  /** Where it reads the reasoning of earlier answers. Left out: in `reasoning_content`. */
+  readonly reasoningIn?: 'reasoning' | 'content';
+  /** Results of tools must be strings. */
+  readonly stringResults?: true;
 };

@@ -75,12 +75,12 @@ for (const model of ['a-mistral-model', 'a-cohere-model']) {
 test('what Mistral refuses and the answer does not need is left out, and listed', async () => {
   const model = 'a-mistral-model';
   const fields = { user: 'u', safety_identifier: 's', seed: 1, store: false };
-  const chat = await gateway.post('/v1/chat/completions', {
-    key,
-    body: { model, messages: [hello], ...fields },
-  });
+  const { reply: chat, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1/chat/completions', { key, body: { model, messages: [hello], ...fields } }),
+  );
   assert.equal(chat.status, 200, chat.text);
   assert.equal(chat.headers['x-service-ignored'], 'user, safety_identifier');
+  assert.equal((asked[0]!.body as JsonObject)['random_seed'], 1);
   const metadata = { user_id: 'user_1' };
   const messages = await gateway.post('/v1/messages', {
     key,

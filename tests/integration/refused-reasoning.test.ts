@@ -60,23 +60,32 @@ function strict(message: JsonObject): Script {
 
 const hello = { role: 'user', content: 'Hello' };
 
-for (const model of ['magistral', 'gpt-oss']) {
-  test(`Responses: ${model} gets a second turn without the reasoning of the first`, async () => {
+/** `as`: how the second turn gets the reasoning of the first; null: it does without, and says so. */
+for (const [model, as] of [
+  ['magistral', null],
+  ['gpt-oss', 'reasoning'],
+] as const) {
+  const how = as === null ? 'without the reasoning of the first' : `with the first’s ${as}`;
+  const ask = async (path: string, body: object) => {
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post(path, { key, body: { model, ...body } }),
+    );
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers['x-service-ignored'], as === null ? 'reasoning_content' : undefined);
+    const { messages } = asked[0]!.body as { readonly messages: readonly JsonObject[] };
+    assert.equal(messages[1]!['reasoning'], as === null ? undefined : 'hm');
+  };
+
+  test(`Responses: ${model} gets a second turn ${how}`, async () => {
     const first = await gateway.post('/v1/responses', { key, body: { model, input: [hello] } });
     assert.equal(first.status, 200);
     const { output } = JSON.parse(first.text) as { readonly output: readonly { type: string }[] };
     assert.ok(output.some(({ type }) => type === 'reasoning'));
-    const input = [hello, ...output, hello];
-    const second = await gateway.post('/v1/responses', { key, body: { model, input } });
-    assert.equal(second.status, 200, second.text);
-    assert.equal(second.headers['x-service-ignored'], 'reasoning_content');
+    await ask('/v1/responses', { input: [hello, ...output, hello] });
   });
 
-  test(`Chat: ${model} gets a second turn without the reasoning of the first`, async () => {
+  test(`Chat: ${model} gets a second turn ${how}`, async () => {
     const answer = { ...thoughtful, refusal: null, annotations: [] };
-    const body = { model, messages: [hello, answer, hello] };
-    const reply = await gateway.post('/v1/chat/completions', { key, body });
-    assert.equal(reply.status, 200, reply.text);
-    assert.equal(reply.headers['x-service-ignored'], 'reasoning_content');
+    await ask('/v1/chat/completions', { messages: [hello, answer, hello] });
   });
 }

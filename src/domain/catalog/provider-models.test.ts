@@ -28,7 +28,7 @@ test('the list of models is read in each host’s form, sorted and without repea
 
 test('Bedrock lists its models at a host of its own', () => {
   const base_url = 'https://bedrock-runtime.eu-west-1.amazonaws.com';
-  const asked = modelListOf({ kind: 'bedrock', base_url, api_key: 'k' })!;
+  const asked = modelListOf('bedrock', { kind: 'bedrock', base_url, api_key: 'k' })!;
   assert.equal(
     asked.origin! + asked.path,
     'https://bedrock.eu-west-1.amazonaws.com/foundation-models',

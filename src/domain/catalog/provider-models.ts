@@ -1,4 +1,5 @@
 // How each kind of provider lists its models, free of charge.
+import { findKnownProvider } from '../../config/known-providers.ts';
 import type { ProviderConfig } from '../../config/schema.ts';
 import { isObject } from '../../lib/json.ts';
 
@@ -10,11 +11,16 @@ type ListRequest = {
 };
 
 /** Returns null for a kind that cannot be asked free of charge. */
-export function modelListOf({
-  kind,
-  api_key: apiKey,
-  base_url: baseUrl,
-}: Pick<ProviderConfig, 'kind' | 'api_key' | 'base_url'>): ListRequest | null {
+export function modelListOf(
+  name: string,
+  {
+    kind,
+    api_key: apiKey,
+    base_url: baseUrl,
+  }: Pick<ProviderConfig, 'kind' | 'api_key' | 'base_url'>,
+): ListRequest | null {
+  const known = findKnownProvider(name, baseUrl);
+  if (known?.kind === kind && known.modelsPath === null) return null;
   switch (kind) {
     // Its list has a host of its own.
     case 'bedrock':
@@ -31,7 +37,7 @@ export function modelListOf({
     case 'openai':
     case 'openai-compatible':
       return {
-        path: '/models',
+        ...(known?.modelsPath ? above(baseUrl, known.modelsPath) : { path: '/models' }),
         headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       };
     // It lists models, not deployments.
@@ -50,6 +56,12 @@ export function modelListOf({
     default:
       return null;
   }
+}
+
+/** Cohere's list is above the address of its Chat. */
+function above(baseUrl: string, path: string): Pick<ListRequest, 'origin' | 'path'> {
+  const { origin, pathname, search } = new URL(baseUrl + path);
+  return { origin, path: pathname + search };
 }
 
 /** Returns the ids in an answer, sorted; null when it is no list. */

@@ -1,10 +1,12 @@
 // Tries a provider before it is used: its list of models, one short answer, one short stream. The two
 // answers cost the operator a few tokens.
+import { findKnownProvider } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { type CanonicalRequest, emptyRequest } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
+import { fitToHost } from '../../formats/fit-to-host.ts';
 import type { UpstreamFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { SseParser } from '../../lib/sse.ts';
@@ -67,7 +69,7 @@ export async function testProvider(
   const { upstreams } = parts;
   const { target, provider } = openTest(parts, named);
   try {
-    const { step, models } = await askForModels(upstreams, target, provider);
+    const { step, models } = await askForModels(upstreams, target, named.name, provider);
     if (!isChatKind(provider.kind) || model === null) {
       const skipped = (which: Step['step']): Step => ({
         step: which,
@@ -76,7 +78,7 @@ export async function testProvider(
       });
       return { steps: [step, skipped('answer'), skipped('stream')], models, usages: [] };
     }
-    const call = callOf({ ...provider, kind: provider.kind }, model);
+    const call = callOf(named.name, { ...provider, kind: provider.kind }, model);
     const answer = await askWhole(upstreams, target, call);
     const stream = await askStream(upstreams, target, call);
     return {
@@ -99,7 +101,7 @@ export type ModelsListed = {
 /** Asks for the list of models alone, which is free of charge. */
 export function listModels(parts: Parts, named: Named): Promise<ModelsListed> {
   const { target, provider } = openTest(parts, named);
-  return askForModels(parts.upstreams, target, provider);
+  return askForModels(parts.upstreams, target, named.name, provider);
 }
 
 /** The connections of this test alone, and the provider with a key that is sent as it is. */
@@ -112,9 +114,10 @@ function openTest(parts: Parts, { name, provider }: Named) {
 async function askForModels(
   upstreams: Upstreams,
   target: UpstreamProvider,
+  name: string,
   provider: Provider,
 ): Promise<ModelsListed> {
-  const asked = modelListOf(provider);
+  const asked = modelListOf(name, provider);
   const listed = (works: boolean | null, what: string, more: Partial<ModelsListed> = {}) => ({
     step: { step: 'models', works, what } as const,
     models: [],
@@ -154,11 +157,14 @@ type TestCall = {
 };
 
 function callOf(
+  name: string,
   { kind, api_key: apiKey, ...settings }: Provider & { kind: keyof typeof chatProviderKinds },
   model: string,
 ): TestCall {
   const code = chatProviderKinds[kind];
   const format = upstreamFormats[formatsAt(code, model)[0]!];
+  const known = findKnownProvider(name, settings.base_url);
+  const wishes = (format.name === 'chat' && known?.wishes) || {};
   return {
     format,
     toServerSentEvents: code.toServerSentEvents ?? ((chunks) => chunks),
@@ -170,7 +176,7 @@ function callOf(
         thinking: false,
         isOpenAi: code.isOpenAi ?? false,
       };
-      const body = format.writeRequest(question, target).body;
+      const { body } = fitToHost(format.writeRequest(question, target).body, wishes);
       return {
         path: code.path(format.name, target, placeOf(settings)),
         headers: code.headers(apiKey, {}),

@@ -139,7 +139,7 @@ function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRo
     rank,
     weight,
     contextTokens,
-    lacks,
+    lacks: provider.wishes.lacksTools ? lacks.union(new Set(['tools'])) : lacks,
     costPpm,
     passFields,
   };

@@ -9,7 +9,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
-import { fitToHost } from '../../formats/fit-to-host.ts';
+import { fitToHost, refusesField } from '../../formats/fit-to-host.ts';
 import { inClientWords } from '../../formats/client-words.ts';
 import type {
   ClientFormat,
@@ -21,6 +21,7 @@ import { hostedSearches, upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas, withFastMode } from '../../formats/messages/betas.ts';
@@ -109,9 +110,9 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     cacheMarks = null,
   } = writeBody(asked, route, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
-  const { wishes } = route.provider;
+  const wishes = wishesOf(route);
   const refused = [...(wishes.refused ?? []), ...(target.isOpenAi ? [] : openAiCacheFields)];
-  const accepted = fitToHost(body, { ...wishes, refused });
+  const accepted = fitToHost(body, { ...wishes, refused }, route.passFields);
   const client = {
     ...asked.forwardable,
     ...(body.speed === 'fast' && {
@@ -150,6 +151,11 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   };
 }
 
+/** They are about Chat. */
+function wishesOf({ format, provider }: ChosenRoute): HostWishes {
+  return format === 'chat' ? provider.wishes : {};
+}
+
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
   { gateway, key, model, request, estimate }: ToWrite,
@@ -163,6 +169,7 @@ function targetOf(
     isOpenAi: route.kind.isOpenAi ?? false,
     refusesSummaries: gateway.hosts.routing.refusedSummaries.has(route.name),
     refusedHistory: route.provider.refusedHistory,
+    refusesStop: refusesField(wishesOf(route), 'stop'),
     unknown: {
       opened: route.passFields,
       areRefused: gateway.config.limits.unknown_fields === 'refuse',

@@ -1,0 +1,349 @@
+// What each known host of Chat refuses or wants otherwise, played by a local upstream that is as strict
+// as the host (shared facts of 2026-11-27): rich requests of all clients are taken, whole and streamed.
+// The rules here are written from the hosts' side and know nothing of the rows.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { isObject, type JsonObject } from '../../src/lib/json.ts';
+import { adminOf } from '../support/admin.ts';
+import { answerContent } from '../support/answers.ts';
+import { startGateway } from '../support/gateway.ts';
+import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
+
+/** Returns what is wrong with a body; '' for nothing. */
+type Rule = (body: JsonObject) => string;
+
+const fields =
+  (names: string): Rule =>
+  (body) =>
+    names
+      .split(' ')
+      .filter((name) => Object.hasOwn(body, name))
+      .join(' ');
+const only =
+  (names: string): Rule =>
+  (body) =>
+    Object.keys(body)
+      .filter((name) => !names.split(' ').includes(name))
+      .join(' ');
+const listOf = (body: JsonObject, name: string) => (body[name] ?? []) as JsonObject[];
+const inMessages =
+  (names: string): Rule =>
+  (body) =>
+    listOf(body, 'messages')
+      .map((message) => fields(names)(message))
+      .find(Boolean) ?? '';
+const inFunctions =
+  (names: string): Rule =>
+  (body) =>
+    listOf(body, 'tools')
+      .map((tool) => fields(names)(tool['function'] as JsonObject))
+      .find(Boolean) ?? '';
+/** `named`: a choice of one tool. */
+const choices =
+  (words: string): Rule =>
+  ({ tool_choice: choice }) => {
+    const word = isObject(choice) ? 'named' : choice;
+    return word === undefined || words.split(' ').some((known) => known === word)
+      ? ''
+      : `tool_choice ${JSON.stringify(word)}`;
+  };
+const wants =
+  (name: string): Rule =>
+  (body) =>
+    Object.hasOwn(body, name) ? '' : `no ${name}`;
+const temperatureWithin =
+  (least: number, most: number): Rule =>
+  ({ temperature }) =>
+    typeof temperature === 'number' && (temperature < least || temperature > most)
+      ? 'temperature'
+      : '';
+const stringResults: Rule = (body) =>
+  listOf(body, 'messages').some(
+    ({ role, content }) => role === 'tool' && typeof content !== 'string',
+  )
+    ? 'content of a tool'
+    : '';
+/** The answer with the calls, as the host gets it. */
+const answered =
+  (what: string, check: (answer: JsonObject) => boolean): Rule =>
+  (body) => {
+    const answer = listOf(body, 'messages').find(({ role }) => role === 'assistant');
+    return !answer || check(answer) ? '' : what;
+  };
+
+const openAiWords = inMessages('refusal annotations');
+
+const strict: Readonly<Record<string, readonly Rule[]>> = {
+  groq: [
+    fields('logprobs top_logprobs logit_bias'),
+    inMessages('name reasoning_content reasoning_details function_call'),
+    answered('no reasoning', ({ reasoning }) => reasoning === 'Thought.'),
+  ],
+  cerebras: [
+    fields('frequency_penalty presence_penalty logit_bias max_tokens'),
+    wants('max_completion_tokens'),
+    inMessages('reasoning_content'),
+    answered('no reasoning', ({ reasoning }) => reasoning === 'Thought.'),
+  ],
+  xai: [inMessages('name'), inFunctions('strict')],
+  mistral: [
+    only(
+      'model temperature top_p max_tokens stream stop random_seed metadata messages response_format tools tool_choice ' +
+        'presence_penalty frequency_penalty n prediction parallel_tool_calls reasoning_effort prompt_mode guardrails ' +
+        'prompt_cache_key service_tier safe_prompt',
+    ),
+    choices('auto none any named'),
+    inMessages('reasoning_content reasoning reasoning_details'),
+    openAiWords,
+  ],
+  deepseek: [
+    fields('seed top_k'),
+    answered('no reasoning_content', (answer) => answer['reasoning_content'] === 'Thought.'),
+  ],
+  moonshotai: [
+    fields('temperature top_p presence_penalty frequency_penalty seed top_k'),
+    answered('no reasoning_content', (answer) => answer['reasoning_content'] === 'Thought.'),
+  ],
+  zai: [
+    fields('frequency_penalty presence_penalty max_completion_tokens'),
+    choices('auto'),
+    inMessages('name'),
+    inFunctions('strict'),
+    wants('max_tokens'),
+  ],
+  minimax: [
+    fields('max_tokens'),
+    wants('max_completion_tokens'),
+    temperatureWithin(0.01, 1),
+    answered('no thoughts', ({ content }) =>
+      String(content).startsWith('<think>\nThought.\n</think>'),
+    ),
+  ],
+  alibaba: [fields('frequency_penalty')],
+  cohere: [fields('stream_options')],
+  fireworks: [choices('auto none any named')],
+  deepinfra: [choices('auto none'), stringResults],
+  perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords],
+  nvidia: [
+    only(
+      'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice response_format',
+    ),
+    wants('max_tokens'),
+  ],
+};
+
+const names = Object.keys(strict);
+/** Without tools: it has none. */
+const toolless = ['perplexity'];
+
+const gateway = await startGateway(({ url }) => ({
+  providers: Object.fromEntries(
+    names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
+  ),
+  models: Object.fromEntries(
+    names.map((name) => [
+      `a-${name}-model`,
+      {
+        routes: [{ provider: name, model: 'upstream' }],
+        max_input_tokens: 100_000,
+        max_output_tokens: 8_000,
+        prices: { input: 1, output: 2 },
+        supports: { thinking: true },
+      },
+    ]),
+  ),
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+for (const name of names)
+  gateway.upstream.on(`/${name}/v1/chat/completions`, refusing(strict[name]!));
+after(() => gateway.stop());
+
+function refusing(rules: readonly Rule[]): Script {
+  const answer = answerContent('chat', { text: 'Hi', tokens: { input: 5, output: 1 } });
+  return (response, request) => {
+    const wrong = rules.map((rule) => rule(request.body as JsonObject)).filter(Boolean);
+    if (wrong.length === 0) return answer(response, request);
+    return answerStatus(422, { body: { detail: wrong.join(', ') } })(response, request);
+  };
+}
+
+const schema = { type: 'object', properties: { q: { type: 'string' } } };
+
+/** What the clients' SDKs send, with an earlier answer, its call and its result. */
+const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => JsonObject>> = {
+  '/v1/chat/completions': (choice, hasTools) => ({
+    max_completion_tokens: 100,
+    temperature: 0,
+    top_p: 0.9,
+    top_k: 20,
+    seed: 7,
+    stop: ['END'],
+    user: 'u',
+    frequency_penalty: 0.1,
+    presence_penalty: 0.1,
+    // Without its stop sequences the request is translated, which has no place for these.
+    ...(hasTools && { logprobs: true, top_logprobs: 2, logit_bias: { 5: 1 } }),
+    reasoning_effort: 'low',
+    messages: [
+      { role: 'developer', content: 'Be brief.' },
+      { role: 'user', name: 'ann', content: 'Hello' },
+      {
+        role: 'assistant',
+        reasoning_content: 'Thought.',
+        content: hasTools ? null : 'Hm.',
+        refusal: null,
+        annotations: [],
+        ...(hasTools && { tool_calls: [calling] }),
+      },
+      ...(hasTools
+        ? [{ role: 'tool', tool_call_id: 'abcdefghi', content: [{ type: 'text', text: 'r' }] }]
+        : []),
+      { role: 'user', content: 'Go on.' },
+    ],
+    ...(hasTools && {
+      tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: schema } }],
+      tool_choice: choice === 'named' ? { type: 'function', function: { name: 'f' } } : choice,
+      parallel_tool_calls: false,
+    }),
+  }),
+  '/v1/messages': (choice, hasTools) => ({
+    max_tokens: 2_000,
+    temperature: 0,
+    top_k: 20,
+    stop_sequences: ['END'],
+    metadata: { user_id: 'u' },
+    system: 'Be brief.',
+    messages: [
+      { role: 'user', content: 'Hello' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Thought.', signature: '' },
+          hasTools
+            ? { type: 'tool_use', id: 'toolu_1', name: 'f', input: { q: 'x' } }
+            : { type: 'text', text: 'Hm.' },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          ...(hasTools
+            ? [
+                {
+                  type: 'tool_result',
+                  tool_use_id: 'toolu_1',
+                  content: [{ type: 'text', text: 'r' }],
+                },
+              ]
+            : []),
+          { type: 'text', text: 'Go on.' },
+        ],
+      },
+    ],
+    ...(hasTools && {
+      tools: [{ name: 'f', input_schema: schema, strict: true }],
+      tool_choice:
+        choice === 'named'
+          ? { type: 'tool', name: 'f' }
+          : { type: choice === 'required' ? 'any' : choice },
+    }),
+  }),
+  '/v1/responses': (choice, hasTools) => ({
+    max_output_tokens: 2_000,
+    temperature: 0,
+    top_p: 0.9,
+    safety_identifier: 'u',
+    prompt_cache_key: 'c',
+    reasoning: { effort: 'low' },
+    instructions: 'Be brief.',
+    store: false,
+    input: [
+      { role: 'user', content: 'Hello' },
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'Thought.' }],
+      },
+      ...(hasTools
+        ? [
+            { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{"q":"x"}' },
+            { type: 'function_call_output', call_id: 'call_1', output: 'r' },
+          ]
+        : [{ role: 'assistant', content: 'Hm.' }]),
+      { role: 'user', content: 'Go on.' },
+    ],
+    ...(hasTools && {
+      tools: [{ type: 'function', name: 'f', strict: true, parameters: schema }],
+      tool_choice: choice === 'named' ? { type: 'function', name: 'f' } : choice,
+      parallel_tool_calls: false,
+    }),
+  }),
+};
+const calling = {
+  id: 'abcdefghi',
+  type: 'function',
+  function: { name: 'f', arguments: '{"q":"x"}' },
+};
+
+for (const name of names) {
+  const hasTools = !toolless.includes(name);
+  for (const [path, write] of Object.entries(requests)) {
+    test(`${name} takes rich requests by ${path}`, async () => {
+      for (const choice of hasTools ? ['auto', 'required', 'named', 'none'] : ['auto'])
+        for (const stream of [false, true]) {
+          const body = { model: `a-${name}-model`, stream, ...write(choice, hasTools) };
+          const reply = await gateway.post(path, { key, body });
+          assert.equal(reply.status, 200, `${choice} ${reply.text}`);
+          assert.match(reply.text, /Hi/);
+        }
+    });
+  }
+}
+
+test('a host without tools refuses them by name, for every client', async () => {
+  for (const [path, write] of Object.entries(requests)) {
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post(path, { key, body: { model: 'a-perplexity-model', ...write('auto', true) } }),
+    );
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.error.message, /tools/);
+    assert.equal(asked.length, 0);
+  }
+});
+
+type Tested = {
+  readonly steps: readonly {
+    readonly step: string;
+    readonly works: boolean | null;
+    what: string;
+  }[];
+  readonly models: readonly { readonly id: string }[];
+};
+
+/** Where hosts list their models elsewhere than below the address of their Chat. */
+const lists: Readonly<Record<string, string>> = {
+  cohere: '/v1/models',
+  perplexity: '/perplexity/v1/v1/models',
+};
+
+test('the operator’s test of a provider asks as the host wants it, and where its list is', async () => {
+  const admin = await adminOf(gateway);
+  for (const name of names) {
+    const path = lists[name] ?? `/${name}/v1/models`;
+    gateway.upstream.on(path, answerJson({ data: [{ id: name }] }));
+    const { steps, models } = await admin.ok<Tested>('POST', '/settings/test-provider', {
+      body: { provider: name, model: 'upstream' },
+    });
+    const isListed = name !== 'zai';
+    assert.deepEqual(
+      steps.map(({ works }) => works),
+      [isListed ? true : null, true, true],
+      `${name} ${JSON.stringify(steps)}`,
+    );
+    assert.deepEqual(
+      models.map(({ id }) => id),
+      isListed ? [name] : [],
+    );
+  }
+});
