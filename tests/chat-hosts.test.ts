@@ -6,6 +6,7 @@ import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { UnreadableAnswer } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { parseSse } from './support/formats/sse.ts';
+import { readPlainly } from './support/plain/read-plainly.ts';
 import { answerContext, clientNames, openPipe, playStream, writeWhole } from './support/pipes.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what a client reads is not typed.
@@ -313,4 +314,42 @@ test('answers of the other formats get their required fields too, whole and stre
   const response = writeWhole('responses', 'responses', output, answerContext('responses'))!;
   assert.match(response.id as string, /^resp_/);
   assert.deepEqual([response.object, response.created_at], ['response', 1_763_683_200]);
+});
+
+const thought = ['<thi', 'nk>\n', 'Hm', '.\n</th', 'ink>\n\n', 'Yes.'];
+const asSent = thought.join('');
+
+for (const [how, more] of [
+  ['text', {}],
+  ['a call', { tool_calls: [call] }],
+] as const) {
+  test(`reasoning between tags at the start of the text is reasoning in other formats, ahead of ${how}`, () => {
+    const events = [
+      ...thought.map((content) => chunk({ content })),
+      chunk(more, 'stop'),
+      usageChunk,
+      '[DONE]',
+    ];
+    const { index: _, ...wholeCall } = call;
+    const body = whole(
+      { content: asSent, ...('tool_calls' in more && { tool_calls: [wholeCall] }) },
+      'stop',
+    );
+    for (const client of ['messages', 'responses'] as const) {
+      const streamed = readPlainly(client, true, play(client, events).text);
+      const written = writeWhole('chat', client, body, answerContext(client));
+      const read = readPlainly(client, false, JSON.stringify(written));
+      for (const { text, reasoning, calls } of [streamed, read])
+        assert.deepEqual([text, reasoning, calls.length], ['Yes.', 'Hm.', how === 'text' ? 0 : 1]);
+    }
+    assert.equal(playChat(events).text, asSent);
+    assert.equal(relayWhole(body).choices[0].message.content, asSent);
+  });
+}
+
+test('a text that only quotes the tags stays as it is', () => {
+  const quoted = [{ reasoning_content: 'Hm.' }, { content: '<think>' }, { content: 'x</think>' }];
+  const events = [...quoted.map((delta) => chunk(delta)), chunk({}, 'stop'), '[DONE]'];
+  const { text, reasoning } = readPlainly('messages', true, play('messages', events).text);
+  assert.deepEqual([text, reasoning], ['<think>x</think>', 'Hm.']);
 });

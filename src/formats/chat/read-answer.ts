@@ -18,6 +18,7 @@ import { readReasoning, unsignedThinking } from './reasoning.ts';
 import { meterMessage } from './relay-meter.ts';
 import { isCutShort, readBreak, readStop } from './stop.ts';
 import { insertThinking, type PlacedThinking } from './thinking-places.ts';
+import { splitThoughts } from './think-tags.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads the first choice: translation never asks for more. */
@@ -97,9 +98,8 @@ function isChoice(choice: unknown): choice is Choice {
 
 /** `sources`: the pages that the answer lists beside the message. */
 function readMessage(message: JsonObject, sources: readonly UrlCitation[]): AssistantPart[] {
-  const thinking = readThinking(message);
+  const { thinking, text } = readWords(message);
   const parts: AssistantPart[] = [];
-  const text = readText(message.content);
   if (text !== '') parts.push(textPartOf(text, readAnnotations(message.annotations), sources));
   if (typeof message.refusal === 'string' && message.refusal !== '')
     parts.push({ type: 'refusal', text: message.refusal });
@@ -120,10 +120,16 @@ function textPartOf(
   return citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
 }
 
-function readThinking(message: JsonObject): PlacedThinking[] {
-  const text = readThinkingInContent(message.content);
+type Words = { readonly thinking: readonly PlacedThinking[]; readonly text: string };
+
+function readWords(message: JsonObject): Words {
+  const thought = readThinkingInContent(message.content);
   const blocks = readReasoning(message);
-  return text === '' || blocks.length > 0 ? blocks : [unsignedThinking(text)];
+  const whole = readText(message.content);
+  if (blocks.length > 0) return { thinking: blocks, text: whole };
+  if (thought !== '') return { thinking: [unsignedThinking(thought)], text: whole };
+  const { thinking, text } = splitThoughts(whole);
+  return { thinking: thinking === '' ? [] : [unsignedThinking(thinking)], text };
 }
 
 /**

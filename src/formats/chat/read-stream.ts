@@ -17,6 +17,7 @@ import { readImages } from './images.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { SimilarChunks } from './similar-chunks.ts';
 import { readBreak, readFinishReason, readStop } from './stop.ts';
+import { ThinkTags, type Tagged } from './think-tags.ts';
 import { readUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
@@ -32,6 +33,7 @@ export function readStream(): StreamReader {
 class ChatStreamReader {
   readonly #chunks = new SimilarChunks();
   readonly #blocks = new BlockQueue();
+  readonly #tags = new ThinkTags();
   #hasEnded = false;
   #hasChoice = false;
   #finishReason: string | null = null;
@@ -99,7 +101,11 @@ class ChatStreamReader {
   #readDelta(delta: JsonObject): void {
     this.#readReasoning(delta);
     this.#blocks.addText('thinking', readThinkingInContent(delta.content));
-    this.#blocks.addText('text', readText(delta.content));
+    const text = readText(delta.content);
+    if (text !== '') {
+      if (this.#blocks.hasBlocks) this.#tags.skip();
+      this.#addTagged(this.#tags.push(text));
+    }
     for (const citation of readAnnotations(delta.annotations)) {
       this.#hasAnnotations = true;
       this.#blocks.addCitation(citation);
@@ -130,7 +136,13 @@ class ChatStreamReader {
     }
   }
 
+  #addTagged({ thinking, text }: Tagged): void {
+    this.#blocks.addText('thinking', thinking);
+    this.#blocks.addText('text', text);
+  }
+
   #readToolCall(call: JsonObject): void {
+    this.#addTagged(this.#tags.end());
     const piece = readCallPiece(call);
     const { id } = piece;
     // Without an id, the signature belongs to the call that follows it.
@@ -142,6 +154,7 @@ class ChatStreamReader {
 
   #finish(): readonly StreamEvent[] {
     return this.#guard(() => {
+      this.#addTagged(this.#tags.end());
       if (!this.#hasAnnotations)
         for (const source of this.#sources) this.#blocks.addCitation(source);
       this.#blocks.end();

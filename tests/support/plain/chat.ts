@@ -20,7 +20,11 @@ export function readChat(events: readonly Json[]): Reading {
   const isWhole = events.length === 1 && Boolean(choices[0]?.['message']);
   const messages = choices.map((choice) => (choice[isWhole ? 'message' : 'delta'] ?? {}) as Json);
   const details = messages.flatMap((message) => (message['reasoning_details'] ?? []) as Json[]);
-  const reasoning = joinTexts(messages.map(readThought));
+  const whole = joinTexts(messages.map((message) => readContent(message['content'])));
+  const given =
+    joinTexts(messages.map(readThought)) ||
+    joinTexts(details.map((detail) => detail['text'] ?? detail['summary']));
+  const { reasoning, text } = given ? { reasoning: given, text: whole } : splitTags(whole);
   const refusal = joinTexts(messages.map((message) => message['refusal']));
   const calls = readCalls(messages);
   const pages = messages
@@ -30,8 +34,8 @@ export function readChat(events: readonly Json[]): Reading {
     .map((annotation) => annotation['url_citation'].url as string);
   const listed = events.map((event) => event['citations'] as unknown).findLast(Boolean);
   return {
-    text: joinTexts(messages.map((message) => readContent(message['content']))) + refusal,
-    reasoning: reasoning || joinTexts(details.map((detail) => detail['text'] ?? detail['summary'])),
+    text: text + refusal,
+    reasoning,
     signatures: details.flatMap(
       (detail) => detail['signature'] ?? detail['data'] ?? [],
     ) as string[],
@@ -40,6 +44,12 @@ export function readChat(events: readonly Json[]): Reading {
     stop: readStop(reason, { calls: calls.length > 0, refusal }),
     usage: readUsage(events.map((event) => event['usage']).findLast(Boolean)),
   };
+}
+
+/** Models without a parser behind them write their thoughts at the start of the text. */
+function splitTags(whole: string): { readonly reasoning: string; readonly text: string } {
+  const [tagged, reasoning] = /^\s*<think>\s*([\s\S]*?)(?:\s*<\/think>\s*|$)/.exec(whole) ?? [''];
+  return { reasoning: reasoning ?? '', text: whole.slice(tagged.length) };
 }
 
 /** Finish reasons of DeepSeek, vLLM and OpenRouter for an aborted answer. */
