@@ -42,6 +42,7 @@ type PlainMessage = {
 };
 type PlainChunk = {
   usage?: PlainUsage | null;
+  x_groq?: { usage?: PlainUsage };
   citations?: string[] | null;
   model?: string;
   choices: {
@@ -66,7 +67,7 @@ function readPlainly(chunks: readonly PlainChunk[], index = 0): Plain {
   let sources: string[] = [];
   const messages: PlainMessage[] = [];
   for (const chunk of chunks) {
-    plain.usage = chunk.usage ?? plain.usage;
+    plain.usage = chunk.usage ?? chunk.x_groq?.usage ?? plain.usage;
     sources = chunk.citations ?? sources;
     for (const choice of chunk.choices.filter((candidate) => candidate.index === index)) {
       const added = choice.delta ?? choice.message ?? {};

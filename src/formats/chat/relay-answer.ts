@@ -10,7 +10,7 @@ import { ChoiceContent } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { readFinishReason } from './stop.ts';
-import { readUsage, showUsage } from './usage.ts';
+import { readUsage, showUsage, usageOf } from './usage.ts';
 import { countSearches } from './web-search.ts';
 import { completionHead } from './write-answer.ts';
 
@@ -35,7 +35,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
           }))
         : choices,
       model: context.model,
-      usage: showUsage(answer.usage, counted),
+      usage: showUsage(usageOf(answer), counted),
     },
     usage: reported,
     stop: contentOf(firstChoice(given)).stop,

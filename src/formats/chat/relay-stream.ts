@@ -19,7 +19,7 @@ import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { SimilarChunks } from './similar-chunks.ts';
 import { readBreak, readFinishReason } from './stop.ts';
-import { readUsage, showUsage, wantsStreamUsage } from './usage.ts';
+import { readUsage, showUsage, usageOf, wantsStreamUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
 import { chunkHead, doneFrame } from './write-stream.ts';
 
@@ -211,7 +211,7 @@ class ChatStreamRelay {
     const reported = readUsage(chunk);
     if (!reported) return;
     this.progress.usage = mergeUsage(this.progress.usage, reported);
-    this.#reportedUsage = chunk.usage;
+    this.#reportedUsage = usageOf(chunk);
     if (isAlone) this.#usageChunk = chunk;
   }
 

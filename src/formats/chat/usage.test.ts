@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { noUsage, totalInputTokens } from '../../canonical/usage.ts';
+import { mergeUsage, noUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { readUsage, showUsage } from './usage.ts';
 
 type More = { total?: number; input?: object | null; output?: object; [top: string]: unknown };
@@ -176,6 +176,70 @@ for (const [name, [usage, read]] of Object.entries(geminiCases)) {
     }));
 }
 
+test('usage of Perplexity’s research: its reasoning is beside completion and total', () => {
+  const usage = counts(33, 7_163, {
+    total: 7_196,
+    citation_tokens: 20_016,
+    num_search_queries: 18,
+    reasoning_tokens: 73_997,
+    cost: { total_cost: 0.409 },
+  });
+  assert.deepEqual(readUsage({ model: 'sonar-deep-research', usage }), {
+    ...noUsage,
+    inputTokens: 33,
+    outputTokens: 81_160,
+    reasoningTokens: 73_997,
+  });
+});
+
+test('usage of older streams of Groq, which is in `x_groq` only', () => {
+  const usage = counts(5, 3, { total: 8, queue_time: 0.1 });
+  const read = { ...noUsage, inputTokens: 5, outputTokens: 3 };
+  assert.deepEqual(readUsage({ x_groq: { id: 'req', usage } }), read);
+  assert.deepEqual(readUsage({ usage: null, x_groq: { usage } }), read);
+  assert.equal(readUsage({ x_groq: { id: 'req' } }), null);
+});
+
+const anyValue = fc.oneof(
+  fc.integer({ min: -1_000, max: 1_000 }),
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(null, '5', true, [], {}, 1e9, 0.5),
+);
+const topNames =
+  'prompt_tokens completion_tokens total_tokens cached_tokens num_cached_tokens prompt_cache_hit_tokens prompt_cache_miss_tokens ' +
+  'cache_read_input_tokens cache_creation_input_tokens reasoning_tokens citation_tokens cost cost_in_usd_ticks';
+const detailNames =
+  'cached_tokens cache_write_tokens cache_creation_tokens audio_tokens text_tokens reasoning_tokens';
+const fieldsOf = (names: string, value: fc.Arbitrary<unknown>) =>
+  fc.record(Object.fromEntries(names.split(' ').map((name) => [name, value])), {
+    requiredKeys: [],
+  });
+const wildDetails = fc.oneof(fieldsOf(detailNames, anyValue), anyValue);
+const wildUsage = fc
+  .tuple(fieldsOf(topNames, anyValue), wildDetails, wildDetails)
+  .map(([top, input, output]) => ({
+    ...top,
+    prompt_tokens_details: input,
+    completion_tokens_details: output,
+  }));
+
+test('whatever a host writes, every count is a whole number of at least 0, and stays so in a stream', () => {
+  const model = fc.constantFrom('m', 'gemini-3-pro', 'sonar-deep-research');
+  fc.assert(
+    fc.property(fc.array(wildUsage, { minLength: 1, maxLength: 4 }), model, (usages, name) => {
+      let merged: Usage | null = null;
+      for (const usage of usages) {
+        merged = mergeUsage(merged, readUsage({ usage, model: name }));
+        if (!merged) continue;
+        for (const tokens of Object.values(merged))
+          assert.ok(Number.isInteger(tokens) && (tokens as number) >= 0, JSON.stringify(merged));
+        assert.ok(merged.reasoningTokens <= merged.outputTokens);
+      }
+    }),
+  );
+});
+
 const count = fc.oneof(fc.nat(3), fc.nat(1_000), fc.constant(0));
 const details = fc.record(
   {
@@ -233,17 +297,21 @@ test('the charge never exceeds the host’s own counts, and each token is in one
 
 test('what is shown is what is charged, read in OpenAI’s way', () => {
   fc.assert(
-    fc.property(anyUsage, fc.constantFrom('m', 'gemini-3-pro'), (usage, model) => {
-      const charged = readUsage({ usage, model });
-      if (!charged) return;
-      const shown = showUsage({ ...usage, vendor: 'x' }, charged) as typeof usage;
-      const total = totalInputTokens(charged) + charged.outputTokens;
-      assert.equal(shown.prompt_tokens, totalInputTokens(charged));
-      assert.equal(shown.completion_tokens, charged.outputTokens);
-      assert.equal(shown.total_tokens ?? total, total);
-      const { unexplainedTokens: _, ...rest } = charged;
-      assert.deepEqual(readUsage({ usage: shown, model }), rest);
-    }),
+    fc.property(
+      anyUsage,
+      fc.constantFrom('m', 'gemini-3-pro', 'sonar-deep-research'),
+      (usage, model) => {
+        const charged = readUsage({ usage, model });
+        if (!charged) return;
+        const shown = showUsage({ ...usage, vendor: 'x' }, charged) as typeof usage;
+        const total = totalInputTokens(charged) + charged.outputTokens;
+        assert.equal(shown.prompt_tokens, totalInputTokens(charged));
+        assert.equal(shown.completion_tokens, charged.outputTokens);
+        assert.equal(shown.total_tokens ?? total, total);
+        const { unexplainedTokens: _, ...rest } = charged;
+        assert.deepEqual(readUsage({ usage: shown, model }), rest);
+      },
+    ),
   );
 });
 

@@ -16,12 +16,15 @@ import { shownUsage } from '../shown-usage.ts';
  * Reads the usage of an answer or a chunk. A missing or implausible count is 0. Returns null when
  * all are.
  */
-export function readUsage({ usage, model, service_tier }: JsonObject): Usage | null {
+export function readUsage(body: JsonObject): Usage | null {
+  const usage = usageOf(body);
   if (!isObject(usage)) return null;
+  const { model, service_tier } = body;
   const counts = readCounts(usage);
   const { prompt, completion, cacheRead, cacheWrite, audio, reasoning } = counts;
   const isGemini = typeof model === 'string' && /gemini|gemma/i.test(model);
-  const beside = partsBeside(counts, isGemini);
+  const isUntold = isGemini || (typeof model === 'string' && /sonar-deep-research/i.test(model));
+  const beside = partsBeside(counts, isUntold);
   // Without a count of the input, the rest of the total is the input.
   const rest = prompt === 0 ? 0 : Math.max((surplusOf(counts) ?? 0) - sumOf(counts, beside), 0);
   const thoughts = isGemini && reasoning === 0 ? rest : 0;
@@ -39,6 +42,11 @@ export function readUsage({ usage, model, service_tier }: JsonObject): Usage | n
     ...(unexplainedTokens > 0 && { unexplainedTokens }),
     ...readTier(service_tier),
   });
+}
+
+/** Older streams of Groq have it in `x_groq` only. */
+export function usageOf({ usage, x_groq: own }: JsonObject): unknown {
+  return usage ?? (isObject(own) ? own.usage : undefined);
 }
 
 /**
@@ -122,12 +130,13 @@ const cacheWriteNames =
 /**
  * Returns the parts that are counted beside prompt and completion: those that add up to the
  * surplus of the total, else those that are too large to be inside, if the total has room for them.
+ * `isUntold`: the total may leave the reasoning out.
  */
-function partsBeside(counts: Counts, isGemini: boolean): ReadonlySet<Part> {
+function partsBeside(counts: Counts, isUntold: boolean): ReadonlySet<Part> {
   const { prompt, completion, reasoning, cacheRead, cacheWrite, audio } = counts;
   const surplus = surplusOf(counts);
   const exact = besides.find((parts) => sumOf(counts, parts) === surplus);
-  if (exact && prompt > 0 && !(surplus === 0 && isGemini)) return exact;
+  if (exact && prompt > 0 && !(surplus === 0 && isUntold)) return exact;
   const isTooLarge = {
     reasoning: reasoning > completion,
     cacheRead: cacheRead + cacheWrite > prompt,
@@ -136,8 +145,9 @@ function partsBeside(counts: Counts, isGemini: boolean): ReadonlySet<Part> {
   };
   const tooLarge = new Set(partNames.filter((part) => isTooLarge[part]));
   if (sumOf(counts, tooLarge) <= (surplus ?? Infinity)) return tooLarge;
-  // DeepInfra's totals leave out the thoughts of Gemini, too: 84 tokens beside 1,081.
-  return new Set(isGemini && isTooLarge.reasoning ? (['reasoning'] as const) : []);
+  // DeepInfra's totals leave out the thoughts of Gemini, too: 84 tokens beside 1,081. So do those of
+  // Perplexity's research.
+  return new Set(isUntold && isTooLarge.reasoning ? (['reasoning'] as const) : []);
 }
 
 /** The tokens of the total that are in neither prompt nor completion; null: there is no total. */

@@ -42,7 +42,9 @@ export function readChat(events: readonly Json[]): Reading {
     calls,
     pages: pages.length > 0 ? pages : ((listed ?? []) as string[]),
     stop: readStop(reason, { calls: calls.length > 0, refusal }),
-    usage: readUsage(events.map((event) => event['usage']).findLast(Boolean)),
+    usage: readUsage(
+      events.map((event) => event['usage'] ?? event['x_groq']?.usage).findLast(Boolean),
+    ),
   };
 }
 
