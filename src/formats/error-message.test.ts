@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readErrorMessage } from './error-message.ts';
+import { readErrorMessage, readVendorError } from './error-message.ts';
 
 const bodies: [body: unknown, message: string | null][] = [
   [{ error: { message: 'a', code: 'x' } }, 'a'],
@@ -12,6 +12,24 @@ const bodies: [body: unknown, message: string | null][] = [
   [{ Message: 'a' }, 'a'],
   [{ detail: [{ loc: ['body'], msg: 'a' }] }, 'a'],
   [[{ error: { code: 400, message: 'a' } }], 'a'],
+  [{ id: 'x', message: 'a', error_type: 'TOO_MANY_TOKENS' }, 'a'],
+  [{ type: 'urn:x', title: 'Bad', status: 422, detail: 'a', instance: '/v1' }, 'a'],
+  [{ error: "[{'type': 'extra_forbidden'}]" }, "[{'type': 'extra_forbidden'}]"],
+  [{ error: { message: 'Provider returned error', metadata: { raw: 'a' } } }, 'a'],
+  [
+    {
+      error: {
+        message: 'Provider returned error',
+        metadata: { raw: '{"error":{"message":"a"}}', provider_name: 'X' },
+      },
+    },
+    'a',
+  ],
+  [{ error: { message: 'b', metadata: { raw: 'a' } } }, 'b'],
+  [
+    { error: { message: 'Provider returned error', metadata: { raw: '' } } },
+    'Provider returned error',
+  ],
   [' a\n', 'a'],
   ['<html><body>502</body></html>', null],
   ['', null],
@@ -27,3 +45,18 @@ for (const [body, message] of bodies) {
   test(`the message of ${JSON.stringify(body)} is ${message}`, () =>
     assert.equal(readErrorMessage(body), message));
 }
+
+test('what an SDK acts on is read inside `error` and, where a host has none, beside the message', () => {
+  const fields = { code: 'request_quota_exceeded', param: 'quota' };
+  const vendor = { vendor: fields };
+  assert.deepEqual(readVendorError({ error: { message: 'a', ...fields } }), vendor);
+  assert.deepEqual(
+    readVendorError({ message: 'a', type: 'too_many_requests_error', ...fields }),
+    vendor,
+  );
+  assert.deepEqual(readVendorError({ code: 'invalid-argument', error: 'a' }), {
+    vendor: { code: 'invalid-argument' },
+  });
+  assert.deepEqual(readVendorError({ error: { code: 429 } }), {});
+  for (const none of [null, 'x', [], {}]) assert.deepEqual(readVendorError(none), {});
+});

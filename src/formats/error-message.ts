@@ -1,11 +1,13 @@
 // Finds the upstream's message in an error body. One reader serves all formats, because hosts of
 // one format differ more than the formats do.
 import type { VendorError } from '../canonical/vendor-error.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject, parseJson, type JsonObject } from '../lib/json.ts';
 
 const charactersMax = 2_000;
 /** No host nests its message deeper, but an upstream may send anything. */
 const levelsMax = 8;
+/** Of a message inside a message. */
+const rawCharactersMax = 20_000;
 
 /**
  * Reads OpenAI's and Anthropic's `{error: {message}}`, xAI's `{error: "…"}`, Mistral's `{detail:
@@ -22,16 +24,35 @@ function readWithin(body: unknown, levels: number): string | null {
   if (levels === 0) return null;
   if (Array.isArray(body)) return readWithin(body[0], levels - 1);
   if (!isObject(body)) return null;
-  for (const inner of [body.error, body.message, body.Message, body.detail, body.msg]) {
+  for (const inner of [
+    rawMessage(body),
+    body.error,
+    body.message,
+    body.Message,
+    body.detail,
+    body.msg,
+  ]) {
     const message = readWithin(inner, levels - 1);
     if (message !== null) return message;
   }
   return null;
 }
 
-/** Reads what OpenAI's and Anthropic's SDKs build their error classes from. */
+/** OpenRouter has the words of the host behind it, often JSON, beside a message that says nothing. */
+function rawMessage({ message, metadata }: JsonObject): unknown {
+  if (message !== 'Provider returned error' || !isObject(metadata)) return null;
+  const { raw } = metadata;
+  if (typeof raw !== 'string') return raw;
+  const parsed = parseJson(Buffer.from(raw.slice(0, rawCharactersMax)), { depthMax: levelsMax });
+  return parsed.ok ? parsed.value : raw;
+}
+
+/**
+ * Reads what OpenAI's and Anthropic's SDKs build their error classes from. Mistral, Cerebras and SGLang
+ * have it beside the message, without `error`.
+ */
 export function readVendorError(body: unknown): { readonly vendor?: VendorError } {
-  const error = isObject(body) ? body.error : null;
+  const error = isObject(body) && !isObject(body.error) ? body : isObject(body) && body.error;
   if (!isObject(error)) return {};
   const { param, code, details } = error;
   const vendor = {

@@ -15,3 +15,11 @@ test('a wrong key at xAI, which blames the request, is the operator’s', () => 
   assert.equal(failure(400, 'Incorrect API key provided: xa***. You can obtain one.'), 401);
   assert.equal(failure(400, 'messages must not be empty'), 400);
 });
+
+test('a prompt that OpenRouter’s moderation refuses is the client’s fault, a refused key is not', () => {
+  const refused = { kind: 'status', status: 403, message: 'x', retryAfterSeconds: null } as const;
+  const metadata = { reasons: ['violence'], flagged_input: 'x…', provider_name: 'X' };
+  assert.equal(readAccountFailure(refused, { error: { code: 403, metadata } }).status, 400);
+  for (const body of [{ error: { code: 403, metadata: { raw: 'x' } } }, 'x', null, undefined])
+    assert.equal(readAccountFailure(refused, body).status, 403);
+});

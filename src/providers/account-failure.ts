@@ -2,6 +2,7 @@
 // were at fault. They become 401, 402 or 403: another route is tried, the operator is told, and the
 // client does not see the message.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { isObject } from '../lib/json.ts';
 
 /** How the messages begin, and the status that they deserve. */
 const messages: readonly (readonly [start: RegExp, status: number])[] = [
@@ -20,10 +21,21 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
 /** MiniMax says it with 429 or 500, as if it would pass. docs: platform.minimax.io, error code 1008. */
 const emptyAccount = /insufficient balance.{0,20}\(1008\)/i;
 
-/** `failure`: with the provider's own message. */
-export function readAccountFailure(failure: UpstreamFailure): UpstreamFailure {
+/** `failure`: with the provider's own message. `body`: of the answer. */
+export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
+  if (failure.status === 403 && isModerated(body)) return { ...failure, status: 400 };
   if (emptyAccount.test(failure.message)) return { ...failure, status: 402 };
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
   return { ...failure, status };
+}
+
+/**
+ * OpenRouter's moderation refuses a prompt with 403, as if the credential were at fault, which would
+ * take the route out of use for all (openrouter.ai/docs/api-reference/errors, from memory).
+ */
+function isModerated(body: unknown): boolean {
+  const error = isObject(body) ? body['error'] : null;
+  const metadata = isObject(error) ? error['metadata'] : null;
+  return isObject(metadata) && Array.isArray(metadata['reasons']) && 'flagged_input' in metadata;
 }

@@ -8,6 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { assertAgrees, readPlainly } from '../support/plain/read-plainly.ts';
 import type { Reading, WireFormatName } from '../support/plain/reading.ts';
+import { loadCloudAnswers } from '../support/cloud-recordings.ts';
 import { isAsked, loadRecordings, type Recording } from '../support/recordings.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerBytes } from '../support/upstream.ts';
@@ -67,7 +68,7 @@ const gateway = await startGateway((upstream) => ({
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
 after(() => gateway.stop());
 
-for (const recording of loadRecordings()) {
+for (const recording of [...loadRecordings(), ...loadCloudAnswers()]) {
   for (const client of clientNames) {
     test(`${recording.file} reaches a ${client} client`, async () => {
       const reply = await play(recording, client);
@@ -111,12 +112,16 @@ function checkRefusal(reply: Reply, { status, bytes }: Recording): void {
 /** The provider failed, possibly mid-stream: the client gets an error and is not charged. */
 async function checkFailure(
   reply: Reply,
-  { stream }: Recording,
+  { stream, bytes }: Recording,
   client: ClientFormatName,
 ): Promise<void> {
   if (reply.status === 200)
     assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
-  else assert.ok(reply.status === 502 || reply.status === 503, reply.text);
+  else {
+    // Groq and OpenRouter say in mid-stream that the request was at fault.
+    const isClients = stream && /"(?:status_)?code":\s*400/.test(bytes.toString('utf8'));
+    assert.ok((isClients ? [400] : [502, 503]).includes(reply.status), reply.text);
+  }
   assert.deepEqual(await gateway.usage<Charge>(key, reply.requestId), []);
 }
 

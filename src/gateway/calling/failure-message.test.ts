@@ -18,6 +18,7 @@ const failure = (
 const statuses: [upstream: number, status: number, code: string][] = [
   [400, 400, 'invalid_request'],
   [404, 400, 'invalid_request'],
+  [410, 400, 'invalid_request'],
   [413, 400, 'invalid_request'],
   [422, 400, 'invalid_request'],
   [401, 502, 'upstream_error'],
@@ -73,6 +74,15 @@ const tooLong: Readonly<Record<string, string>> = {
   Alibaba: '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]',
   MiniMax: 'invalid params, context window exceeds limit (2013)',
   'llama.cpp': 'the request exceeds the available context size, try increasing it',
+  'Bedrock, Converse':
+    'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+  DeepSeek: "This model's maximum context length is 131072 tokens. However, you requested 140000.",
+  'Ollama, in the cloud': 'prompt too long; exceeded max context length by 1119046 tokens',
+  Cohere: 'too many tokens: size limit exceeded by 25836 tokens. Try using shorter inputs.',
+  Together: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32769.',
+  SGLang: "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+  'LM Studio':
+    'Trying to keep the first 9 tokens when context the overflows. However, the model is loaded with context length of only 8',
   Perplexity: 'The total length of all messages is too long.',
   Bedrock: 'Input Tokens Exceeded: Number of input tokens exceeds maximum length',
   'Claude on Bedrock':

@@ -68,6 +68,7 @@ function statusError(failure: UpstreamFailure): ApiError {
   switch (failure.status) {
     case 400:
     case 404:
+    case 410:
     case 413:
     case 422:
       return callersError(failure);
@@ -108,6 +109,8 @@ const tooLong = new RegExp(
     'input token count',
     'input tokens exceed',
     'input is too long',
+    // Together, and Hugging Face's servers.
+    '`?inputs`? tokens \\+ `?max_new_tokens`? must be',
     'too many (?:input )?tokens',
     'maximum context',
     'maximum prompt length',
