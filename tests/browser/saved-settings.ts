@@ -25,7 +25,14 @@ before(async () => {
   [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
   const who = { operator: true, role: null, passwordHash: quickHash(password) };
   operator = await signIn(gateway, who);
-  gateway.upstream.on('/own/v1/models', answerJson({ data: [{ id: 'up' }, { id: 'other' }] }));
+  const pricing = { input: 0.5, output: 2, unit: 'usd_per_1m_tokens' };
+  const list = {
+    data: [
+      { id: 'up', max_model_len: 8_192 },
+      { id: 'other', pricing },
+    ],
+  };
+  gateway.upstream.on('/own/v1/models', answerJson(list));
   const content = { text: 'one two', tokens: { input: 5, output: 200 } };
   gateway.upstream.on('/own/v1/chat/completions', answerContent('chat', content));
 });
@@ -86,6 +93,8 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await save(page, own, 'Save and switch on', 'Save changes');
     await own.getByText('On', { exact: true }).waitFor();
 
+    await own.getByText('$0.5 in and $2 out per million').waitFor();
+    await own.getByText('8,192 tokens').waitFor();
     await press(own, 'Sell up');
     const model = drawer(page, 'up');
     // What is wrong is said before the password is asked for.
@@ -98,6 +107,16 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await confirmIdentity(page, password);
     await model.waitFor({ state: 'detached' });
     assert.equal((await ok(ask(key))).costMicros, 2_005);
+    const { settings } = await jsonOf<{ settings: { models: { up: object } } }>(
+      operator.get('/operator/settings/saved'),
+    );
+    assert.deepEqual(settings.models.up, {
+      routes: [{ provider: 'own-vllm', model: 'up' }],
+      prices: { input: 1, output: 10 },
+      context_tokens: 8_192,
+      max_input_tokens: 8_192,
+      max_output_tokens: 8_192,
+    });
     assert.equal(gateway.upstream.requests.at(-1)!.headers.authorization, `Bearer ${credential}`);
 
     await press(own, 'Switch off…');

@@ -334,7 +334,7 @@ test('the preview prices the last week again, request by request', async () => {
 
 test('trying a provider says what works, in its own words, and what it cost', async () => {
   await save(provider(), model(10));
-  const list = { data: [{ id: 'up' }, { id: 'gpt-6-luna' }] };
+  const list = { data: [{ id: 'up', max_model_len: 8_192 }, { id: 'gpt-6-luna' }] };
   gateway.upstream.on('/saved/v1/models', answerJson(list));
   gateway.upstream.on(path, answerJson(wholeAnswer('chat', content)));
   type Tested = {
@@ -355,8 +355,14 @@ test('trying a provider says what works, in its own words, and what it cost', as
     ],
   );
   assert.deepEqual(tested.models, [
-    { id: 'gpt-6-luna', model: 'gpt-6-luna', is_sold: false },
-    { id: 'up', model: 'sold', is_sold: true },
+    {
+      id: 'gpt-6-luna',
+      model: 'gpt-6-luna',
+      is_sold: false,
+      context_tokens: null,
+      prices: null,
+    },
+    { id: 'up', model: 'sold', is_sold: true, context_tokens: 8_192, prices: null },
   ]);
   assert.equal(tested.cost_micros, 2_000);
   gateway.upstream.on('/saved/v1/models', answerStatus(401));

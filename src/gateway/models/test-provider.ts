@@ -10,7 +10,11 @@ import { fitToHost } from '../../formats/fit-to-host.ts';
 import type { UpstreamFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { SseParser } from '../../lib/sse.ts';
-import { modelListOf, readModelList } from '../../domain/catalog/provider-models.ts';
+import {
+  modelListOf,
+  readModelList,
+  type ListedModel,
+} from '../../domain/catalog/provider-models.ts';
 import { chatProviderKinds } from '../../providers/registry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isChatKind } from '../../terms/provider-kind.ts';
@@ -29,8 +33,8 @@ type Step = {
 
 export type ProviderTest = {
   readonly steps: readonly Step[];
-  /** The provider's own ids; empty when it lists none. */
-  readonly models: readonly string[];
+  /** Empty when it lists none. */
+  readonly models: readonly ListedModel[];
   /** Of each answer, as far as the provider said. */
   readonly usages: readonly Usage[];
 };
@@ -93,7 +97,7 @@ export async function testProvider(
 
 export type ModelsListed = {
   readonly step: Step;
-  readonly models: readonly string[];
+  readonly models: readonly ListedModel[];
   /** With the provider's own words; null: it answered. */
   readonly failure: Pick<FailedReply['failure'], 'status' | 'message'> | null;
 };

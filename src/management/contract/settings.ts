@@ -77,6 +77,16 @@ const ListedModel = closed({
   id: Type.String({ description: "The provider's own id." }),
   model: orNull(Type.String(), 'The model of the catalogue that it is; null: a new one.'),
   is_sold: Type.Boolean({ description: 'True when the catalogue has a route to it here.' }),
+  context_tokens: orNull(Type.Integer(), 'Its longest context; null: the provider does not say.'),
+  prices: orNull(
+    closed({
+      input: Type.Number({ description: 'For input.' }),
+      output: Type.Number({ description: 'For output.' }),
+      cache_read: Type.Optional(Type.Number({ description: 'For input read from its cache.' })),
+      cache_write: Type.Optional(Type.Number({ description: 'For input written to its cache.' })),
+    }),
+    "The provider's own, in USD per million tokens; null: it does not say.",
+  ),
 });
 
 const ProviderTest = closed({

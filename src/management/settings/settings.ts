@@ -88,10 +88,16 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
       priceUsage(price!, { usage, nowMs }).upstreamCostMicros;
     return {
       steps,
-      models: models.map((id) => {
+      models: models.map(({ id, contextTokens, prices }) => {
         const known = sold.find(({ upstreamModel }) => upstreamModel === id);
         const meant = known?.model ?? catalog.resolve(id);
-        return { id, model: meant?.id ?? null, is_sold: known !== undefined };
+        return {
+          id,
+          model: meant?.id ?? null,
+          is_sold: known !== undefined,
+          context_tokens: contextTokens,
+          prices,
+        };
       }),
       cost_micros: price ? usages.reduce((sum, usage) => sum + cost(usage), 0) : null,
     };

@@ -123,6 +123,14 @@ function Mark({ works }: { readonly works: boolean | null }) {
 
 type ListedProps = Pick<Props, 'provider' | 'onSell'> & { readonly models: readonly ListedModel[] };
 
+/** What the provider's list says. */
+function factsOf({ context_tokens: context, prices }: ListedModel): readonly string[] {
+  return [
+    ...(context === null ? [] : [`${context.toLocaleString('en')} tokens`]),
+    ...(prices === null ? [] : [`$${prices.input} in and $${prices.output} out per million`]),
+  ];
+}
+
 function Listed({ provider, models, onSell }: ListedProps) {
   const [text, setText] = useState('');
   const shown = models.filter(({ id }) => id.toLowerCase().includes(text.trim().toLowerCase()));
@@ -130,7 +138,14 @@ function Listed({ provider, models, onSell }: ListedProps) {
     {
       title: 'Model',
       phone: 'title',
-      render: ({ id }) => <Text style={{ overflowWrap: 'anywhere' }}>{id}</Text>,
+      render: (listed) => (
+        <>
+          <Text style={{ overflowWrap: 'anywhere' }}>{listed.id}</Text>
+          <Text size="sm" c="dimmed">
+            {factsOf(listed).join(', ')}
+          </Text>
+        </>
+      ),
     },
     {
       title: 'In the catalogue',

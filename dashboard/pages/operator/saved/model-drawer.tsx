@@ -21,6 +21,7 @@ type Sold = {
   readonly id: string;
   readonly model: string | null;
   readonly is_sold: boolean;
+  readonly context_tokens: number | null;
 };
 
 /** Null closes the drawer. */
@@ -33,8 +34,22 @@ export function SellDrawer({ sold, ...parts }: DrawerParts & { readonly sold: So
       name={name}
       added={sold?.is_sold === true ? null : route}
       isNew={sold?.model === null}
+      limits={limitsWithin(sold?.context_tokens ?? null)}
     />
   );
+}
+
+/** The default of a new model's output, unless the context is smaller. */
+const outputTokens = 16_384;
+
+function limitsWithin(context: number | null): object {
+  return context === null
+    ? {}
+    : {
+        context_tokens: context,
+        max_input_tokens: context,
+        max_output_tokens: Math.min(context, outputTokens),
+      };
 }
 
 type Props = DrawerParts & {
@@ -45,6 +60,8 @@ type Props = DrawerParts & {
   /** A route that is proposed. */
   readonly added?: Route | null;
   readonly isNew?: boolean;
+  /** Of a new model, as far as its provider says. */
+  readonly limits?: object;
 };
 
 export function ModelDrawer({ name, onClose, ...rest }: Props) {
@@ -71,6 +88,7 @@ function ModelPanel({
   section: given = 'models',
   added = null,
   isNew = false,
+  limits = {},
   ...parts
 }: PanelProps) {
   const { saved, save, settings, catalogue, onClose } = parts;
@@ -122,7 +140,7 @@ function ModelPanel({
         {...((added !== null || isNew) && {
           proposed: {
             routes: [...((entry['routes'] ?? []) as Route[]), added ?? {}],
-            ...(isNew ? { prices: {} } : {}),
+            ...(isNew ? { prices: {}, ...limits } : {}),
           },
         })}
         first={['prices', 'routes']}
