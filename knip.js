@@ -10,6 +10,7 @@ export default {
   workspaces: {
     '.': {
       entry: [
+        'tests/support/killed-top-up.ts',
         'tests/support/ledger/killed-look.ts',
         'src/main.ts',
         'src/domain/ledger/sqlite/worker.ts',

@@ -101,7 +101,7 @@ export async function startServing(
   const forManagement = { database, config, ledger: gateway.books.ledger, log, clock };
   const users = openUsers({ ...forManagement, secrets, addressRates, publicUrl });
   const alerts = new Alerts({ ...forManagement, gateway, secrets, users, publicUrl });
-  const billing = new Billing({ ...forManagement, recordBooking: alerts.recordBooking });
+  const billing = new Billing({ ...forManagement, ...alerts.notesOfPayments });
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
   const telemetry = new Telemetry(config.telemetry, {
     ...forManagement,

@@ -58,6 +58,13 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
   'payment.assign': 'credited the payment {it} to an account',
   'payment.dismiss': 'dismissed the payment {it}',
   'top-up.start': ({ amount_micros: amount }) => `started a top-up of ${usd(amount)}`,
+  'auto-top-up.update': ({ threshold_micros: threshold }) =>
+    threshold === null ? 'turned the automatic top-up off' : 'set the automatic top-up',
+  'auto-top-up.start-card': 'went to Stripe to save a card',
+  'auto-top-up.save-card': ({ last4 }) => `saved the card ending in ${text(last4)}`,
+  'auto-top-up.remove-card': (_after, { last4 }) => `removed the card ending in ${text(last4)}`,
+  'auto-top-up.pause': ({ problem }) =>
+    `paused itself, because a charge has failed (${text(problem)})`,
   'member.join': ({ role }) => `added {it} as ${text(role)}`,
   'member.update': ({ role }, before) =>
     `made {it} ${text(role)} instead of ${text(before['role'])}`,
@@ -114,6 +121,7 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
 const untold: readonly string[] = [
   'account.update',
   'account.low-balance',
+  'auto-top-up.update',
   'account.telemetry',
   'key.update',
   'member.budget',

@@ -723,7 +723,7 @@ export const ConfigFile = Type.Object(
             shape: 'a key that begins with `sk_` or `rk_`',
             writeOnly: true,
             description:
-              'The secret or restricted key of the Stripe account that receives top-ups; it must be able to write Checkout Sessions. Default: none; account owners cannot top up themselves.',
+              'The secret or restricted key of the Stripe account that receives top-ups; it must be able to write Checkout Sessions, and for automatic top-ups PaymentIntents, SetupIntents, Customers and Payment Methods. Default: none; account owners cannot top up themselves.',
           }),
         ),
         webhook_secret: Type.Optional(

@@ -40,6 +40,7 @@ export type Tables = {
   secrets: SecretsTable;
   audit_log: AuditLogTable;
   top_ups: TopUpsTable;
+  auto_top_ups: AutoTopUpsTable;
   payments: PaymentsTable;
   payment_events: PaymentEventsTable;
   payment_bookings: PaymentBookingsTable;
@@ -680,11 +681,46 @@ export type TopUpsTable = {
   /** The card fee, paid in addition. */
   fee_micros: Generated<Micros>;
   state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
-  /** Stripe's id of the checkout; null until Stripe has answered. */
+  /**
+   * Stripe's id of the checkout, or of the payment intent of an automatic top-up; null until Stripe
+   * has answered.
+   */
   checkout_id: string | null;
   /** The payment page. */
   checkout_url: string | null;
   created_at_ms: number;
+  /** Stripe's ids of what an automatic top-up charges; null for one that an owner started. */
+  customer_id: Generated<string | null>;
+  card_id: Generated<string | null>;
+  /** Why an automatic top-up failed. */
+  problem: Generated<CardProblem | null>;
+};
+
+/** The same as in terms/card-problem.ts. */
+type CardProblem = 'declined' | 'authentication-required' | 'expired' | 'refused' | 'no-answer';
+
+/** The saved card of an account, and when it is charged. */
+type AutoTopUpsTable = {
+  account_id: string;
+  /** null: it is off. */
+  threshold_micros: Micros | null;
+  amount_micros: Micros | null;
+  /** The most that is charged in a UTC month, with fees. */
+  ceiling_micros: Micros | null;
+  /** The owner who turned it on last. */
+  user_id: string | null;
+  /** Stripe's id of the last checkout in which a card was to be saved. */
+  checkout_id: string | null;
+  /** Stripe's ids; the card itself is only there. */
+  customer_id: string | null;
+  card_id: string | null;
+  card_brand: string | null;
+  card_last4: string | null;
+  /** Until an owner acts. */
+  paused_at_ms: number | null;
+  paused_reason: CardProblem | null;
+  /** Raised by each attempt, which locks the row. */
+  revision: Generated<number>;
 };
 
 /**

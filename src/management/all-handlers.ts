@@ -3,6 +3,7 @@ import { accountsHandlers } from './accounts/accounts.ts';
 import { adminKeysHandlers } from './accounts/admin-keys.ts';
 import { alertsHandlers } from './accounts/alerts.ts';
 import { auditHandlers } from './accounts/audit-log.ts';
+import { autoTopUpHandlers } from './accounts/auto-top-up.ts';
 import { billingHandlers } from './accounts/billing.ts';
 import { keysHandlers } from './accounts/keys.ts';
 import { membersHandlers } from './accounts/members.ts';
@@ -34,6 +35,7 @@ export const handlers: Handlers<typeof contract> = {
   ...analyticsHandlers,
   ...auditHandlers,
   ...authHandlers,
+  ...autoTopUpHandlers,
   ...billingHandlers,
   ...deviceLoginsHandlers,
   ...keysHandlers,

@@ -10,7 +10,7 @@ export const stripeWebhookPath = '/webhooks/stripe';
 export const stripeWebhookBytesMax = 512 * 1_024;
 
 export function takeStripeEvent({
-  billing: { stripe, payments },
+  billing: { stripe, payments, autoTopUps },
   gateway: { log },
 }: ServerContext): Handler {
   return async (request, reply) => {
@@ -30,7 +30,8 @@ export function takeStripeEvent({
         'The signature is missing, wrong or too old. Check `stripe.webhook_secret` and the clock.',
       );
     const update = readEvent(event);
-    if (update) await payments.record(update);
+    if (update?.kind === 'card') await autoTopUps?.saveCard(update.checkoutId);
+    else if (update) await payments.record(update);
     log.info(
       { stripe_event: event.id, type: event.type, is_ours: update !== null },
       'a Stripe event was handled',

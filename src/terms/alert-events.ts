@@ -2,6 +2,7 @@
 // data, and its sentence for people. docs/webhooks.md lists them, and a test compares the two.
 import { type Static, type TProperties, type TObject, Type } from 'typebox';
 import { formatUsd, micros } from '../lib/money.ts';
+import { type CardProblem, cardProblems } from './card-problem.ts';
 
 type EventTerms<Fields extends TProperties> = {
   readonly heardBy: readonly ('accounts' | 'operators')[];
@@ -95,6 +96,33 @@ export const alertEvents = {
       `A dispute of the payment ${of.payment_id} is booked: ${change(of.amount_micros)}.`,
     page: '/billing',
   }),
+  'auto_top_up.failed': event(
+    ['accounts'],
+    {
+      ...account,
+      top_up_id: Type.String(),
+      amount_micros: Type.Integer({ description: 'Of the credit, in microdollars.' }),
+      reason: Type.Enum(Object.keys(cardProblems) as CardProblem[]),
+    },
+    {
+      when: 'An automatic top-up was not paid. It is paused until an owner acts.',
+      title: 'An automatic top-up failed',
+      say: (of) =>
+        `The automatic top-up of ${usd(of.amount_micros)} for ${of.account_name} failed: ${cardProblems[of.reason]}. It is not tried again until an owner saves a card or turns it on again.`,
+      page: '/billing',
+    },
+  ),
+  'auto_top_up.ceiling_reached': event(
+    ['accounts'],
+    { ...account, ceiling_micros: Micros, month: Type.String({ description: '`2026-11`' }) },
+    {
+      when: 'The balance is low, and another automatic top-up would exceed the ceiling of the month: told once a month.',
+      title: 'Automatic top-ups have reached their ceiling',
+      say: (of) =>
+        `The balance of ${of.account_name} is low, but another automatic top-up would exceed the ceiling of ${usd(of.ceiling_micros)} in ${of.month}. Top up by hand, or raise the ceiling.`,
+      page: '/billing',
+    },
+  ),
   'losses.exceeded': event(
     both,
     { ...account, lost_micros: Micros, budget_micros: Micros, resets_at: Time },

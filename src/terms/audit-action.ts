@@ -24,6 +24,7 @@ type Actions = {
     | 'revoke';
   readonly payment: 'receive' | 'refund' | 'dispute' | 'assign' | 'dismiss';
   readonly 'top-up': 'start';
+  readonly 'auto-top-up': 'update' | 'start-card' | 'save-card' | 'remove-card' | 'pause';
   readonly member: 'join' | 'update' | 'remove' | 'leave' | 'budget';
   readonly invitation: 'create' | 'withdraw';
   readonly user:

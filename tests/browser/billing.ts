@@ -6,12 +6,13 @@ import type { Locator, Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
+  confirmIdentity,
   openBrowser,
   phone,
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
@@ -19,6 +20,7 @@ import { answerStatus } from '../support/upstream.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 
 const hooks = hooksOfFile();
+const password = 'correct horse battery';
 let stripe: LocalStripe;
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -121,6 +123,47 @@ test('an owner tops up by card and is credited once, however often and in whatev
     await checkAccessibility(page);
     await takePicture(page, 'billing');
   });
+});
+
+test('an owner saves a card, which is charged when the balance is low; a declined one is told and replaced', async () => {
+  const payer = await signIn(gateway, { passwordHash: quickHash(password) });
+  // The 403 asks for the confirmation.
+  const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/|status of 403`);
+  await browser.withPage({ baseUrl: gateway.url, cookie: payer.cookie, ignores }, async (page) => {
+    const panel = page.locator('section', {
+      has: page.getByRole('heading', { name: 'Automatic top-up' }),
+    });
+    const saveCard = async (name: string) => {
+      await panel.getByRole('button', { name }).click();
+      await page.getByRole('button', { name: 'Pay' }).click();
+      await panel.getByText('Visa ending in 4242').waitFor();
+    };
+    await page.goto('/billing');
+    await panel.getByText('None is saved').waitFor();
+    await saveCard('Save a card');
+    await panel.getByRole('textbox', { name: 'At most in a month' }).fill('1');
+    await panel.getByRole('button', { name: 'Turn on' }).click();
+    await panel.getByText('Enter at least $10.59.').waitFor();
+    await checkAccessibility(page);
+    await panel.getByRole('textbox', { name: 'At most in a month' }).fill('50');
+    stripe.chargeFaults.push('card_declined');
+    await panel.getByRole('button', { name: 'Turn on' }).click();
+    await confirmIdentity(page, password);
+    await page.getByText('Automatic top-ups are on.').waitFor();
+    await panel.getByText('The bank declined the card.').waitFor();
+    await checkLooks(page, 'billing-auto-top-up');
+    await saveCard('Replace the card');
+    await panel.getByText('$10.00 below $5.00').waitFor();
+    await panel.getByRole('textbox', { name: 'When below' }).fill('8');
+    await panel.getByRole('button', { name: 'Save' }).click();
+    await confirmIdentity(page, password);
+    await panel.getByText('$10.59 of at most $50.00').waitFor();
+    await panel.getByText('$10.00, paid').waitFor();
+    await panel.getByRole('button', { name: 'Remove the card…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await panel.getByText('Never: it is off').waitFor();
+  });
+  assert.equal((await gateway.balance(payer.account)).postedMicros, 10_000_000);
 });
 
 test('an operator creates an account, credits it once and sees both in the audit log', async () => {

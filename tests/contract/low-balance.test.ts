@@ -92,7 +92,7 @@ onEachStore((store) => {
 
   test('when several gateways look at the same time, one writes the event', async (t) => {
     const { database, set } = await open(t, store);
-    await mailOwners(database.write, 'acc', 1);
+    await mailOwners(database.write, 'acc', { types: ['balance.low'], nowMs: 1 });
     await set(1);
     await Promise.all([1, 2, 3, 4].map(() => look(database, minuteMs)));
     assert.equal((await rowsOf(database, 'events')).length, 1);

@@ -94,7 +94,8 @@ function paidUpdate(
   more: Partial<PaymentEvent> = {},
 ): PaymentUpdate {
   const event = eventOf('checkout.session.completed', usd, 1, more);
-  const checkout = { id: checkoutId, reference: topUpId, metadata: { topUpId, accountId } };
+  const metadata = { topUpId, accountId };
+  const checkout = { id: checkoutId, reference: topUpId, metadata, customerId: null };
   return { kind: 'payment', paymentId, event, checkout };
 }
 

@@ -29,7 +29,7 @@ async function look(
 async function openCaps(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await addAccount(database, 'acc', ['one', 'two', 'free']);
-  await mailOwners(database.write, 'acc', 1);
+  await mailOwners(database.write, 'acc', { types: ['balance.low'], nowMs: 1 });
   await setRows(database, 'alert_endpoints', {}, { types: null });
   const cap = (id: string, daily: number | null, monthly: number | null = null) =>
     setRows(
@@ -64,7 +64,7 @@ async function openCaps(t: TestContext, store: StoreKind) {
 async function openHours(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await addAccount(database, 'acc', []);
-  await mailOwners(database.write, 'acc', 1);
+  await mailOwners(database.write, 'acc', { types: ['balance.low'], nowMs: 1 });
   await setRows(database, 'alert_endpoints', {}, { types: null });
   /** Spending in the hour that began so many hours before noon. */
   const spend = async (hoursAgo: number, amount: number) => {

@@ -143,6 +143,14 @@ async function withPayment(): Promise<Call> {
   return { ...(await byOperator()), payment: intent };
 }
 
+async function withSavedCard(): Promise<Call> {
+  const call = await byOwner();
+  const path = `/accounts/${call.by.account}/auto-top-up/card`;
+  const { checkout_url: url } = await jsonOf<{ checkout_url: string }>(call.by.post(path));
+  await ok(stripe.saveCard(url));
+  return call;
+}
+
 async function withOtherSession() {
   const by = await owner();
   await visitor(gateway).post('/auth/sign-in', { email: by.email, password });
@@ -331,6 +339,15 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     request_id: requestId(),
     amount_micros: 10_000_000,
   }),
+  'PATCH /accounts/:account/auto-top-up': sending(withSavedCard, {
+    settings: {
+      threshold_micros: 5_000_000,
+      amount_micros: 20_000_000,
+      ceiling_micros: 100_000_000,
+    },
+  }),
+  'POST /accounts/:account/auto-top-up/card': byOwner,
+  'DELETE /accounts/:account/auto-top-up/card': withSavedCard,
   'PATCH /accounts/:account/low-balance': sending(byOwner, { thresholds_micros: [1_000_000] }),
   'POST /accounts/:account/alert-endpoints': sending(byOwner, webhook),
   'PATCH /accounts/:account/alert-endpoints/:endpoint': sending(withEndpoint, { enabled: false }),

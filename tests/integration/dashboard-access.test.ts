@@ -192,6 +192,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
   viewer: [
     'GET /analytics',
     'GET /analytics/hours',
+    'GET /auto-top-up',
     'GET /billing',
     'GET /budgets',
     'GET /cache-days',
@@ -240,6 +241,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
   ],
   owner: [
     'DELETE /alert-endpoints/:endpoint',
+    'DELETE /auto-top-up/card',
     'DELETE /members/:user',
     'DELETE /own-keys/:ownKey',
     'GET /alert-deliveries',
@@ -247,6 +249,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /audit-log',
     'GET /own-keys',
     'PATCH /alert-endpoints/:endpoint',
+    'PATCH /auto-top-up',
     'PATCH /keys/:key/owner',
     'PATCH /low-balance',
     'PATCH /members/:user',
@@ -257,6 +260,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'POST /alert-endpoints',
     'POST /alert-endpoints/:endpoint/secret',
     'POST /alert-endpoints/:endpoint/test',
+    'POST /auto-top-up/card',
     'POST /own-keys',
     'POST /top-ups',
   ],

@@ -22,7 +22,9 @@ let clock: TestClock;
 let gateway: TestGateway;
 before(async () => {
   clock = new TestClock();
-  gateway = await startGateway({ server: { trust_proxy: true, public_url: origin } }, { clock });
+  const stripe = { secret_key: 'sk_test_unused', webhook_secret: 'whsec_unused' };
+  const server = { trust_proxy: true, public_url: origin };
+  gateway = await startGateway({ server, stripe }, { clock });
 });
 after(() => gateway.stop());
 
@@ -99,6 +101,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'DELETE /accounts/:account/alert-endpoints/:endpoint',
     'DELETE /operator/accounts/:account/alert-endpoints/:endpoint',
     'DELETE /accounts/:account/own-keys/:ownKey',
+    'DELETE /accounts/:account/auto-top-up/card',
   ],
   'It changes names, figures or what is stored, and gives nobody a way in.': [
     'PATCH /profile',
@@ -106,6 +109,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'PATCH /profile/passkeys/:passkey',
     'PATCH /accounts/:account/settings',
     'PATCH /accounts/:account/low-balance',
+    'POST /accounts/:account/auto-top-up/card',
     'POST /accounts/:account/telemetry/test',
     'PATCH /accounts/:account/alert-endpoints/:endpoint',
     'PATCH /accounts/:account/own-keys/:ownKey',
@@ -158,6 +162,13 @@ testOn(
 
 /** Bodies of calls that ask only once the rest is right; others are asked about first. */
 const rightBodies: Readonly<Record<string, object>> = {
+  'PATCH /accounts/:account/auto-top-up': {
+    settings: {
+      threshold_micros: 5_000_000,
+      amount_micros: 20_000_000,
+      ceiling_micros: 100_000_000,
+    },
+  },
   'PATCH /operator/settings/saved': { version: 0, changes: [] },
   'POST /operator/settings/restore': { version: 0, restored: 0 },
   'POST /operator/settings/test-provider': {

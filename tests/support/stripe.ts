@@ -38,6 +38,28 @@ export type CheckoutSession = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
+/** An intent that charges a saved card. */
+export type Intent = {
+  readonly id: string;
+  readonly status: 'succeeded' | 'processing' | 'requires_payment_method';
+  readonly amount: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly customer: string;
+};
+
+/**
+ * How the next charge ends. `lost`: it is made, and its answer does not arrive. `unheard`: the request
+ * does not arrive. `broken`: Stripe answers with 500 and makes none.
+ */
+export type ChargeFault =
+  | 'card_declined'
+  | 'authentication_required'
+  | 'expired_card'
+  | 'processing'
+  | 'lost'
+  | 'unheard'
+  | 'broken';
+
 const webhookSecret = 'whsec_of_the_local_stripe';
 const { webhooks } = new Stripe('sk_test_local_stripe');
 
@@ -47,9 +69,15 @@ export class LocalStripe {
   /** Statuses with which the next checkouts fail, once each. */
   readonly failures: number[] = [];
   requests = 0;
+  readonly intents: Intent[] = [];
+  readonly chargeFaults: ChargeFault[] = [];
+  /** Called when a charge was made, before it is answered. */
+  onCharge: (intent: Intent) => void | Promise<void> = () => {};
+  readonly detached: string[] = [];
   #gatewayUrl = '';
   #count = 0;
   readonly #byKey = new Map<string, CheckoutSession>();
+  readonly #intentByKey = new Map<string, string>();
 
   constructor(url: string) {
     this.url = url;
@@ -102,6 +130,80 @@ export class LocalStripe {
     const session = this.sessions.get(checkoutUrl.split('/').at(-1)!);
     assert.ok(session, `there is no checkout ${checkoutUrl}`);
     return { session, intent: `pi_${session.id}`, charge: `ch_${session.id}` };
+  }
+
+  /** Saves a card as the customer does at a checkout, and delivers the event. */
+  async saveCard(checkoutUrl: string): Promise<Reply> {
+    return this.deliver(this.cardSaved(checkoutUrl));
+  }
+
+  cardSaved(checkoutUrl: string): StripeEvent {
+    const { session } = this.paymentOf(checkoutUrl);
+    return this.#event('checkout.session.completed', this.setupOf(session.id));
+  }
+
+  setupOf(id: string) {
+    const { fields } = this.sessions.get(id)!;
+    const customer = fields['customer'] ?? `cus_${id}`;
+    const card = { brand: 'visa', last4: '4242' };
+    return {
+      id,
+      object: 'checkout.session',
+      mode: 'setup',
+      customer,
+      client_reference_id: null,
+      metadata: metadataOf(fields),
+      setup_intent: { id: `seti_${id}`, payment_method: { id: `pm_${id}`, card } },
+      created: 1,
+    };
+  }
+
+  succeeded({ id }: Pick<Intent, 'id'>): StripeEvent {
+    return this.#event('payment_intent.succeeded', this.intentOf(id));
+  }
+
+  /** As the API shows it. */
+  intentOf(id: string) {
+    const { amount, status, ...intent } = this.intents.find((one) => one.id === id)!;
+    return {
+      ...intent,
+      status,
+      object: 'payment_intent',
+      amount,
+      amount_received: status === 'succeeded' ? amount : 0,
+      currency: 'usd',
+      created: Math.floor(Date.now() / 1_000),
+      last_payment_error:
+        status === 'requires_payment_method' ? { type: 'card_error', code: 'card_declined' } : null,
+    };
+  }
+
+  /** An intent that was processing is paid. */
+  settle(id: string): void {
+    const at = this.intents.findIndex((one) => one.id === id);
+    this.intents[at] = { ...this.intents[at]!, status: 'succeeded' };
+  }
+
+  /** Charges a saved card. The same idempotency key returns the same intent. */
+  charge(fields: Readonly<Record<string, string>>, key: string, fault?: ChargeFault): Intent {
+    const known = this.#intentByKey.get(key);
+    if (known) return this.intents.find(({ id }) => id === known)!;
+    assert.deepEqual(
+      [fields['off_session'], fields['confirm'], fields['currency']],
+      ['true', 'true', 'usd'],
+    );
+    const isPaid = fault === undefined || fault === 'lost';
+    const failed = fault === 'processing' ? fault : 'requires_payment_method';
+    const intent: Intent = {
+      id: this.#newId('pi'),
+      status: isPaid ? 'succeeded' : failed,
+      amount: Number(fields['amount']),
+      metadata: metadataOf(fields),
+      customer: fields['customer']!,
+    };
+    this.intents.unshift(intent);
+    this.#intentByKey.set(key, intent.id);
+    return intent;
   }
 
   completed(
@@ -278,11 +380,13 @@ async function answer(
   const body = new URLSearchParams(Buffer.concat(await request.toArray()).toString('utf8'));
   const path = request.url ?? '';
   if (path === '/v1/checkout/sessions') return answerCheckout(stripe, request, { body, response });
+  if (path.startsWith('/v1/')) return answerCards(stripe, request, { body, response });
   const id = path.split('/').at(-1)!;
   if (!path.startsWith('/pay/') || !stripe.sessions.has(id))
     return void response.writeHead(404).end();
   if (request.method === 'POST') {
-    await stripe.pay(path);
+    if (stripe.sessions.get(id)!.fields['mode'] === 'setup') await stripe.saveCard(path);
+    else await stripe.pay(path);
     return void response.writeHead(303, { location: stripe.sessions.get(id)!.successUrl }).end();
   }
   const { amountCents, cancelUrl } = stripe.sessions.get(id)!;
@@ -291,6 +395,48 @@ async function answer(
     `<!doctype html><html lang="en"><title>Checkout</title><link rel="icon" href="data:,"><h1>Pay $${(amountCents / 100).toFixed(2)}</h1>
     <form method="post"><button>Pay</button></form><a href="${cancelUrl}">Back</a></html>`,
   );
+}
+
+/** Saved cards, and what charges them. */
+async function answerCards(
+  stripe: LocalStripe,
+  request: IncomingMessage,
+  { body, response }: CheckoutCall,
+): Promise<void> {
+  const json = (status: number, value: object) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(value));
+  };
+  const { pathname, searchParams } = new URL(request.url!, stripe.url);
+  const [, , kind, id] = pathname.split('/');
+  if (kind === 'checkout') return json(200, stripe.setupOf(pathname.split('/').at(-1)!));
+  if (kind === 'payment_methods') {
+    stripe.detached.push(id!);
+    return json(200, { id });
+  }
+  if (request.method === 'GET') {
+    if (id !== undefined) return json(200, stripe.intentOf(id));
+    const own = stripe.intents.filter(({ customer }) => customer === searchParams.get('customer'));
+    return json(200, { object: 'list', data: own.map((one) => stripe.intentOf(one.id)) });
+  }
+  const fault = stripe.chargeFaults.shift();
+  // Stripe's package repeats at once what is cut off before the answer begins.
+  const cut = () => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+    response.write('{', () => response.destroy());
+  };
+  if (fault === 'unheard') return cut();
+  if (fault === 'broken') return json(500, { error: { type: 'api_error', message: 'broken' } });
+  const key = String(request.headers['idempotency-key']);
+  const { id: intent } = stripe.charge(Object.fromEntries(body), key, fault);
+  const made = stripe.intentOf(intent);
+  await stripe.onCharge(made);
+  if (fault === 'lost') return cut();
+  if (made.status !== 'requires_payment_method') return json(200, made);
+  const code = fault ?? 'card_declined';
+  return json(402, {
+    error: { type: 'card_error', code, message: 'The card was not charged.', payment_intent: made },
+  });
 }
 
 type CheckoutCall = { readonly body: URLSearchParams; readonly response: ServerResponse };

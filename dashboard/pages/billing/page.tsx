@@ -12,6 +12,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
 import { StatementTable } from '../../parts/statement-table.tsx';
+import { AutoTopUpPanel } from './auto-top-up.tsx';
 import { AvailableHint } from './available-hint.tsx';
 import { HowToPay } from './how-to-pay.tsx';
 import { LowBalance } from './low-balance.tsx';
@@ -82,6 +83,7 @@ export function Page() {
           <RunwayStat overview={overview} />
         </SimpleGrid>
         {isLive && overview && !(isOwner && bounds) && <HowToPay overview={overview} />}
+        {isLive && bounds && <AutoTopUpPanel bounds={bounds} />}
         {isLive && overview && <LowBalance overview={overview} />}
         <Panel
           title="Statement"

@@ -11,6 +11,7 @@ import { alerts } from './0039-alerts.ts';
 import { requiredFactors } from './0040-required-factors.ts';
 import { paymentsByTime } from './0041-payments-by-time.ts';
 import { ownKeys } from './0042-own-keys.ts';
+import { autoTopUps } from './0043-auto-top-ups.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -31,6 +32,7 @@ const sqlite = {
   '0040-required-factors': requiredFactors('sqlite'),
   '0041-payments-by-time': paymentsByTime,
   '0042-own-keys': ownKeys('sqlite'),
+  '0043-auto-top-ups': autoTopUps('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -42,6 +44,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0040-required-factors': requiredFactors('postgres'),
   '0041-payments-by-time': paymentsByTime,
   '0042-own-keys': ownKeys('postgres'),
+  '0043-auto-top-ups': autoTopUps('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -124,16 +124,25 @@ function rowOf({ owner, kind, address, types }: EndpointOrder, nowMs: number): E
   };
 }
 
-/** Makes the owners hear of low balances by e-mail, unless an e-mail of the account is set up. */
+/** Makes the owners hear of these events by e-mail, unless an e-mail of the account tells them. */
 export async function mailOwners(
   write: Kysely<Tables>,
   owner: string,
-  nowMs: number,
+  { types, nowMs }: { readonly types: readonly AlertType[]; readonly nowMs: number },
 ): Promise<void> {
-  const endpoints = await listEndpoints(write, owner);
-  if (endpoints.some(({ kind }) => kind === 'email')) return;
-  const order = { owner, kind: 'email', address: ownersAddress, types: ['balance.low'] } as const;
-  await write.insertInto('alert_endpoints').values(rowOf(order, nowMs)).execute();
+  const mails = (await listEndpoints(write, owner)).filter(({ kind }) => kind === 'email');
+  const heard = mails.flatMap((mail) => mail.types ?? types);
+  const missing = types.filter((type) => !heard.includes(type));
+  if (missing.length === 0) return;
+  const known = mails.find(({ address }) => address === ownersAddress);
+  const order = { owner, kind: 'email', address: ownersAddress, types: missing } as const;
+  if (!known) await write.insertInto('alert_endpoints').values(rowOf(order, nowMs)).execute();
+  else
+    await write
+      .updateTable('alert_endpoints')
+      .set({ types: JSON.stringify([...known.types!, ...missing]) })
+      .where('id', '=', known.id)
+      .execute();
 }
 
 /** Where an endpoint's events go, and what signs them. */

@@ -1,9 +1,11 @@
 // Payments of a running gateway. Connects Stripe if it is configured, and checks every minute for
-// payments to book.
+// payments to book and for automatic top-ups.
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import { AutoTopUps, type NoteAutoTopUp } from './auto-top-ups.ts';
+import { feeOf } from './card-fee.ts';
 import { Payments, type RecordBooking, type AdjustmentLedger } from './payments.ts';
 import { createStripeClient, type StripeClient } from './stripe-client.ts';
 
@@ -12,6 +14,7 @@ type BillingOptions = {
   readonly config: Pick<Config, 'stripe' | 'tuning'>;
   readonly ledger: AdjustmentLedger;
   readonly recordBooking: RecordBooking;
+  readonly noteAutoTopUp: NoteAutoTopUp;
   readonly log: Logger;
   readonly clock: Clock;
 };
@@ -24,6 +27,8 @@ export class Billing {
   readonly payments: Payments;
   /** null: Stripe is not configured. */
   readonly stripe: StripeClient | null;
+  /** null: likewise. */
+  readonly autoTopUps: AutoTopUps | null;
   /** When the last check succeeded, or the start, in Unix milliseconds. */
   checkedAtMs: number;
   readonly #options: BillingOptions;
@@ -36,6 +41,10 @@ export class Billing {
     this.payments = new Payments(options);
     const { stripe, tuning } = options.config;
     this.stripe = stripe && createStripeClient(stripe, tuning.stripeUrl);
+    const { payments, stripe: client } = this;
+    const note = options.noteAutoTopUp;
+    this.autoTopUps =
+      stripe && new AutoTopUps({ ...options, stripe: client!, fee: feeOf(stripe), payments, note });
   }
 
   /** Checks every minute from now on. One thread of the process does. */
@@ -56,6 +65,11 @@ export class Billing {
       this.checkedAtMs = nowMs;
     } catch (err) {
       log.error({ err }, 'payments could not be booked; the next check tries again');
+    }
+    try {
+      await this.autoTopUps?.check();
+    } catch (err) {
+      log.error({ err }, 'saved cards could not be charged; the next check tries again');
     }
   }
 

@@ -1,8 +1,13 @@
 // The fee on a payment by card.
+import type { Config } from '../../config/schema.ts';
 import { micros, microsPerCent, type Micros } from '../../lib/money.ts';
 
 /** `percent`: of the credit, with at most four decimals. */
 export type CardFee = { readonly percent: number; readonly fixedCents: number };
+
+export function feeOf(settings: NonNullable<Config['stripe']>): CardFee {
+  return { percent: settings.fee_percent, fixedCents: settings.fee_fixed_cents };
+}
 
 /**
  * Returns the fee on a credit of whole cents. The percentage is rounded up to a whole cent once;

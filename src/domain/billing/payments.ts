@@ -375,16 +375,23 @@ async function markPaid(
     .set({ ...paid, problem, top_up_id: topUp?.id ?? null, account_id: topUp?.account_id ?? null })
     .where('id', '=', paymentId)
     .execute();
-  if (topUp) await setTopUpState(transaction, topUp.id, problem === null ? 'paid' : 'processing');
+  if (!topUp) return;
+  await setTopUpState(transaction, topUp.id, problem === null ? 'paid' : 'processing');
+  // The event of an automatic one may come before the answer to its charge.
+  await transaction
+    .updateTable('top_ups')
+    .set({ checkout_id: checkout.id })
+    .where('id', '=', topUp.id)
+    .execute();
 }
 
 /**
  * Finds the top-up that this checkout was made for. A payment made in another way with its
- * reference has not paid it.
+ * reference has not paid it. The payment of an automatic top-up is that of its customer.
  */
 async function findTopUpOf(
   transaction: Transaction<Tables>,
-  { id, reference, metadata }: PaidCheckout,
+  { id, reference, metadata, customerId }: PaidCheckout,
 ) {
   if (reference === null || reference !== metadata.topUpId || metadata.accountId === null)
     return undefined;
@@ -392,8 +399,14 @@ async function findTopUpOf(
     .selectFrom('top_ups')
     .selectAll()
     .where('id', '=', reference)
-    .where('checkout_id', '=', id)
     .where('account_id', '=', metadata.accountId)
+    .where('customer_id', customerId === null ? 'is' : '=', customerId)
+    .where((eb) =>
+      eb.or([
+        eb('checkout_id', '=', id),
+        ...(customerId === null ? [] : [eb('checkout_id', 'is', null)]),
+      ]),
+    )
     .executeTakeFirst();
 }
 

@@ -4,10 +4,10 @@
 import { type Micros, micros } from '../../lib/money.ts';
 
 export type PaymentEvent = {
-  /** Stripe's id of the event. */
+  /** Stripe's id of the event; of the intent, when Stripe's answer to a charge says that it is paid. */
   readonly id: string;
   readonly type: PaymentEventType;
-  /** The id of the checkout, charge, refund or dispute that the event is about. */
+  /** The id of the checkout, intent, charge, refund or dispute that the event is about. */
   readonly objectId: string;
   /** The status of a dispute; null for other events. */
   readonly status: string | null;
@@ -25,6 +25,7 @@ export type PaymentEvent = {
 const paymentEventTypes = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
+  'payment_intent.succeeded',
   'charge.refunded',
   'refund.failed',
   'charge.dispute.created',

@@ -32,11 +32,18 @@ export type PaidCheckout = {
   readonly reference: string | null;
   /** Set by the program that created the checkout. */
   readonly metadata: { readonly topUpId: string | null; readonly accountId: string | null };
+  /** Whose saved card was charged; null: the customer paid at the checkout. */
+  readonly customerId: string | null;
 };
 
+/** A card was saved at a checkout. */
+type SavedCardUpdate = { readonly kind: 'card'; readonly checkoutId: string };
+
 /** Returns null when the event does not concern us. Throws RangeError for an invalid amount. */
-export function readEvent(event: Stripe.Event): PaymentUpdate | null {
+export function readEvent(event: Stripe.Event): PaymentUpdate | SavedCardUpdate | null {
   switch (event.type) {
+    case 'payment_intent.succeeded':
+      return readPaidIntent(event.data.object, event);
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
       return readCheckout(event, event.data.object);
@@ -97,7 +104,8 @@ type CheckoutEvent =
 function readCheckout(
   event: CheckoutEvent,
   session: Stripe.Checkout.Session,
-): PaymentUpdate | null {
+): PaymentUpdate | SavedCardUpdate | null {
+  if (session.mode === 'setup') return { kind: 'card', checkoutId: session.id };
   if (session.mode !== 'payment' || session.payment_status === 'no_payment_required') return null;
   if (session.payment_status !== 'paid') return readUnpaid(session, 'processing');
   const { id, payment_intent, amount_total, currency, created } = session;
@@ -113,6 +121,7 @@ function readCheckout(
     id,
     reference: session.client_reference_id,
     metadata: { topUpId, accountId: account },
+    customerId: null,
   };
   return update && { ...update, checkout };
 }
@@ -123,6 +132,23 @@ function readUnpaid(
 ): PaymentUpdate | null {
   const { id: checkoutId, client_reference_id: topUpId } = session;
   return topUpId === null ? null : { kind: 'top-up', topUpId, checkoutId, state };
+}
+
+/**
+ * Reads the payment of an automatic top-up. `source`: the event that tells of it, or the intent itself. Returns null for others' payments.
+ */
+export function readPaidIntent(
+  intent: Stripe.PaymentIntent,
+  source: { readonly id: string; readonly created: number },
+): PaymentUpdate | null {
+  const { id, amount_received: cents, currency, created, customer, metadata } = intent;
+  const { account: accountId, auto_top_up: topUpId } = metadata;
+  if (topUpId === undefined || accountId === undefined || customer === null) return null;
+  const type = 'payment_intent.succeeded';
+  const update = paymentUpdate(source, id, { type, objectId: id, cents, currency, created });
+  const customerId = typeof customer === 'string' ? customer : customer.id;
+  const checkout = { id, reference: topUpId, metadata: { topUpId, accountId }, customerId };
+  return update && { ...update, checkout };
 }
 
 type StripeFields = {
@@ -136,7 +162,7 @@ type StripeFields = {
 
 /** Returns null for a payment without an intent, which no checkout creates. */
 function paymentUpdate(
-  event: Stripe.Event,
+  event: { readonly id: string; readonly created: number },
   payment: string | { readonly id: string } | null,
   fields: StripeFields,
 ) {

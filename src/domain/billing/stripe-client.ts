@@ -2,6 +2,7 @@
 import type { Stripe } from 'stripe';
 import type { Config } from '../../config/schema.ts';
 import { microsPerCent, type Micros } from '../../lib/money.ts';
+import { type ChargeAnswer, readCharge, readChargeError } from './card-charges.ts';
 
 type StripeSettings = NonNullable<Config['stripe']>;
 
@@ -21,12 +22,52 @@ type CheckoutRequest = {
 /** Stripe's id, and the URL of the checkout page. */
 export type Checkout = { readonly id: string; readonly url: string };
 
+type CardCheckoutRequest = {
+  readonly accountId: string;
+  readonly email: string;
+  /** Whose card it replaces; null: the account has saved none yet. */
+  readonly customerId: string | null;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+};
+
+/** Stripe's ids of a saved card and of its customer, and how owners recognize it. */
+export type SavedCard = {
+  readonly customerId: string;
+  readonly cardId: string;
+  readonly brand: string;
+  readonly last4: string;
+};
+
+type CardCharge = {
+  readonly id: string;
+  readonly account_id: string;
+  readonly amount_micros: Micros;
+  readonly fee_micros: Micros;
+  readonly customer_id: string;
+  readonly card_id: string;
+  readonly checkout_id: string | null;
+};
+
 export type StripeClient = {
   /**
    * Creates the checkout of a top-up; repeating it returns the same one. Throws when Stripe is
    * unavailable (`isAway`) or refuses.
    */
   readonly createCheckout: (request: CheckoutRequest) => Promise<Checkout>;
+  /** Creates a checkout in which a card is saved and nothing is paid. Throws like `createCheckout`. */
+  readonly createCardCheckout: (request: CardCheckoutRequest) => Promise<Checkout>;
+  /** Returns the card that was saved at a checkout. */
+  readonly readSavedCard: (checkoutId: string) => Promise<SavedCard>;
+  /** Removes a card from its customer. */
+  readonly forgetCard: (cardId: string) => Promise<void>;
+  /**
+   * Charges a saved card, once however often it is called. Throws when it is unknown whether the card
+   * was charged.
+   */
+  readonly charge: (charge: CardCharge) => Promise<ChargeAnswer>;
+  /** Returns what became of a charge, without charging; null when Stripe knows of none. */
+  readonly findCharge: (charge: CardCharge) => Promise<ChargeAnswer | null>;
   /** Returns null when the signature is wrong or older than Stripe's limit of five minutes. */
   readonly readSigned: (body: Buffer, signature: string) => Promise<Stripe.Event | null>;
 };
@@ -47,6 +88,57 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       if (url === null) throw new Error('Stripe made a checkout without an address');
       return { id, url };
     },
+    createCardCheckout: async ({ accountId, email, customerId, ...urls }) => {
+      const stripe = await load();
+      const { id, url } = await stripe.checkout.sessions.create({
+        mode: 'setup',
+        allowed_payment_method_types: ['card'],
+        metadata: { account: accountId },
+        ...(customerId === null
+          ? { customer_creation: 'always', customer_email: email }
+          : { customer: customerId }),
+        success_url: urls.successUrl,
+        cancel_url: urls.cancelUrl,
+      });
+      if (url === null) throw new Error('Stripe made a checkout without an address');
+      return { id, url };
+    },
+    readSavedCard: async (checkoutId) => {
+      const stripe = await load();
+      const expand = ['setup_intent.payment_method'];
+      const { customer, setup_intent } = await stripe.checkout.sessions.retrieve(checkoutId, {
+        expand,
+      });
+      const { payment_method: method } = setup_intent as Stripe.SetupIntent;
+      const { id: cardId, card } = method as Stripe.PaymentMethod;
+      const customerId = idOf(customer);
+      if (customerId === null || !card) throw new Error('Stripe saved no card at the checkout');
+      return { customerId, cardId, brand: card.brand, last4: card.last4 };
+    },
+    forgetCard: async (cardId) => {
+      await (await load()).paymentMethods.detach(cardId);
+    },
+    charge: async (charge) => {
+      const stripe = await load();
+      // Not repeated here: who calls asks first what became of it.
+      const options = { idempotencyKey: charge.id, maxNetworkRetries: 0 };
+      try {
+        return readCharge(await stripe.paymentIntents.create(chargeParameters(charge), options));
+      } catch (error) {
+        const answer = readChargeError(error);
+        if (answer) return answer;
+        throw error;
+      }
+    },
+    findCharge: async ({ id, customer_id: customer, checkout_id }) => {
+      const stripe = await load();
+      if (checkout_id !== null)
+        return readCharge(await stripe.paymentIntents.retrieve(checkout_id));
+      // Newest first. The search of Stripe would miss what happened in the last minutes.
+      const { data } = await stripe.paymentIntents.list({ customer, limit: 100 });
+      const found = data.find(({ metadata }) => metadata['auto_top_up'] === id);
+      return found ? readCharge(found) : null;
+    },
     readSigned: async (body, signature) => {
       const { webhooks, errors } = await load();
       try {
@@ -56,6 +148,24 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
         throw error;
       }
     },
+  };
+}
+
+function idOf(customer: Stripe.Checkout.Session['customer']): string | null {
+  return typeof customer === 'string' ? customer : (customer?.id ?? null);
+}
+
+/** The same whenever it is asked for: Stripe refuses other parameters under the same key. */
+function chargeParameters(charge: CardCharge): Stripe.PaymentIntentCreateParams {
+  return {
+    amount: (charge.amount_micros + charge.fee_micros) / microsPerCent,
+    currency: 'usd',
+    customer: charge.customer_id,
+    payment_method: charge.card_id,
+    allowed_payment_method_types: ['card'],
+    off_session: true,
+    confirm: true,
+    metadata: { account: charge.account_id, auto_top_up: charge.id },
   };
 }
 

@@ -1,6 +1,6 @@
 // An account's balance: its statement, credits, debits, top-ups and low-balance warning.
 import type { Change } from '../../domain/audit/audit-log.ts';
-import { type CardFee, cardFeeMicros, partsPerMillion } from '../../domain/billing/card-fee.ts';
+import { cardFeeMicros, feeOf, partsPerMillion } from '../../domain/billing/card-fee.ts';
 import { readThresholds } from '../../domain/alerts/thresholds.ts';
 import { type Checkout, isAway } from '../../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../domain/billing/top-ups.ts';
@@ -160,50 +160,59 @@ function topUpBounds({ gateway }: ManagementContext) {
   };
 }
 
-function feeOf({ fee_percent: percent, fee_fixed_cents: fixedCents }: StripeSettings): CardFee {
-  return { percent, fixedCents };
-}
-
-type StripeSettings = NonNullable<ManagementContext['gateway']['config']['stripe']>;
-
-function checkAmount(context: ManagementContext, amount: number): Micros {
+/** Throws ApiError 400, or 404 without Stripe. */
+export function checkAmount(
+  context: ManagementContext,
+  amount: number,
+  field = 'amount_micros',
+): Micros {
   const bounds = topUpBounds(context);
-  if (!bounds)
-    throw new ApiError(
-      'not_found',
-      'Card payments are not available here. Ask the operator for credit.',
-    );
+  if (!bounds) throw noCardPayments();
   const { min_micros: min, max_micros: max } = bounds;
   if (amount < min || amount > max)
     throw invalidRequest(
-      'amount_micros',
+      field,
       `The amount must be from $${formatUsd(min)} to $${formatUsd(max)}.`,
     );
-  if (amount % microsPerCent !== 0)
-    throw invalidRequest('amount_micros', 'The amount must be whole cents.');
+  if (amount % microsPerCent !== 0) throw invalidRequest(field, 'The amount must be whole cents.');
   return micros(amount);
+}
+
+export function noCardPayments(): ApiError {
+  const message = 'Card payments are not available here. Ask the operator for credit.';
+  return new ApiError('not_found', message);
 }
 
 type NewCheckout = { readonly topUp: TopUp; readonly email: string; readonly base: string };
 
-async function createCheckout(
-  { billing, gateway }: ManagementContext,
+function createCheckout(
+  context: ManagementContext,
   { topUp, email, base }: NewCheckout,
 ): Promise<Checkout> {
   const back = `${base}/billing?account=${topUp.account_id}`;
-  try {
-    return await billing.stripe!.createCheckout({
+  return askStripe(context, () =>
+    context.billing.stripe!.createCheckout({
       topUpId: topUp.id,
       accountId: topUp.account_id,
       amountMicros: topUp.amount_micros,
       feeMicros: topUp.fee_micros,
       email,
-      productName: `${gateway.config.service.name}: credit`,
+      productName: `${context.gateway.config.service.name}: credit`,
       successUrl: `${back}&top_up=${topUp.id}`,
       cancelUrl: back,
-    });
+    }),
+  );
+}
+
+/** Throws ApiError when Stripe opens no checkout. */
+export async function askStripe(
+  { gateway }: ManagementContext,
+  open: () => Promise<Checkout>,
+): Promise<Checkout> {
+  try {
+    return await open();
   } catch (cause) {
-    gateway.log.error({ err: cause, top_up: topUp.id }, 'Stripe created no checkout');
+    gateway.log.error({ err: cause }, 'Stripe created no checkout');
     if (isAway(cause))
       throw new ApiError(
         'upstream_unavailable',

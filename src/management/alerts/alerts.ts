@@ -19,6 +19,7 @@ import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { hourMs } from '../../lib/utc-time.ts';
+import { autoTopUpNotes } from './auto-top-up-notes.ts';
 import { watchBooks } from './books-watch.ts';
 import { tellOwnKey } from './own-key-refusals.ts';
 import { tellLosses, tellOfService, watchRoutes } from './operators-looks.ts';
@@ -74,8 +75,14 @@ export class Alerts implements RequestListener {
     void this.#run('service', this.#lookAtService);
   }
 
-  /** Writes the audit row and the event of a payment, in the transaction that decides on it. */
-  readonly recordBooking: RecordBooking = async (transaction, booking) => {
+  /** What is called in the transactions that decide on payments. */
+  get notesOfPayments() {
+    const { clock } = this.#input;
+    return { recordBooking: this.#recordBooking, noteAutoTopUp: autoTopUpNotes(clock) };
+  }
+
+  /** Writes the audit row and the event of a payment. */
+  readonly #recordBooking: RecordBooking = async (transaction, booking) => {
     const { accountId, paymentId, part, deltaMicros } = booking;
     const data = { account_id: accountId, payment_id: paymentId, amount_micros: deltaMicros };
     const event = { type: paymentEvents[part], data, accountId, onceKey: null };

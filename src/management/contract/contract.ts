@@ -5,6 +5,7 @@ import { alertsEndpoints } from './alerts.ts';
 import { analyticsEndpoints } from './analytics.ts';
 import { auditEndpoints } from './audit-log.ts';
 import { authEndpoints } from './auth.ts';
+import { autoTopUpEndpoints } from './auto-top-up.ts';
 import { billingEndpoints } from './billing.ts';
 import { deviceLoginsEndpoints } from './device-logins.ts';
 import { keyDoor, sessionDoor } from './doors.ts';
@@ -39,6 +40,7 @@ export const contract = {
   ...analyticsEndpoints,
   ...auditEndpoints,
   ...authEndpoints,
+  ...autoTopUpEndpoints,
   ...billingEndpoints,
   ...deviceLoginsEndpoints,
   ...overviewEndpoints,

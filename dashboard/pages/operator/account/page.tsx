@@ -38,6 +38,7 @@ import { Stat } from '../../../parts/stat.tsx';
 import { StatementTable } from '../../../parts/statement-table.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { AuditTable } from '../../../parts/audit-table.tsx';
+import { AutoTopUpFacts } from '../../../parts/auto-top-up-facts.tsx';
 import { useRange } from '../../../parts/range-picker.tsx';
 import { Analytics } from '../../analytics/page.tsx';
 import { KeyDrawer } from '../../keys/key-drawer.tsx';
@@ -214,6 +215,7 @@ function AccountPage({ account }: { readonly account: Account }) {
               <TermsForm account={account} />
               <ModelPrices account={account} />
               <OwnKeysOf accountId={account.id} />
+              <AutoTopUpOf accountId={account.id} />
               <Retention account={account} />
             </Stack>
           </Tabs.Panel>
@@ -232,6 +234,24 @@ function AccountPage({ account }: { readonly account: Account }) {
         onClose={() => setState({ adjust: undefined })}
       />
     </>
+  );
+}
+
+/** Only owners change it. */
+function AutoTopUpOf({ accountId }: { readonly accountId: string }) {
+  const params = { account: accountId };
+  const autoTopUp = useApi('GET /operator/accounts/:account/auto-top-up', { params });
+  if (autoTopUp.data?.is_available === false) return null;
+  return (
+    <Panel title="Automatic top-up">
+      <QueryView query={autoTopUp}>
+        {(data) => (
+          <Stack>
+            <AutoTopUpFacts autoTopUp={data} remedy="an owner acts" />
+          </Stack>
+        )}
+      </QueryView>
+    </Panel>
   );
 }
 

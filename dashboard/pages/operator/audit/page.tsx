@@ -13,6 +13,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   key: 'Keys',
   payment: 'Payments',
   'top-up': 'Top-ups',
+  'auto-top-up': 'Automatic top-ups',
   member: 'Members',
   invitation: 'Invitations',
   user: 'Users',
@@ -95,7 +96,10 @@ export function Page() {
 type ActorProps = { readonly value: string | null; readonly onChange: (id: string | null) => void };
 
 const usersShown = 50;
-const services = [{ value: 'stripe', label: 'Stripe' }];
+const services = [
+  { value: 'stripe', label: 'Stripe' },
+  { value: 'auto-top-up', label: 'Automatic top-up' },
+];
 
 /** Select field for who made a change: a user, found by name or e-mail address, or Stripe. */
 function ActorSelect({ value, onChange }: ActorProps) {

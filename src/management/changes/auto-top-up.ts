@@ -1,0 +1,96 @@
+// Changes when the saved card of an account is charged. Each change and its audit row are one transaction.
+import { ApiError } from '../../canonical/errors.ts';
+import { mailOwners } from '../../domain/alerts/endpoints.ts';
+import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { changedFields } from '../../domain/audit/changed-fields.ts';
+import { type AutoTopUpRow, findAutoTopUp } from '../../domain/billing/auto-top-ups.ts';
+import type { Micros } from '../../lib/money.ts';
+
+export type AutoTopUpSettings = {
+  readonly threshold_micros: Micros;
+  readonly amount_micros: Micros;
+  /** At least one amount with its fee. */
+  readonly ceiling_micros: Micros;
+};
+
+type Order = {
+  readonly accountId: string;
+  readonly userId: string;
+  /** null: off. */
+  readonly settings: AutoTopUpSettings | null;
+};
+
+const told = ['auto_top_up.failed', 'auto_top_up.ceiling_reached'] as const;
+const off = { threshold_micros: null, amount_micros: null, ceiling_micros: null };
+const resumed = { paused_at_ms: null, paused_reason: null };
+
+/** Ends a pause. Throws ApiError 409 when no card is saved. */
+export function setAutoTopUp(
+  changes: AuditedChanges,
+  { accountId, userId, settings }: Order,
+): Promise<void> {
+  return changes.commit(async ({ write }) => {
+    const row = await findAutoTopUp(write, accountId);
+    if (settings && !row?.card_id) throw new ApiError('conflict', 'Save a card first.');
+    const after = settings ?? off;
+    const before = { ...settingsOf(row), paused_reason: row?.paused_reason ?? null };
+    const fields = changedFields(before, { ...after, paused_reason: null });
+    if (!fields) return { result: undefined, change: null };
+    await write
+      .updateTable('auto_top_ups')
+      .set({ ...after, user_id: userId, ...resumed })
+      .where('account_id', '=', accountId)
+      .execute();
+    if (settings && before.threshold_micros === null)
+      await mailOwners(write, accountId, { types: told, nowMs: changes.clock.nowMs() });
+    return { result: undefined, change: changeOf('update', accountId, fields) };
+  });
+}
+
+/** Stores the checkout in which a card is saved; its end saves it. */
+export function startCard(
+  changes: AuditedChanges,
+  accountId: string,
+  { checkout_id }: { readonly checkout_id: string },
+): Promise<void> {
+  return changes.commit(async ({ write }) => {
+    const after = { checkout_id };
+    await write
+      .insertInto('auto_top_ups')
+      .values({ account_id: accountId, ...after })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet(after))
+      .execute();
+    const change = changeOf('start-card', accountId, { before: null, after });
+    return { result: undefined, change };
+  });
+}
+
+/** Returns Stripe's id of the card, to be removed there. Throws ApiError 404. */
+export function removeCard(changes: AuditedChanges, accountId: string): Promise<string> {
+  return changes.commit(async ({ write }) => {
+    const row = await findAutoTopUp(write, accountId);
+    if (!row?.card_id) throw new ApiError('not_found', 'No card is saved.');
+    const none = { checkout_id: null, card_id: null, card_brand: null, card_last4: null };
+    await write
+      .updateTable('auto_top_ups')
+      .set({ ...off, ...none, ...resumed })
+      .where('account_id', '=', accountId)
+      .execute();
+    const before = { brand: row.card_brand, last4: row.card_last4, ...settingsOf(row) };
+    const change = changeOf('remove-card', accountId, { before, after: null });
+    return { result: row.card_id, change };
+  });
+}
+
+function settingsOf(row: AutoTopUpRow | undefined) {
+  const { threshold_micros, amount_micros, ceiling_micros } = row ?? off;
+  return { threshold_micros, amount_micros, ceiling_micros };
+}
+
+function changeOf(
+  action: 'update' | 'start-card' | 'remove-card',
+  accountId: string,
+  fields: { readonly before: object | null; readonly after: object | null },
+) {
+  return { action: `auto-top-up.${action}` as const, subject: accountId, accountId, ...fields };
+}

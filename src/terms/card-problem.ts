@@ -1,0 +1,11 @@
+// Why an automatic top-up was not paid, in words for people.
+
+export const cardProblems = {
+  declined: 'the bank declined the card',
+  'authentication-required': 'the bank wants the owner of the card to confirm the payment',
+  expired: 'the card has expired',
+  refused: 'Stripe refused the payment',
+  'no-answer': 'Stripe gave no answer, and knows of no payment',
+} as const;
+
+export type CardProblem = keyof typeof cardProblems;
