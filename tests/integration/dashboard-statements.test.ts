@@ -115,7 +115,7 @@ test('a payment by card has a receipt with its fee, and with what was refunded s
     'Lódz Gateway Sp. z o.o.',
     'VAT ID PL1234567890',
     account,
-    credit.id,
+    `\n${account.slice(-8).toUpperCase()}-0001\n`,
     'Prepaid credit',
     '25.00 USD',
     'Card fee',
@@ -144,6 +144,32 @@ test('a payment by card has a receipt with its fee, and with what was refunded s
   async function statementOf(id: string): Promise<Line[]> {
     return (await owner.get(`/accounts/${id}/statement?mode=live`)).json<{ data: Line[] }>().data;
   }
+});
+
+test('receipts of an account are numbered in the order of their credits, each time the same', async () => {
+  const operator = await signIn(gateway, { operator: true, role: null });
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const credit = async (entryId?: string) => {
+    const body = { kind: 'credit', mode: 'live', amount_micros: 1_000_000, note: 'Transfer' };
+    const path = `/operator/accounts/${account}/adjustments`;
+    const made = await operator.post(path, { request_id: entryId ?? requestId(), ...body });
+    return made.json<{ entry_id: string }>().entry_id;
+  };
+  // Another account's, and those of play money, have none of these numbers.
+  await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await gateway.makeKey({ account, mode: 'test' });
+  const numberOf = async (entry: string) =>
+    Number(/-(\d{4})$/m.exec(await receiptOf(owner, entry))![1]);
+  const first = await credit();
+  const entries = await Promise.all(Array.from({ length: 12 }, () => credit()));
+  const numbers = await Promise.all(entries.map(numberOf));
+  assert.deepEqual(
+    numbers.toSorted((one, other) => one - other),
+    Array.from({ length: 12 }, (_, index) => index + 2),
+  );
+  assert.equal(await numberOf(await credit()), 14);
+  assert.deepEqual(await Promise.all([first, ...entries].map(numberOf)), [1, ...numbers]);
 });
 
 test('a name in any script gives a receipt, in Latin letters where the font has no others', async () => {

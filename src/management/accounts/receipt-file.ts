@@ -4,10 +4,9 @@ import { ApiError } from '../../canonical/errors.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { findCardPayment } from '../../domain/billing/receipt.ts';
 import type { Receipt } from '../../domain/billing/receipt-pdf.ts';
-import { ledgerIdOf, signUpCreditId } from '../../domain/ledger/commands.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { findCredit } from '../../domain/ledger/reports/queries.ts';
 import { micros } from '../../lib/money.ts';
-import { dayOf } from '../../lib/utc-time.ts';
 import type { ManagementContext } from '../context.ts';
 
 /** Throws ApiError 404 when the account has no such live credit, or it was for nothing. */
@@ -19,34 +18,32 @@ export async function sendReceipt(
   const receipt = await readReceipt(context, { accountId, entryId });
   // Loaded on first use: the library is large.
   const { receiptPdf } = await import('../../domain/billing/receipt-pdf.ts');
-  const day = dayOf(receipt.createdAtMs);
   return reply
     .header('content-type', 'application/pdf')
-    .header('content-disposition', `attachment; filename="receipt-${day}.pdf"`)
+    .header('content-disposition', `attachment; filename="receipt-${receipt.number}.pdf"`)
     .send(Buffer.from(await receiptPdf(receipt)));
 }
 
 async function readReceipt(
   { database, gateway }: ManagementContext,
   { accountId, entryId }: { readonly accountId: string; readonly entryId: string },
-): Promise<Receipt> {
+): Promise<Receipt & { readonly number: string }> {
   const ledgerId = ledgerIdOf(accountId, 'live');
-  const credit =
-    entryId === signUpCreditId(accountId)
-      ? null
-      : await findCredit(database.read, { ledgerId, entryId });
+  const credit = await findCredit(database.read, { ledgerId, entryId });
   if (!credit) throw new ApiError('not_found', 'There is no payment with this id in this account.');
   const card = await findCardPayment(database.read, entryId);
   const [account] = await findAccounts(database, [accountId]);
   const { billing, service } = gateway.config;
   const { amountMicros, createdAtMs } = credit;
   const returned = card?.returnedMicros ?? 0;
+  const number = numberOf(accountId, credit.number);
   return {
+    number,
     title: card ? 'Receipt' : 'Confirmation of credit',
     seller: billing.seller.length > 0 ? billing.seller : [service.name],
     facts: [
       ['Date', `${new Date(createdAtMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`],
-      ['Number', entryId],
+      ['Number', number],
       ['Account', account?.name ?? ''],
       ['Account ID', accountId],
       ['Method', card ? `Card, by Stripe (${card.id})` : 'Credited by the operator'],
@@ -61,4 +58,9 @@ async function readReceipt(
     note: billing.receipt_note,
     createdAtMs,
   };
+}
+
+/** The end of the account's id, which is random, tells the receipts of accounts apart. */
+function numberOf(accountId: string, number: number): string {
+  return `${accountId.slice(-8).toUpperCase()}-${String(number).padStart(4, '0')}`;
 }

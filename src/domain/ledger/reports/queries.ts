@@ -315,25 +315,40 @@ export async function findAdjustment(
   return row ? { amountMicros: micros(Math.abs(row.posted_delta_micros)), note: row.note } : null;
 }
 
-/** Returns a credit of the ledger; null when there is none with this id. */
+/**
+ * Returns a credit of the ledger; null when there is none with this id, and for the one at sign-up.
+ * `number`: its place among these credits, from 1. `seq` follows the order of a ledger's decisions, and
+ * entries are never removed: so a number stays, and none is left out.
+ */
 export async function findCredit(
   db: Kysely<Tables>,
   { ledgerId, entryId }: { readonly ledgerId: LedgerId; readonly entryId: string },
 ): Promise<{
+  readonly number: number;
   readonly amountMicros: Micros;
   readonly note: string | null;
   readonly createdAtMs: number;
 } | null> {
   const row = await db
     .selectFrom('entries')
-    .select(['posted_delta_micros', 'note', 'created_at_ms'])
+    .select(['seq', 'posted_delta_micros', 'note', 'created_at_ms'])
     .where('id', '=', entryId)
     .where('kind', '=', 'credit')
     .where('ledger_id', '=', ledgerId)
     .executeTakeFirst();
-  return row
-    ? { amountMicros: row.posted_delta_micros, note: row.note, createdAtMs: row.created_at_ms }
-    : null;
+  const signUpId = signUpCreditId(accountIdOf(ledgerId));
+  if (!row || entryId === signUpId) return null;
+  const { count } = await db
+    .selectFrom('entries')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .where('ledger_id', '=', ledgerId)
+    .where('key_id', 'is', null)
+    .where('kind', '=', 'credit')
+    .where('id', '<>', signUpId)
+    .where('seq', '<=', row.seq)
+    .executeTakeFirstOrThrow();
+  const { posted_delta_micros: amountMicros, note, created_at_ms: createdAtMs } = row;
+  return { number: Number(count), amountMicros, note, createdAtMs };
 }
 
 /**
