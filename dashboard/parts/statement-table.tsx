@@ -1,5 +1,5 @@
 // An account's statement, newest first: each credit and debit, and the charges of each day.
-import { Anchor, Badge, Text } from '@mantine/core';
+import { Anchor, Badge, SegmentedControl, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import type { Output } from '../api/client.ts';
 import type { Pages } from '../api/use-api.ts';
@@ -8,6 +8,7 @@ import { EmptyState } from './empty-state.tsx';
 import { Money } from './money.tsx';
 import { countText } from './number-text.ts';
 import { DateTime, Day } from './time-ago.tsx';
+import { useUrlState } from './url-state.ts';
 
 type Line = Output<'GET /accounts/:account/statement'>['data'][number];
 
@@ -18,6 +19,30 @@ type Props = {
   /** Returns the address of a credit's receipt; null: it has none. Absent: no column for them. */
   readonly receiptOf?: (line: Line) => string | null;
 };
+
+type Only = 'adjustments' | 'charges';
+const kinds = [
+  { value: 'all', label: 'All' },
+  { value: 'adjustments', label: 'Credits and debits' },
+  { value: 'charges', label: 'Charges' },
+];
+
+/** What the statement shows, in the address. `query`: for the call that reads it. */
+export function useStatementKinds() {
+  const [only, setState] = useUrlState(({ only: name }): Only | undefined =>
+    name === 'adjustments' || name === 'charges' ? name : undefined,
+  );
+  const choice = (
+    <SegmentedControl
+      aria-label="Entries"
+      size="xs"
+      data={kinds}
+      value={only ?? 'all'}
+      onChange={(value) => setState({ only: value === 'all' ? undefined : value })}
+    />
+  );
+  return { query: only && { only }, choice };
+}
 
 export function StatementTable({ pages, emptyText, receiptOf }: Props) {
   return (
@@ -65,12 +90,14 @@ const columns: readonly Column<Line>[] = [
     title: 'Balance after',
     align: 'right',
     kind: 'money',
-    value: (line) => (line.kind === 'charges' ? null : line.available_micros),
-    render: (line) => (
-      <Money micros={line.kind === 'charges' ? null : line.available_micros} c="dimmed" />
-    ),
+    value: balanceAfter,
+    render: (line) => <Money micros={balanceAfter(line)} c="dimmed" />,
   },
 ];
+
+function balanceAfter(line: Line): number {
+  return line.kind === 'charges' ? line.balance_micros : line.available_micros;
+}
 
 function receiptColumn(receiptOf: (line: Line) => string | null): Column<Line> {
   return {

@@ -105,6 +105,12 @@ test('an owner tops up by card and is credited once, however often and in whatev
     const { postedMicros, availableMicros } = await gateway.balance(owner.account);
     assert.deepEqual([postedMicros, availableMicros], [25_000_000, 25_000_000]);
 
+    await page.getByText('Charges', { exact: true }).click();
+    await page.getByText('No entries yet').waitFor();
+    await page.getByText('Credits and debits', { exact: true }).click();
+    await credit.first().waitFor();
+    await page.getByText('All', { exact: true }).click();
+
     const [receipt] = await Promise.all([
       page.waitForEvent('download'),
       credit.getByRole('link', { name: 'PDF' }).click(),
@@ -190,7 +196,12 @@ test('an operator creates an account, credits it once and sees both in the audit
 
     await page.getByRole('button', { name: 'Freeze…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click();
-    await page.getByText('This account is frozen').waitFor();
+    const banner = (await page
+      .getByRole('alert')
+      .filter({ hasText: 'This account is frozen' })
+      .boundingBox())!;
+    const ledgers = (await page.getByRole('radiogroup', { name: 'Ledger' }).boundingBox())!;
+    assert.ok(ledgers.y >= banner.y + banner.height, 'the banner has its own row');
     for (const tab of ['Prices and limits', 'Members', 'Keys', 'Audit log']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel', { name: tab }).waitFor();
@@ -249,6 +260,8 @@ test('without Stripe, an operator learns how to credit an account, and others wh
       await takePicture(page, 'billing-operator-phone');
       await page.getByRole('link', { name: 'Credit this account' }).click();
       await page.getByRole('dialog', { name: /^Credit/ }).waitFor();
+      // The account has no credit.
+      await page.getByText('Card payments are not set up').waitFor();
     });
     await browser.withPage({ baseUrl: plain.url, cookie: other.cookie }, async (page) => {
       await page.goto('/billing');

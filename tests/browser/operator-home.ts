@@ -100,7 +100,13 @@ test('the home shows what was earned and what to do, and each figure leads to it
       .click();
     await table.getByRole('link', { name: 'Test' }).click();
     await page.getByText(account).first().waitFor();
-    await page.getByText('Card payments are not set up').waitFor();
+    await page.getByRole('table', { name: 'Statement' }).waitFor();
+    assert.equal(
+      await page.getByText('Card payments are not set up').count(),
+      0,
+      'the account has credit',
+    );
+    await page.getByRole('button', { name: 'Debit' }).waitFor();
     await checkAccessibility(page);
   });
 });

@@ -273,6 +273,29 @@ onEachStore((store) => {
         balance?.postedMicros,
       );
     }
+    // Whatever the page and the kinds, the balance of a day is the sum of what is up to its end.
+    for (const limit of [1, 2, 100])
+      for (const only of [undefined, 'charges'] as const) {
+        const lines = await readStatement(database, limit, only);
+        for (const line of lines.filter(({ kind }) => kind === 'charges')) {
+          assert.ok(line.kind === 'charges');
+          const older = (await readStatement(database, 100)).slice(wanted.indexOf(line.day));
+          const sum = older.reduce((total, { amountMicros }) => total + amountMicros, 0);
+          assert.equal(line.balanceMicros, sum, `${line.day} by ${limit}`);
+        }
+      }
+    const ids = async (only: 'charges' | 'adjustments', limit: number) =>
+      (await readStatement(database, limit, only)).map((line) =>
+        line.kind === 'charges' ? line.day : line.id,
+      );
+    for (const limit of [1, 2, 100]) {
+      const isDay = (id: string) => days.includes(id);
+      assert.deepEqual(await ids('charges', limit), wanted.filter(isDay));
+      assert.deepEqual(
+        await ids('adjustments', limit),
+        wanted.filter((id) => !isDay(id)),
+      );
+    }
     const [, charged, , , debit] = await readStatement(database, 100);
     assert.deepEqual(
       [charged!.kind === 'charges' && charged!.requests, debit!.amountMicros],
@@ -304,13 +327,18 @@ async function readAll(database: Database, filter: ChargeFilter, limit: number) 
   return found;
 }
 
-async function readStatement(database: Database, limit: number): Promise<StatementLine[]> {
+async function readStatement(
+  database: Database,
+  limit: number,
+  only?: 'charges' | 'adjustments',
+): Promise<StatementLine[]> {
   const found: StatementLine[] = [];
   for (let cursor: UsageCursor | null = null, isFirst = true; cursor || isFirst; isFirst = false) {
     const page: Awaited<ReturnType<typeof listStatement>> = await listStatement(database.read, {
       ledgerId,
       limit,
       cursor,
+      only,
     });
     found.push(...page.lines);
     cursor = page.next;

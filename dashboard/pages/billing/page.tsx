@@ -11,7 +11,7 @@ import { Money } from '../../parts/money.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
-import { StatementTable } from '../../parts/statement-table.tsx';
+import { StatementTable, useStatementKinds } from '../../parts/statement-table.tsx';
 import { AutoTopUpPanel } from './auto-top-up.tsx';
 import { AvailableHint } from './available-hint.tsx';
 import { HowToPay } from './how-to-pay.tsx';
@@ -32,7 +32,9 @@ export function Page() {
     isPaying: pay === 'yes',
   }));
   const billing = useApi('GET /accounts/:account/billing', { query: { mode } });
-  const pages = useApiPages('GET /accounts/:account/statement', { query: { mode } });
+  const { query: kinds, choice } = useStatementKinds();
+  const query = { mode, ...kinds };
+  const pages = useApiPages('GET /accounts/:account/statement', { query });
   const overview = billing.data;
   const bounds = overview?.top_up ?? null;
   const isLive = mode === 'live';
@@ -88,7 +90,12 @@ export function Page() {
         <Panel
           title="Statement"
           description="Charges are summed by UTC day. The Requests page lists each one."
-          actions={<StatementExport account={account} mode={mode} />}
+          actions={
+            <>
+              {choice}
+              <StatementExport account={account} mode={mode} />
+            </>
+          }
           flush
         >
           <StatementTable

@@ -46,7 +46,8 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/statement': async ({ context, params, query, page }) => {
     // An operator's path may name an account that does not exist.
     await requireAccount(context.database, params.account);
-    return readStatement(context, ledgerIdOf(params.account, query.mode), page);
+    const { mode, only } = query;
+    return readStatement(context, ledgerIdOf(params.account, mode), { ...page, only });
   },
 
   'GET /accounts/:account/statement.csv': async ({ context, params, query, reply }) => {
@@ -57,8 +58,10 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/receipt.pdf': ({ context, params, query, reply }) =>
     sendReceipt(context, reply, { accountId: params.account, entryId: query.entry }),
 
-  'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) =>
-    readStatement(context, ledgerIdOf(params.account, query.mode ?? 'live'), page),
+  'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) => {
+    const { mode = 'live', only } = query;
+    return readStatement(context, ledgerIdOf(params.account, mode), { ...page, only });
+  },
 
   'POST /operator/accounts/:account/adjustments': (call) =>
     adjust(call, ({ entryId, availableMicros }) => ({

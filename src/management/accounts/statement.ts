@@ -3,6 +3,7 @@ import type { StatementLine } from '../contract/billing.ts';
 import type { LedgerId } from '../../domain/ledger/commands.ts';
 import {
   listStatement,
+  type StatementKind,
   type StatementLine as LedgerLine,
 } from '../../domain/ledger/reports/statement.ts';
 import type { ManagementContext } from '../context.ts';
@@ -12,18 +13,18 @@ import { pageByTime, type PageOf, type Place } from '../paging.ts';
 export function readStatement(
   { database }: ManagementContext,
   ledgerId: LedgerId,
-  page: Place,
+  { only, ...page }: Place & { readonly only: StatementKind | undefined },
 ): Promise<PageOf<StatementLine> | null> {
   return pageByTime(page, async (place) => {
-    const { lines, next } = await listStatement(database.read, { ledgerId, ...place });
+    const { lines, next } = await listStatement(database.read, { ledgerId, only, ...place });
     return { rows: lines.map(toLine), next };
   });
 }
 
 function toLine(line: LedgerLine): StatementLine {
   if (line.kind === 'charges') {
-    const { kind, day, requests, amountMicros } = line;
-    return { kind, day, requests, amount_micros: amountMicros };
+    const { kind, day, requests, amountMicros: amount_micros, balanceMicros } = line;
+    return { kind, day, requests, amount_micros, balance_micros: balanceMicros };
   }
   const { kind, id, amountMicros, note, availableMicros, createdAtMs } = line;
   const created_at = new Date(createdAtMs).toISOString();

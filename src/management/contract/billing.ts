@@ -66,9 +66,18 @@ export const StatementLine = Type.Union([
     day: Type.String(),
     requests: Type.Integer(),
     amount_micros: Type.Integer(),
+    balance_micros: Type.Integer({
+      description: 'The posted balance at the end of the day; for today, now.',
+    }),
   }),
 ]);
 export type StatementLine = Output<typeof StatementLine>;
+
+const Only = Type.Optional(
+  Type.Enum(['adjustments', 'charges'], {
+    description: 'The credits and debits, or the days of charges. Default: all.',
+  }),
+);
 
 /** Created by the client, one for each action. Repeated calls with the same value act once. */
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
@@ -107,7 +116,7 @@ export const billingEndpoints = {
     operator: true,
     summary: 'List the statement of an account',
     note: 'Newest first.',
-    query: Type.Object({ mode: Mode }),
+    query: Type.Object({ mode: Mode, only: Only }),
     page: StatementLine,
   }),
   'GET /accounts/:account/statement.csv': endpoint({
@@ -128,7 +137,7 @@ export const billingEndpoints = {
     scope: 'reports:read',
     summary: 'List the statement of an account',
     note: 'Newest first. The lines add up to the posted balance.',
-    query: Type.Object({ mode: ModeFilter }),
+    query: Type.Object({ mode: ModeFilter, only: Only }),
     page: StatementLine,
   }),
   'POST /operator/accounts/:account/adjustments': endpoint({

@@ -35,7 +35,7 @@ import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { Stat } from '../../../parts/stat.tsx';
-import { StatementTable } from '../../../parts/statement-table.tsx';
+import { StatementTable, useStatementKinds } from '../../../parts/statement-table.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { AuditTable } from '../../../parts/audit-table.tsx';
 import { AutoTopUpFacts } from '../../../parts/auto-top-up-facts.tsx';
@@ -131,8 +131,9 @@ function AccountPage({ account }: { readonly account: Account }) {
             <code>npx tollgate accounts update {account.id} --forgive-losses</code>.
           </Alert>
         )}
-        <Group justify="space-between" gap="sm">
-          <FreezeControl account={account} />
+        {account.frozen && <FreezeControl account={account} />}
+        <Group justify={account.frozen ? 'flex-end' : 'space-between'} gap="sm">
+          {!account.frozen && <FreezeControl account={account} />}
           <SegmentedControl
             aria-label="Ledger"
             data={[
@@ -143,9 +144,10 @@ function AccountPage({ account }: { readonly account: Account }) {
             onChange={(value) => setState({ ledger: value === 'test' ? value : undefined })}
           />
         </Group>
-        {!hasStripe && (
+        {!hasStripe && mode === 'live' && account.live.available_micros <= 0 && (
           <Text size="sm" c="dimmed">
-            Card payments are not set up, so only operators add credit: here, or with{' '}
+            Its live requests are refused until it has credit. Card payments are not set up, so only
+            operators add it: here, or with{' '}
             <code>npx tollgate accounts credit {account.id} --usd 25</code>.{' '}
             <Anchor href="/docs/billing" underline="always">
               Set up Stripe
@@ -278,21 +280,25 @@ function AnalyticsInSight() {
 }
 
 function Statement({ accountId, mode }: { readonly accountId: string; readonly mode: Mode }) {
+  const { query: kinds, choice } = useStatementKinds();
   const pages = useApiPages('GET /operator/accounts/:account/statement', {
     params: { account: accountId },
-    query: { mode },
+    query: { mode, ...kinds },
   });
   return (
     <Panel
       title="Statement"
       actions={
-        <Anchor
-          size="sm"
-          download
-          href={`${apiPath}/operator/accounts/${accountId}/statement.csv?mode=${mode}`}
-        >
-          Download CSV
-        </Anchor>
+        <>
+          {choice}
+          <Anchor
+            size="sm"
+            download
+            href={`${apiPath}/operator/accounts/${accountId}/statement.csv?mode=${mode}`}
+          >
+            Download CSV
+          </Anchor>
+        </>
       }
       flush
     >
@@ -312,12 +318,7 @@ function FreezeControl({ account }: { readonly account: Account }) {
   };
   if (account.frozen) {
     return (
-      <Alert
-        color="orange"
-        icon={<IconSnowflake aria-hidden />}
-        title="This account is frozen"
-        style={{ flex: '1 1 320px' }}
-      >
+      <Alert color="orange" icon={<IconSnowflake aria-hidden />} title="This account is frozen">
         <Group justify="space-between">
           <Text inherit>New requests are refused. Balance and keys are unchanged.</Text>
           <Button

@@ -8,9 +8,10 @@ import type { LedgerId } from '../commands.ts';
 import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 import {
   adjustmentOf,
+  balanceAt,
   chargesOf,
   selectDays,
-  type StatementLine,
+  type LineRead,
   type TimedLine,
 } from './statement.ts';
 
@@ -20,7 +21,7 @@ export type RangeLine =
       readonly timeMs: number;
       readonly balanceMicros: Micros;
     }
-  | (StatementLine & { readonly timeMs: number; readonly balanceMicros: Micros });
+  | (LineRead & { readonly timeMs: number; readonly balanceMicros: Micros });
 
 type RangeQuery = {
   readonly ledgerId: LedgerId;
@@ -40,7 +41,7 @@ export async function* statementOf(
   db: Kysely<Tables>,
   query: RangeQuery,
 ): AsyncGenerator<RangeLine, void> {
-  let balance = await balanceAt(db, query);
+  let balance = await balanceAt(db, query.ledgerId, query.fromMs);
   yield { kind: 'opening', timeMs: query.fromMs, balanceMicros: micros(balance) };
   for await (const { timeMs, line } of linesOf(db, query)) {
     balance += line.amountMicros;
@@ -114,22 +115,4 @@ async function readDays(
     .limit(daysAtOnce)
     .execute();
   return rows.map(chargesOf);
-}
-
-/** Returns the posted balance at the start of the range. */
-async function balanceAt(db: Kysely<Tables>, { ledgerId, fromMs }: RangeQuery): Promise<number> {
-  const adjusted = await db
-    .selectFrom('entries')
-    .select(({ fn }) => fn.sum<number | string | null>('posted_delta_micros').as('sum'))
-    .where('ledger_id', '=', ledgerId)
-    .where('key_id', 'is', null)
-    .where('created_at_ms', '<', fromMs)
-    .executeTakeFirstOrThrow();
-  const charged = await db
-    .selectFrom('charge_days')
-    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('sum'))
-    .where('ledger_id', '=', ledgerId)
-    .where('day', '<', dayOf(fromMs))
-    .executeTakeFirstOrThrow();
-  return Number(adjusted.sum) - Number(charged.sum);
 }

@@ -1,14 +1,15 @@
 // An account statement for its owner: each credit and debit, and the charges of each UTC day in one
 // line. All lines add up to the posted balance.
-import type { InferResult, Kysely } from 'kysely';
+import { type InferResult, type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import type { EntryRow } from '../columns.ts';
 import type { UsageCursor } from './usage-cursor.ts';
-import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
+import { dayMs, dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 
-export type StatementLine =
+/** A line without what follows from others. */
+export type LineRead =
   | {
       readonly kind: 'credit' | 'debit';
       readonly id: string;
@@ -28,12 +29,22 @@ export type StatementLine =
       readonly amountMicros: Micros;
     };
 
+export type StatementLine =
+  | Exclude<LineRead, { readonly kind: 'charges' }>
+  /** `balanceMicros`: posted at the end of the day, or now. */
+  | (Extract<LineRead, { readonly kind: 'charges' }> & { readonly balanceMicros: Micros });
+
+/** Which lines: the credits and debits, or the days of charges. */
+export type StatementKind = 'adjustments' | 'charges';
+
 type StatementQuery = {
   readonly ledgerId: LedgerId;
   /** Lines per page, at least 1. */
   readonly limit: number;
   /** The cursor of the previous page; null starts at the newest. */
   readonly cursor: UsageCursor | null;
+  /** Default: all. */
+  readonly only?: StatementKind | undefined;
 };
 
 type StatementPage = {
@@ -49,14 +60,15 @@ export async function listStatement(
   db: Kysely<Tables>,
   query: StatementQuery,
 ): Promise<StatementPage> {
-  const { limit } = query;
-  const ordered = [...(await readAdjustments(db, query)), ...(await readDays(db, query))].toSorted(
-    newestFirst,
-  );
+  const { ledgerId, limit, only } = query;
+  const ordered = [
+    ...(only === 'charges' ? [] : await readAdjustments(db, query)),
+    ...(only === 'adjustments' ? [] : await readDays(db, query)),
+  ].toSorted(newestFirst);
   const page = ordered.slice(0, limit);
   const last = page.at(-1);
   return {
-    lines: page.map(({ line }) => line),
+    lines: await withBalances(db, ledgerId, page),
     next:
       ordered.length > limit && last
         ? { createdAtMs: last.timeMs, id: last.seq === dayEnd ? 'day' : String(last.seq) }
@@ -64,7 +76,7 @@ export async function listStatement(
   };
 }
 
-export type TimedLine = { readonly timeMs: number; readonly line: StatementLine };
+export type TimedLine = { readonly timeMs: number; readonly line: LineRead };
 
 /** A line with its sort key. */
 type OrderedLine = TimedLine & { readonly seq: number };
@@ -74,6 +86,62 @@ const dayEnd = Number.MAX_SAFE_INTEGER;
 
 function newestFirst(one: OrderedLine, other: OrderedLine): number {
   return other.timeMs - one.timeMs || other.seq - one.seq;
+}
+
+/** Sums once, then goes back from day to day. Adjustments that are not on the page count too. */
+async function withBalances(
+  db: Kysely<Tables>,
+  ledgerId: LedgerId,
+  page: readonly TimedLine[],
+): Promise<StatementLine[]> {
+  const ends = page.flatMap(({ line, timeMs }) => (line.kind === 'charges' ? [timeMs] : []));
+  if (ends.length === 0) return page.map(({ line }) => line as StatementLine);
+  const [newestMs, oldestMs] = [ends[0]!, ends.at(-1)!];
+  const dayNumber = sql<number | string>`created_at_ms / ${sql.lit(dayMs)}`;
+  const adjusted = await db
+    .selectFrom('entries')
+    .select(({ fn }) => [
+      dayNumber.as('day'),
+      fn.sum<number | string>('posted_delta_micros').as('sum'),
+    ])
+    .where('ledger_id', '=', ledgerId)
+    .where('key_id', 'is', null)
+    .where('created_at_ms', '>', oldestMs)
+    .where('created_at_ms', '<=', newestMs)
+    .groupBy(dayNumber)
+    .orderBy(dayNumber, 'desc')
+    .execute();
+  let balance = await balanceAt(db, ledgerId, newestMs + 1);
+  return page.map(({ line, timeMs }) => {
+    if (line.kind !== 'charges') return line;
+    for (; adjusted[0] && Number(adjusted[0].day) * dayMs > timeMs; adjusted.shift())
+      balance -= Number(adjusted[0].sum);
+    const balanceMicros = micros(balance);
+    balance -= line.amountMicros;
+    return { ...line, balanceMicros };
+  });
+}
+
+/** Returns the posted balance before a UTC day begins. */
+export async function balanceAt(
+  db: Kysely<Tables>,
+  ledgerId: LedgerId,
+  dayStartsMs: number,
+): Promise<number> {
+  const adjusted = await db
+    .selectFrom('entries')
+    .select(({ fn }) => fn.sum<number | string | null>('posted_delta_micros').as('sum'))
+    .where('ledger_id', '=', ledgerId)
+    .where('key_id', 'is', null)
+    .where('created_at_ms', '<', dayStartsMs)
+    .executeTakeFirstOrThrow();
+  const charged = await db
+    .selectFrom('charge_days')
+    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('sum'))
+    .where('ledger_id', '=', ledgerId)
+    .where('day', '<', dayOf(dayStartsMs))
+    .executeTakeFirstOrThrow();
+  return Number(adjusted.sum) - Number(charged.sum);
 }
 
 async function readAdjustments(
