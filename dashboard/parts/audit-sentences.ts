@@ -63,8 +63,7 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
   'auto-top-up.start-card': 'went to Stripe to save a card',
   'auto-top-up.save-card': ({ last4 }) => `saved the card ending in ${text(last4)}`,
   'auto-top-up.remove-card': (_after, { last4 }) => `removed the card ending in ${text(last4)}`,
-  'auto-top-up.pause': ({ problem }) =>
-    `paused itself, because a charge has failed (${text(problem)})`,
+  'auto-top-up.pause': ({ problem }) => `paused itself (${text(problem)})`,
   'member.join': ({ role }) => `added {it} as ${text(role)}`,
   'member.update': ({ role }, before) =>
     `made {it} ${text(role)} instead of ${text(before['role'])}`,

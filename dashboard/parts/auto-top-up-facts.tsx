@@ -14,6 +14,7 @@ const problems: Readonly<Record<Problem, string>> = {
   'authentication-required': 'The bank wants the owner of the card to confirm the payment.',
   expired: 'The card has expired.',
   refused: 'Stripe refused the payment.',
+  returned: 'A payment by card was refunded or disputed.',
   'no-answer': 'Stripe gave no answer, and knows of no payment.',
 };
 

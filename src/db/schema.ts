@@ -697,7 +697,13 @@ export type TopUpsTable = {
 };
 
 /** The same as in terms/card-problem.ts. */
-type CardProblem = 'declined' | 'authentication-required' | 'expired' | 'refused' | 'no-answer';
+type CardProblem =
+  | 'declined'
+  | 'authentication-required'
+  | 'expired'
+  | 'refused'
+  | 'returned'
+  | 'no-answer';
 
 /** The saved card of an account, and when it is charged. */
 type AutoTopUpsTable = {

@@ -105,10 +105,15 @@ export const alertEvents = {
       reason: Type.Enum(Object.keys(cardProblems) as CardProblem[]),
     },
     {
-      when: 'An automatic top-up was not paid. It is paused until an owner acts.',
-      title: 'An automatic top-up failed',
-      say: (of) =>
-        `The automatic top-up of ${usd(of.amount_micros)} for ${of.account_name} failed: ${cardProblems[of.reason]}. It is not tried again until an owner saves a card or turns it on again.`,
+      when: 'An automatic top-up was not paid, or a payment by card was refunded or disputed. Automatic top-ups are paused until an owner acts.',
+      title: 'Automatic top-ups are paused',
+      say: (of) => {
+        const what =
+          of.reason === 'returned'
+            ? `Automatic top-ups for ${of.account_name} are paused`
+            : `The automatic top-up of ${usd(of.amount_micros)} for ${of.account_name} failed`;
+        return `${what}: ${cardProblems[of.reason]}. No card is charged until an owner saves one or turns it on again.`;
+      },
       page: '/billing',
     },
   ),

@@ -17,7 +17,7 @@ import { dayMs, monthOf } from '../../src/lib/utc-time.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
 import fc from '../support/property.ts';
 import { rowOf, rowsOf, setRows } from '../support/rows.ts';
-import { type ChargeFault, startStripe } from '../support/stripe.ts';
+import { type ChargeFault, type CheckoutSession, startStripe } from '../support/stripe.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { type OpenToppingUp, openToppingUp } from '../support/topping-up.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -48,7 +48,7 @@ async function open(t: TestContext, store: StoreKind, amounts: Amounts = {}, fix
   };
   t.after(() => Promise.all(gateways.map((gateway) => gateway.close())));
   await addAccount(database, 'acc', []);
-  await saveSettings();
+  await saveSettings('acc');
   await mailOwners(database.write, 'acc', {
     types: ['auto_top_up.failed', 'auto_top_up.ceiling_reached'],
     nowMs: 1,
@@ -83,13 +83,14 @@ async function open(t: TestContext, store: StoreKind, amounts: Amounts = {}, fix
     settings: () => rowOf(database, 'auto_top_ups', { account_id: 'acc' }),
     attempts: () => rowsOf(database, 'top_ups', { account_id: 'acc' }),
     told: (type: string) => rowsOf(database, 'events', { type }),
+    saveSettings,
   };
 
-  async function saveSettings() {
+  async function saveSettings(accountId: string) {
     await database.write
       .insertInto('auto_top_ups')
       .values({
-        account_id: 'acc',
+        account_id: accountId,
         threshold_micros: micros(below * dollar),
         amount_micros: micros(amount * dollar),
         ceiling_micros: micros(ceiling * dollar),
@@ -251,6 +252,81 @@ onEachStore((store) => {
       assert.equal((await rowsOf(opened.database, 'event_deliveries')).length, 1);
     });
 
+  test('an error that Stripe has saved for one attempt keeps no other account waiting', async (t) => {
+    const opened = await open(t, store);
+    const { stripe, look, clock, database } = opened;
+    stripe.chargeFaults.push('broken-for-good');
+    await look();
+    await addAccount(database, 'acc2', []);
+    await opened.saveSettings('acc2');
+    await clock.advance(minuteMs);
+    await look();
+    assert.deepEqual(
+      stripe.intents.map(({ metadata }) => metadata['account']),
+      ['acc2'],
+    );
+    await clock.advance(60 * minuteMs);
+    await look();
+    assert.equal((await opened.settings()).paused_reason, 'no-answer');
+    assert.equal(stripe.intents.length, 1);
+  });
+
+  for (const what of ['refund', 'dispute'] as const)
+    test(`after a ${what} the card is not charged again until an owner acts, which is told once`, async (t) => {
+      const opened = await open(t, store);
+      const { stripe, look, clock, gateway, database } = opened;
+      const giveBack = async (part: number) => {
+        const session = { amountCents: 2_000, currency: 'usd' } as CheckoutSession;
+        const payment = { session, intent: stripe.intents[0]!.id, charge: 'ch_1' };
+        const event =
+          what === 'refund'
+            ? stripe.refunded(payment, part)
+            : stripe.dispute(payment, 'funds_withdrawn', { id: `du_${part}`, cents: part });
+        const update = readEvent(event as unknown as Stripe.Event);
+        assert.ok(update && update.kind !== 'card');
+        await gateway.payments.record(update);
+      };
+      await look();
+      await giveBack(500);
+      await giveBack(1_800);
+      assert.ok((await opened.usd()) < 5);
+      for (let minute = 0; minute < 3; minute++) {
+        await clock.advance(minuteMs);
+        await look();
+      }
+      assert.equal(stripe.intents.length, 1);
+      assert.equal((await opened.settings()).paused_reason, 'returned');
+      const [event, ...others] = await opened.told('auto_top_up.failed');
+      assert.deepEqual([JSON.parse(event!.data).reason, others], ['returned', []]);
+      await setRows(database, 'auto_top_ups', {}, { paused_at_ms: null, paused_reason: null });
+      await look();
+      assert.equal(stripe.intents.length, 2);
+      await assertWhole(opened);
+    });
+
+  test('a checkout that begins while another ends leaves the card in force at Stripe', async (t) => {
+    const opened = await open(t, store);
+    const { stripe, database, gateway } = opened;
+    const begin = async (key: string) => {
+      const fields = { mode: 'setup', customer, success_url: '', cancel_url: '' };
+      const { id: checkout_id } = stripe.open(fields, key);
+      await setRows(database, 'auto_top_ups', {}, { checkout_id });
+      return checkout_id;
+    };
+    const first = await begin('first');
+    stripe.onReadCard = async () => void (await begin('second'));
+    await gateway.autoTopUps.saveCard(first);
+    assert.deepEqual([(await opened.settings()).card_id, stripe.detached], ['pm_1', []]);
+    stripe.onReadCard = () => {};
+    const { checkout_id: second } = await opened.settings();
+    await gateway.autoTopUps.saveCard(second!);
+    await gateway.autoTopUps.saveCard(second!);
+    assert.deepEqual(
+      [(await opened.settings()).card_id, stripe.detached],
+      [`pm_${second}`, ['pm_1']],
+    );
+  });
+
   test('a charge that is processed for long is waited for', async (t) => {
     const opened = await open(t, store);
     const { stripe, look, clock } = opened;
@@ -351,6 +427,7 @@ onEachStore((store) => {
           'lost',
           'unheard',
           'broken',
+          'broken-for-good',
           'processing',
           'card_declined',
         ),

@@ -49,7 +49,8 @@ export type Intent = {
 
 /**
  * How the next charge ends. `lost`: it is made, and its answer does not arrive. `unheard`: the request
- * does not arrive. `broken`: Stripe answers with 500 and makes none.
+ * does not arrive. `broken`: Stripe answers with 500 and makes none. `broken-for-good`: it also answers so
+ * whenever the key comes again, as Stripe does once it has begun.
  */
 export type ChargeFault =
   | 'card_declined'
@@ -58,7 +59,8 @@ export type ChargeFault =
   | 'processing'
   | 'lost'
   | 'unheard'
-  | 'broken';
+  | 'broken'
+  | 'broken-for-good';
 
 const webhookSecret = 'whsec_of_the_local_stripe';
 const { webhooks } = new Stripe('sk_test_local_stripe');
@@ -74,6 +76,9 @@ export class LocalStripe {
   /** Called when a charge was made, before it is answered. */
   onCharge: (intent: Intent) => void | Promise<void> = () => {};
   readonly detached: string[] = [];
+  /** Called before it answers which card was saved at a checkout. */
+  onReadCard: () => void | Promise<void> = () => {};
+  readonly brokenKeys = new Set<string>();
   #gatewayUrl = '';
   #count = 0;
   readonly #byKey = new Map<string, CheckoutSession>();
@@ -409,7 +414,10 @@ async function answerCards(
   };
   const { pathname, searchParams } = new URL(request.url!, stripe.url);
   const [, , kind, id] = pathname.split('/');
-  if (kind === 'checkout') return json(200, stripe.setupOf(pathname.split('/').at(-1)!));
+  if (kind === 'checkout') {
+    await stripe.onReadCard();
+    return json(200, stripe.setupOf(pathname.split('/').at(-1)!));
+  }
   if (kind === 'payment_methods') {
     stripe.detached.push(id!);
     return json(200, { id });
@@ -426,8 +434,10 @@ async function answerCards(
     response.write('{', () => response.destroy());
   };
   if (fault === 'unheard') return cut();
-  if (fault === 'broken') return json(500, { error: { type: 'api_error', message: 'broken' } });
   const key = String(request.headers['idempotency-key']);
+  if (fault === 'broken-for-good') stripe.brokenKeys.add(key);
+  if (fault === 'broken' || stripe.brokenKeys.has(key))
+    return json(500, { error: { type: 'api_error', message: 'broken' } });
   const { id: intent } = stripe.charge(Object.fromEntries(body), key, fault);
   const made = stripe.intentOf(intent);
   await stripe.onCharge(made);

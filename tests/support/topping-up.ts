@@ -1,6 +1,6 @@
 // Gateways that charge saved cards at a local Stripe, each with its own connections.
 import { openDatabase } from '../../src/db/database.ts';
-import { AutoTopUps } from '../../src/domain/billing/auto-top-ups.ts';
+import { AutoTopUps, pausingOnReturns } from '../../src/domain/billing/auto-top-ups.ts';
 import { recordBooking } from '../../src/domain/audit/audit-log.ts';
 import { Payments } from '../../src/domain/billing/payments.ts';
 import { createStripeClient } from '../../src/domain/billing/stripe-client.ts';
@@ -27,7 +27,13 @@ export async function openToppingUp({ databaseUrl, owner, stripeUrl, clock, ...m
     clock,
     ...(databaseTime && { databaseTime }),
   });
-  const payments = new Payments({ database, ledger, recordBooking, clock });
+  const note = autoTopUpNotes(clock);
+  const payments = new Payments({
+    database,
+    ledger,
+    recordBooking: pausingOnReturns({ recordBooking, note, clock }),
+    clock,
+  });
   const settings = {
     secret_key: 'sk_test_local_stripe',
     webhook_secret: 'whsec_of_the_local_stripe',
@@ -40,7 +46,7 @@ export async function openToppingUp({ databaseUrl, owner, stripeUrl, clock, ...m
     stripe: createStripeClient(settings, stripeUrl),
     fee: { percent: 0, fixedCents },
     payments,
-    note: autoTopUpNotes(clock),
+    note,
     log: createLog('silent', { write: () => {}, writeBatch: () => {} }),
     clock,
   });

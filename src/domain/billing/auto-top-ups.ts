@@ -13,7 +13,7 @@ import { hourMs, monthOf, monthStartMs } from '../../lib/utc-time.ts';
 import type { CardProblem } from '../../terms/card-problem.ts';
 import type { ChargeAnswer } from './card-charges.ts';
 import { type CardFee, cardFeeMicros } from './card-fee.ts';
-import type { Payments } from './payments.ts';
+import type { Payments, RecordBooking } from './payments.ts';
 import { isAway, type SavedCard, type StripeClient } from './stripe-client.ts';
 import type { TopUp } from './top-ups.ts';
 
@@ -95,7 +95,7 @@ export class AutoTopUps {
       .executeTakeFirst();
     if (!known) return;
     const { customerId, cardId, brand, last4 } = await stripe.readSavedCard(checkoutId);
-    await database.write.transaction().execute(async (transaction) => {
+    const isSaved = await database.write.transaction().execute(async (transaction) => {
       const saved = await transaction
         .updateTable('auto_top_ups')
         .set({ customer_id: customerId, card_id: cardId, card_brand: brand, card_last4: last4 })
@@ -103,14 +103,16 @@ export class AutoTopUps {
         .where('checkout_id', '=', checkoutId)
         .returning('account_id')
         .executeTakeFirst();
-      if (!saved) return;
+      if (!saved) return false;
       await note(transaction, {
         kind: 'card',
         accountId: saved.account_id,
         card: { brand, last4 },
       });
+      return true;
     });
-    if (known.card_id === null || known.card_id === cardId) return;
+    // Another checkout may have begun meanwhile: then the card before is still in force.
+    if (!isSaved || known.card_id === null || known.card_id === cardId) return;
     await stripe
       .forgetCard(known.card_id)
       .catch((err: unknown) => log.warn({ err }, 'Stripe has not removed a replaced card'));
@@ -141,7 +143,9 @@ export class AutoTopUps {
       return { kind: 'failed', paymentId: null, problem: 'no-answer' };
     const wanted = selectChargeable(database.read, attempt.account_id);
     const isWanted = await wanted.where('card_id', '=', attempt.card_id).executeTakeFirst();
-    return isWanted ? stripe.charge(attempt) : null;
+    // Stripe answers an error that it has saved under the key again. Its attempt must not stop others.
+    if (isWanted) await this.#try(attempt, () => stripe.charge(attempt));
+    return null;
   }
 
   /**
@@ -231,6 +235,40 @@ export class AutoTopUps {
       await note(transaction, { kind: 'fail', accountId, topUp: settled, problem });
     });
   }
+}
+
+type Returns = {
+  readonly recordBooking: RecordBooking;
+  readonly note: NoteAutoTopUp;
+  readonly clock: Clock;
+};
+
+/**
+ * Also pauses the automatic top-ups of an account whose payment was refunded or disputed: the lower balance
+ * must not charge its card again.
+ */
+export function pausingOnReturns({ recordBooking, note, clock }: Returns): RecordBooking {
+  return async (transaction, booking) => {
+    await recordBooking(transaction, booking);
+    const { accountId, paymentId, part, deltaMicros } = booking;
+    if (part === 'payment' || deltaMicros > 0) return;
+    const topUp = await transaction
+      .selectFrom('top_ups')
+      .innerJoin('payments', 'payments.top_up_id', 'top_ups.id')
+      .selectAll('top_ups')
+      .where('payments.id', '=', paymentId)
+      .executeTakeFirst();
+    if (!topUp) return;
+    const paused = await transaction
+      .updateTable('auto_top_ups')
+      .set({ paused_at_ms: clock.nowMs(), paused_reason: 'returned' })
+      .where('account_id', '=', accountId)
+      .where('threshold_micros', 'is not', null)
+      .where('paused_at_ms', 'is', null)
+      .executeTakeFirst();
+    if (paused.numUpdatedRows === 0n) return;
+    await note(transaction, { kind: 'fail', accountId, topUp, problem: 'returned' });
+  };
 }
 
 const isLow = sql<boolean>`(select posted_micros - held_micros from ledgers where ledgers.id = auto_top_ups.account_id || ':live') < threshold_micros`;

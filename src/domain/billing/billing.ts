@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { AutoTopUps, type NoteAutoTopUp } from './auto-top-ups.ts';
+import { AutoTopUps, type NoteAutoTopUp, pausingOnReturns } from './auto-top-ups.ts';
 import { feeOf } from './card-fee.ts';
 import { Payments, type RecordBooking, type AdjustmentLedger } from './payments.ts';
 import { createStripeClient, type StripeClient } from './stripe-client.ts';
@@ -38,11 +38,12 @@ export class Billing {
   constructor(options: BillingOptions) {
     this.#options = options;
     this.checkedAtMs = options.clock.nowMs();
-    this.payments = new Payments(options);
+    const note = options.noteAutoTopUp;
+    const recordBooking = pausingOnReturns({ ...options, note });
+    this.payments = new Payments({ ...options, recordBooking });
     const { stripe, tuning } = options.config;
     this.stripe = stripe && createStripeClient(stripe, tuning.stripeUrl);
     const { payments, stripe: client } = this;
-    const note = options.noteAutoTopUp;
     this.autoTopUps =
       stripe && new AutoTopUps({ ...options, stripe: client!, fee: feeOf(stripe), payments, note });
   }

@@ -9,7 +9,7 @@ const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 const problemOf = (description: string) =>
   Type.Enum(Object.keys(cardProblems) as CardProblem[], { description });
 const Last4 = Type.String({ description: 'The last digits of its number.' });
-const Since = Type.String({ description: 'When the charge failed.' });
+const Since = Type.String({ description: 'When that happened.' });
 
 const Settings = closed({
   threshold_micros: Type.Integer({
@@ -32,7 +32,7 @@ const AutoTopUp = closed({
   settings: orNull(Settings, 'null: it is off.'),
   paused: orNull(
     closed({ reason: problemOf('Why it failed.'), at: Since }),
-    'A charge has failed. No other is tried until an owner saves a card or turns it on again.',
+    'A charge has failed, or a payment was refunded or disputed. No other is tried until an owner saves a card or turns it on again.',
   ),
   month_micros: Type.Integer({
     description: 'Charged in this UTC month, with fees and with what Stripe has not answered yet.',
