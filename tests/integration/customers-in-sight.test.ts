@@ -96,6 +96,7 @@ test('an operator reads what a customer sees, and each of a customer’s own vie
     `/requests/${good.requestId}`,
     `/requests/${bad.requestId}`,
     `/analytics?${days}&by=key`,
+    `/analytics/days?${days}`,
     `/analytics/hours?${days}`,
     `/cache-days?${days}`,
     `/prompt-cache?${days}&by=model`,
@@ -218,11 +219,14 @@ test('accounts are listed with owner, last use and what the last 30 days brought
   const row = await list(account);
   assert.deepEqual(row['owner'], { name: 'Ada', email: owner.email });
   assert.equal(row['last_charged_on'], today());
-  const sums = row['last_30_days'] as Record<Sum, number>;
+  const sums = row['last_30_days'] as Record<Sum, number> & { day_revenues_micros: number[] };
   assert.equal(sums.revenue_micros, costMicros);
   assert.equal(sums.margin_micros, sums.revenue_micros - sums.cost_micros);
   const none = await list(idle.account);
-  assert.deepEqual(none['last_30_days'], { revenue_micros: 0, cost_micros: 0, margin_micros: 0 });
+  const noSums = { revenue_micros: 0, cost_micros: 0, margin_micros: 0 };
+  const noDays = Array.from({ length: 30 }, () => 0);
+  assert.deepEqual(none['last_30_days'], { ...noSums, day_revenues_micros: noDays });
+  assert.deepEqual(sums.day_revenues_micros, noDays.with(29, costMicros!));
   assert.equal(none['last_charged_on'], null);
 });
 

@@ -191,6 +191,7 @@ for (const row of rows) {
 const roleOf: Readonly<Record<Role, readonly string[]>> = {
   viewer: [
     'GET /analytics',
+    'GET /analytics/days',
     'GET /analytics/hours',
     'GET /auto-top-up',
     'GET /billing',

@@ -6,7 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { firstSamples } from '../../dashboard/parts/first-request.ts';
-import type { Analytics, WeekHours } from '../../src/management/contract/analytics.ts';
+import type {
+  Analytics,
+  AnalyticsDays,
+  WeekHours,
+} from '../../src/management/contract/analytics.ts';
 import type { Overview } from '../../src/management/contract/overview.ts';
 import { micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
@@ -171,7 +175,43 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     const total = series.flatMap(({ cost_micros: daily }) => daily).reduce((a, b) => a + b, 0);
     assert.equal(total, spent);
   }
-  assert.deepEqual((await analyticsOf(owner, 'key', { mode: 'live' })).series, []);
+  const { series: none, began_on: never } = await analyticsOf(owner, 'key', { mode: 'live' });
+  assert.deepEqual([none, never], [[], null]);
+
+  // A tag's values do not overlap, so they are stacked with the rest.
+  const sums = byTag.series.map(({ name, is_rest: isRest, cost_micros: daily }) => [
+    isRest ? 'rest' : name,
+    daily.reduce((a, b) => a + b, 0),
+  ]);
+  assert.deepEqual(sums, [
+    ['team=a', first.costMicros],
+    ['rest', spent - first.costMicros!],
+  ]);
+  assert.equal(byTag.tag_name, 'team');
+  const { series: ofEnv } = await analyticsOf(owner, 'tag', { tagName: 'env' });
+  assert.deepEqual(
+    ofEnv.map(({ is_rest: isRest }) => isRest),
+    [true],
+  );
+
+  // Each day adds up to the same, and begins with the first charge.
+  const today = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  assert.equal(byModel.began_on, today);
+  const daysPath = `/accounts/${account}/analytics/days?mode=test`;
+  const daily = await jsonOf<AnalyticsDays>(
+    owner.get(`${daysPath}&${rangeText(clock.nowMs(), 7)}`),
+  );
+  assert.deepEqual([daily.days, daily.now.length], [byModel.days, 7]);
+  assert.deepEqual(daily.now[6], byModel.now);
+  assert.ok([...daily.before, ...daily.now.slice(0, 6)].every(({ requests }) => requests === 0));
+  assert.deepEqual(
+    byKey.rows.map(({ cost_micros: cost, day_costs_micros: costs }) => costs!.at(-1) === cost),
+    byKey.rows.map(() => true),
+  );
+  const laterDays = await jsonOf<AnalyticsDays>(
+    owner.get(`${daysPath}&${rangeText(clock.nowMs() + 7 * 86_400_000, 7)}`),
+  );
+  assert.deepEqual(laterDays.before, daily.now);
 
   // A key that gets another owner takes its figures along, latencies included.
   const mate = await signIn(gateway, { account, role: 'member' });
@@ -273,11 +313,15 @@ async function overviewOf(client: DashboardClient, mode: 'live' | 'test'): Promi
 async function analyticsOf(
   client: DashboardClient,
   by: string,
-  { mode = 'test', nowMs = clock.nowMs() }: { mode?: 'live' | 'test'; nowMs?: number } = {},
+  {
+    mode = 'test',
+    nowMs = clock.nowMs(),
+    tagName,
+  }: { mode?: 'live' | 'test'; nowMs?: number; tagName?: string } = {},
 ): Promise<Analytics> {
   return jsonOf(
     client.get(
-      `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(nowMs, 7)}`,
+      `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(nowMs, 7)}${tagName === undefined ? '' : `&tag_name=${tagName}`}`,
     ),
   );
 }

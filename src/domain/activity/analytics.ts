@@ -14,22 +14,23 @@ export type ActivityRange = {
 };
 
 type LatencySum = {
-  /** The id of the model, key or member, the provider or the tag; '' without a breakdown. */
+  /** The id of the model, key or member, the provider, tag or day; '' without a breakdown. */
   readonly group: string;
   readonly kind: 'first' | 'whole';
   readonly bucket: number;
   readonly requests: number;
 };
 
-/** Returns histograms of charged requests of some groups; latency.ts has the buckets. */
+/** Returns histograms of charged requests of some groups, or days; latency.ts has the buckets. */
 export async function sumLatencies(
   db: Kysely<Tables>,
   { accountId, mode, fromDay, toDay }: ActivityRange,
-  by: LatencySumsTable['grouped_by'] | 'member',
+  by: LatencySumsTable['grouped_by'] | 'member' | 'day',
   ids: readonly string[],
 ): Promise<readonly LatencySum[]> {
   if (ids.length === 0) return [];
-  const group = by === 'member' ? memberOfKey(db, 'latency_sums.group_id') : sql<string>`group_id`;
+  const column = by === 'day' ? sql<string>`period` : sql<string>`group_id`;
+  const group = by === 'member' ? memberOfKey(db, 'latency_sums.group_id') : column;
   const rows = await db
     .selectFrom('latency_sums')
     .select(({ fn }) => [
@@ -40,8 +41,8 @@ export async function sumLatencies(
     ])
     .where('account_id', '=', accountId)
     .where('mode', '=', mode)
-    .where('grouped_by', '=', by === 'member' ? 'key' : by)
-    .where('period', 'in', periodsOf(fromDay, toDay))
+    .where('grouped_by', '=', by === 'member' ? 'key' : by === 'day' ? 'none' : by)
+    .where('period', 'in', by === 'day' ? ids : periodsOf(fromDay, toDay))
     .where(group, 'in', ids)
     .groupBy(['group', 'kind', 'latency_bucket'])
     .execute();

@@ -9,17 +9,19 @@ import {
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModel } from '../../domain/catalog/resolve-key-model.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { sumDays } from '../../domain/ledger/reports/daily-sums.ts';
 import { readLossStandings } from '../../domain/ledger/reports/loss-budget.ts';
 import { readLastDays } from '../../domain/ledger/reports/service-sums.ts';
 import { reportAccounts } from '../../domain/ledger/reports/report.ts';
 import { readFirstOwners } from '../../domain/users/members.ts';
-import { dayMs, dayStartMs } from '../../lib/utc-time.ts';
+import { dayMs, dayOf, dayStartMs } from '../../lib/utc-time.ts';
 import { cleanName } from '../../lib/clean-name.ts';
 import { createAccount, noSuchAccount, purgeAccount, updateAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { AccountDetail, AccountRow, accountsEndpoints } from '../contract/accounts.ts';
 import type { BodyOf } from '../contract/endpoint.ts';
 import type { Handlers } from '../handlers.ts';
+import { daysBetween, toDayCosts } from '../reports/analytics-sums.ts';
 import { readAddresses } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
@@ -199,6 +201,12 @@ async function withSums(
   const sums = await reportAccounts(read, { mode: 'live', ...range }, ids);
   const owners = await readFirstOwners(read, ids);
   const lastDays = await readLastDays(read, ids);
+  const days = daysBetween(dayOf(range.fromMs), dayOf(today));
+  const dayRange = { fromDay: days[0]!, toDay: days.at(-1)! };
+  const revenues = Map.groupBy(
+    await sumDays(read, { of: { mode: 'live' }, ...dayRange, by: 'account', ids }),
+    ({ group }) => group,
+  );
   return accounts.map((account) => {
     const sum = sums.get(account.id);
     return {
@@ -209,6 +217,7 @@ async function withSums(
         revenue_micros: sum?.revenueMicros ?? 0,
         cost_micros: sum?.costMicros ?? 0,
         margin_micros: sum?.marginMicros ?? 0,
+        day_revenues_micros: toDayCosts(revenues.get(account.id) ?? [], days),
       },
     };
   });

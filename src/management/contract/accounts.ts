@@ -34,6 +34,9 @@ const ListedAccount = closed({
       revenue_micros: Type.Integer({ description: 'What it was charged, live.' }),
       cost_micros: Type.Integer({ description: 'What the charged requests cost the operator.' }),
       margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
+      day_revenues_micros: Type.Array(Type.Integer(), {
+        description: 'Of each day, the oldest first.',
+      }),
     },
     { additionalProperties: false, description: 'Today and the 29 UTC days before.' },
   ),

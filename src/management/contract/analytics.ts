@@ -35,6 +35,10 @@ export const AnalyticsRow = closed({
   is_rest: Type.Boolean({ description: 'All others together.' }),
   ...Figures,
   before: closed({ cost_micros: Type.Integer(), requests: Type.Integer() }),
+  day_costs_micros: orNull(
+    Type.Array(Type.Integer()),
+    'Of each day; null: only as many of the first rows have them as make 3,100 figures.',
+  ),
 });
 export type AnalyticsRow = Output<typeof AnalyticsRow>;
 
@@ -50,8 +54,10 @@ export const Analytics = closed({
   before: AnalyticsFigures,
   days: Type.Array(Type.String(), { description: 'UTC days, the oldest first.' }),
   series: Type.Array(Series, {
-    description: 'The highest cost first: five and the rest. Tags overlap, so they have no rest.',
+    description:
+      'The highest cost first: five and the rest. By tag they are the values of `tag_name`, which a request has once, and the rest are the other requests.',
   }),
+  tag_name: orNull(Type.String(), 'By tag: whose values `series` has; null: of no tag.'),
   rows: Type.Array(AnalyticsRow, {
     description:
       'The highest cost first, at most 200, and one for the rest. Tags overlap, so they have no rest.',
@@ -59,6 +65,10 @@ export const Analytics = closed({
   errors: Type.Array(closed({ code: Type.String(), requests: Type.Integer() }), {
     description: 'The most frequent first.',
   }),
+  began_on: orNull(
+    Type.String(),
+    'The UTC day of the first charge in the mode, before which there is nothing to compare with; null: none yet.',
+  ),
 });
 export type Analytics = Output<typeof Analytics>;
 
@@ -70,6 +80,13 @@ export const WeekHours = closed({
 });
 export type WeekHours = Output<typeof WeekHours>;
 
+const AnalyticsDays = closed({
+  days: Type.Array(Type.String(), { description: 'UTC days, the oldest first.' }),
+  now: Type.Array(AnalyticsFigures, { description: 'Of each day.' }),
+  before: Type.Array(AnalyticsFigures, { description: 'Of each of as many days before.' }),
+});
+export type AnalyticsDays = Output<typeof AnalyticsDays>;
+
 const Range = { mode: Mode, from: Day, to: Day };
 
 export const analyticsEndpoints = {
@@ -79,8 +96,26 @@ export const analyticsEndpoints = {
     scope: 'reports:read',
     summary: 'Get figures of some days',
     note: 'At most 366 days, both included. Only costs, charged requests and their tokens are exact: other figures are some seconds late, and a killed gateway loses those seconds.',
-    query: Type.Object({ ...Range, by: Type.Enum([...analyticsGroups]) }),
+    query: Type.Object({
+      ...Range,
+      by: Type.Enum([...analyticsGroups]),
+      tag_name: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          description: 'By default that of the tag with the highest cost.',
+        }),
+      ),
+    }),
     output: Analytics,
+  }),
+  'GET /accounts/:account/analytics/days': endpoint({
+    access: 'viewer',
+    operator: true,
+    scope: 'reports:read',
+    summary: 'Get figures of each day, and of as many days before',
+    note: 'At most 366 days, both included. As exact as the figures of some days.',
+    query: Type.Object(Range),
+    output: AnalyticsDays,
   }),
   'GET /accounts/:account/analytics/hours': endpoint({
     access: 'viewer',

@@ -33,6 +33,10 @@ const Report = closed({
   rows: Type.Array(ReportRow, {
     description: 'Days: the newest first. Otherwise the highest revenue first, at most 100.',
   }),
+  began_on: orNull(
+    Type.String(),
+    'The UTC day of the first charge in the mode, before which there is nothing to compare with; null: none yet.',
+  ),
 });
 
 /** A matter that the operator should deal with. */

@@ -1,6 +1,7 @@
 // Adds sums of charges, uncharged requests and latencies to figures by group. Pure.
 import type { AnalyticsFigures } from '../contract/analytics.ts';
 import { latencyOf } from '../../domain/activity/latency.ts';
+import type { ActivitySum } from '../../domain/activity/queries.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 /** Requests by bucket of a histogram. */
@@ -84,6 +85,15 @@ export function addToBucket(histogram: Histogram, bucket: number, requests: numb
   histogram.set(bucket, (histogram.get(bucket) ?? 0) + requests);
 }
 
+/** Adds requests of an outcome. */
+export function addOutcome(
+  sums: Sums,
+  { outcome, requests, savedMicros }: Pick<ActivitySum, 'outcome' | 'requests' | 'savedMicros'>,
+): void {
+  const [cached, errors] = isRepeat(outcome) ? [requests, 0] : [0, requests];
+  addUncharged(sums, { cached, errors, savedMicros });
+}
+
 export function addUncharged(
   sums: Sums,
   { errors, cached, savedMicros }: Pick<Sums, 'errors' | 'cached' | 'savedMicros'>,
@@ -130,20 +140,14 @@ export const seriesRead = seriesMax + 2;
 
 /**
  * Returns a cost for each day: of the five groups with the highest cost, and of all others together.
- * `totals`: the costs of all groups by day; null: they overlap. Groups without cost are left out; the
- * group '' has no id.
+ * `totals`: the costs of all groups by day. Groups without cost are left out; the group '' has no id.
  */
 export function toSeries(
   costs: readonly DayCost[],
   days: readonly string[],
-  totals: readonly DayCost[] | null,
+  totals: readonly DayCost[],
 ): readonly CostSeries[] {
-  const places = new Map(days.map((day, place) => [day, place]));
-  const byDay = (rows: readonly DayCost[]) => {
-    const sums = days.map(() => 0);
-    for (const { day, costMicros } of rows) sums[places.get(day)!]! += costMicros;
-    return sums;
-  };
+  const byDay = (rows: readonly DayCost[]) => toDayCosts(rows, days);
   const total = (sums: readonly number[]) => sums.reduce((sum, cost) => sum + cost, 0);
   const groups = [...Map.groupBy(costs, ({ group }) => group)]
     .map(([id, rows]) => ({ id, costs: byDay(rows) }))
@@ -153,13 +157,20 @@ export function toSeries(
     );
   // A single remaining group is shown by itself.
   const shown = groups.length === seriesMax + 1 ? groups : groups.slice(0, seriesMax);
-  const rest = byDay(totals ?? []).map((cost, place) =>
+  const rest = byDay(totals).map((cost, place) =>
     shown.reduce((left, group) => left - group.costs[place]!, cost),
   );
   return [
     ...shown.map((group) => ({ id: group.id || null, isRest: false, costs: group.costs })),
-    ...(totals === null || total(rest) === 0 ? [] : [{ id: null, isRest: true, costs: rest }]),
+    ...(total(rest) === 0 ? [] : [{ id: null, isRest: true, costs: rest }]),
   ];
+}
+
+/** Returns a cost for each day. */
+export function toDayCosts(rows: readonly DayCost[], days: readonly string[]): number[] {
+  const sums = new Map<string, number>();
+  for (const { day, costMicros } of rows) sums.set(day, (sums.get(day) ?? 0) + costMicros);
+  return days.map((day) => sums.get(day) ?? 0);
 }
 
 /** Returns the UTC days from the first to the last. */

@@ -17,9 +17,10 @@ import {
 import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
-import { sumDays, sumRange } from '../../domain/ledger/reports/daily-sums.ts';
+import { firstChargedDay, sumDays, sumRange } from '../../domain/ledger/reports/daily-sums.ts';
 import { sumTags } from '../../domain/ledger/reports/tag-sums.ts';
 import {
+  addOutcome,
   addToBucket,
   addUncharged,
   type DayCost,
@@ -30,6 +31,7 @@ import {
   restOf,
   seriesRead,
   type Sums,
+  toDayCosts,
   toFigures,
   toSeries,
 } from './analytics-sums.ts';
@@ -45,10 +47,12 @@ type Db = ManagementContext['database']['read'];
 
 const rowsMax = 200;
 const hoursOfWeek = 168;
+/** Costs by day of the rows: those of 100 rows in a month. */
+const dayCostsMax = 3_100;
 
 export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
   'GET /accounts/:account/analytics': async ({ context, params, query }) => {
-    const { mode, from, to, by } = query;
+    const { mode, from, to, by, tag_name: askedName } = query;
     checkDays(from, to);
     const { read } = context.database;
     const accountId = params.account;
@@ -65,15 +69,21 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     addLatencies(groups, await sumLatencies(read, now, by, ids));
     const groupsBefore = await sumGroups(read, before, { by, ids });
     const names = await readNames(context, accountId, { by, ids });
-    const { costs, totals } = await readDayCosts(read, now, {
-      by,
-      ids: ids.slice(0, seriesRead),
-    });
+    const allDays = daysBetween(from, to);
+    const tagName = by === 'tag' ? (askedName ?? (ids[0] ? nameOfTag(ids[0]) : null)) : null;
+    const ofName = by === 'tag' ? ids.filter((id) => nameOfTag(id) === tagName) : ids;
+    const inSeries = new Set(ofName.slice(0, seriesRead));
+    const measured = inSeries.union(
+      new Set(ids.slice(0, Math.floor(dayCostsMax / allDays.length))),
+    );
+    const { costs, totals } = await readDayCosts(read, now, { by, ids: [...measured] });
+    const costsOf = Map.groupBy(costs, ({ group }) => group);
     const rows = shown.map(([id, group]) =>
       toRow(
         { id: id || null, name: nameOf(names, id), is_rest: false },
         group,
         groupsBefore.of(id),
+        measured.has(id) ? toDayCosts(costsOf.get(id) ?? [], allDays) : null,
       ),
     );
     // Tags overlap, so they have no rest.
@@ -83,23 +93,49 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
           { id: null, name: null, is_rest: true },
           restOf(total, shown),
           restOf(totalBefore, groupsBefore.sorted),
+          null,
         ),
       );
     return {
       now: toFigures(total),
       before: toFigures(totalBefore),
-      days: daysBetween(from, to),
-      series: toSeries(costs, daysBetween(from, to), by === 'tag' ? null : totals).map(
-        ({ id, isRest, costs: amounts }) => ({
-          id,
-          name: nameOf(names, id),
-          is_rest: isRest,
-          cost_micros: amounts,
-        }),
-      ),
+      days: allDays,
+      series: toSeries(
+        costs.filter(({ group }) => inSeries.has(group)),
+        allDays,
+        totals,
+      ).map(({ id, isRest, costs: amounts }) => ({
+        id,
+        name: nameOf(names, id),
+        is_rest: isRest,
+        cost_micros: amounts,
+      })),
+      tag_name: tagName,
       rows,
       errors: toErrors(uncharged),
+      began_on: await firstChargedDay(read, ofLedger(now).of),
     };
+  },
+
+  'GET /accounts/:account/analytics/days': async ({ context, params, query }) => {
+    const { mode, from, to } = query;
+    checkDays(from, to);
+    const { read } = context.database;
+    const earlier = rangeBefore(from, to);
+    const range = { accountId: params.account, mode, fromDay: earlier.from, toDay: to };
+    const all = daysBetween(earlier.from, to);
+    const sums = new GroupSums();
+    const charged = await sumDays(read, { ...ofLedger(range), by: 'none', ids: [''] });
+    addCharged(
+      sums,
+      charged.map((sum) => ({ ...sum, group: sum.day })),
+    );
+    for (const sum of await sumActivity(read, { ...range, by: 'day' }))
+      addOutcome(sums.of(sum.group), sum);
+    addLatencies(sums, await sumLatencies(read, range, 'day', all));
+    const figures = all.map((day) => toFigures(sums.of(day)));
+    const count = all.length / 2;
+    return { days: all.slice(count), now: figures.slice(count), before: figures.slice(0, count) };
   },
 
   'GET /accounts/:account/analytics/hours': async ({ context, params, query }) => {
@@ -129,12 +165,7 @@ async function sumTotal(
     sumLatencies(db, range, 'none', ['']),
   ]);
   addCharged(groups, charged);
-  for (const { outcome, requests, savedMicros } of uncharged) {
-    const kind = isRepeat(outcome)
-      ? { cached: requests, errors: 0 }
-      : { cached: 0, errors: requests };
-    addUncharged(groups.of(''), { ...kind, savedMicros });
-  }
+  for (const sum of uncharged) addOutcome(groups.of(''), sum);
   addLatencies(groups, latencies);
   return { total: groups.of(''), uncharged };
 }
@@ -203,13 +234,15 @@ async function readDayCosts(
     const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
     return { costs, totals: costs };
   }
-  if (by !== 'tag')
-    return {
-      costs: await sumDays(db, { ...ledger, by, ids }),
-      totals: await sumDays(db, { ...ledger, by: 'none', ids: [''] }),
-    };
-  const days = await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids });
-  return { costs: days.map((sum) => ({ ...sum, group: sum.tag })), totals: [] };
+  const costs =
+    by === 'tag'
+      ? (await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids })).map((sum) => ({
+          ...sum,
+          group: sum.tag,
+        }))
+      : await sumDays(db, { ...ledger, by, ids });
+  // Read last, so that they are not less than the parts.
+  return { costs, totals: await sumDays(db, { ...ledger, by: 'none', ids: [''] }) };
 }
 
 type Latencies = Awaited<ReturnType<typeof sumLatencies>>;
@@ -234,8 +267,15 @@ function toRow(
   group: Pick<AnalyticsRow, 'id' | 'name' | 'is_rest'>,
   sums: Sums,
   { costMicros, requests }: Sums,
+  dayCosts: AnalyticsRow['day_costs_micros'],
 ): AnalyticsRow {
-  return { ...group, ...toFigures(sums), before: { cost_micros: costMicros, requests } };
+  const before = { cost_micros: costMicros, requests };
+  return { ...group, ...toFigures(sums), before, day_costs_micros: dayCosts };
+}
+
+/** `project` of `project=alpha`; a tag without a value is a name. */
+function nameOfTag(tag: string): string {
+  return tag.split('=', 1)[0]!;
 }
 
 /** Providers and tags are their own names. */

@@ -5,7 +5,12 @@ import { isPostgresUrl } from '../../db/database.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { readProviders } from '../../domain/activity/queries.ts';
 import { accountIdOf, ledgerIdOf } from '../../domain/ledger/commands.ts';
-import { type DailySumsQuery, sumDays, sumRange } from '../../domain/ledger/reports/daily-sums.ts';
+import {
+  type DailySumsQuery,
+  firstChargedDay,
+  sumDays,
+  sumRange,
+} from '../../domain/ledger/reports/daily-sums.ts';
 import { readLossStandings } from '../../domain/ledger/reports/loss-budget.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import {
@@ -57,6 +62,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
         name: names.get(row.group) ?? null,
         ...toSums(row),
       })),
+      began_on: await firstChargedDay(db, { mode }),
     };
   },
 

@@ -60,6 +60,19 @@ export async function sumDays(
   return rows.map((row) => ({ day: row.day, ...sumOfRow(row) }));
 }
 
+/** Returns the UTC day of the first charge; null: there was none. */
+export async function firstChargedDay(
+  db: Kysely<Tables>,
+  of: DailySumsQuery['of'],
+): Promise<string | null> {
+  const rows = db.selectFrom('charge_days as row').select('row.day').orderBy('row.day').limit(1);
+  const found =
+    'ledgerId' in of
+      ? rows.where('row.ledger_id', '=', of.ledgerId)
+      : rows.innerJoin('ledgers', 'ledgers.id', 'row.ledger_id').where('mode', '=', of.mode);
+  return (await found.executeTakeFirst())?.day ?? null;
+}
+
 /** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
 export async function sumRange(
   db: Kysely<Tables>,
