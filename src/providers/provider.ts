@@ -49,10 +49,12 @@ export type HttpProviderKind = {
   /**
    * Lower-case headers besides content-type. `apiKey`: null when there is none, or a credential
    * gives the headers. `client`: the client's lower-case headers that may matter (anthropic-beta).
+   * `target`: left out when nothing is generated.
    */
   readonly headers: (
     apiKey: string | null,
     client: ForwardableHeaders,
+    target?: Pick<UpstreamTarget, 'tier'>,
   ) => Readonly<Record<string, string>>;
   /** The features of `anthropic-beta` that it knows. Left out: it takes any. */
   readonly betas?: ReadonlySet<string>;

@@ -20,8 +20,14 @@ export function readUsage(metadata: unknown): Usage | null {
     cacheReadTokens,
     outputTokens: count('candidatesTokenCount') + reasoningTokens,
     reasoningTokens,
-    ...readTier(metadata['serviceTier']),
+    ...readTier(metadata['serviceTier'] ?? tierOf(metadata['trafficType'])),
   });
+}
+
+/** Vertex names the tier so: `ON_DEMAND`, `ON_DEMAND_FLEX`. Others are no tiers that are asked for. */
+function tierOf(trafficType: unknown): unknown {
+  const [, tier = trafficType] = /^ON_DEMAND_(.+)$/.exec(String(trafficType)) ?? [];
+  return String(tier).startsWith('PROVISIONED') ? undefined : tier;
 }
 
 /** Returns the input count of a stream's first chunk. */

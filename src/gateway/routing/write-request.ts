@@ -128,7 +128,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const sent = { format: route.format, target, client, ignored: new Set<string>() };
   return {
     path: route.kind.path(route.format, target, route.provider.place),
-    headers: route.kind.headers(route.provider.apiKey, client),
+    headers: route.kind.headers(route.provider.apiKey, client, target),
     body: JSON.stringify(route.kind.adaptBody?.(hidden, sent) ?? hidden),
     ignored: [
       ...new Set([

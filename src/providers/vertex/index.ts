@@ -4,9 +4,11 @@
 import type { ForwardableHeaders, HttpProviderKind, ProviderPlace } from '../provider.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { readFailure } from '../google/failure.ts';
-import type { InputCount } from '../../formats/format.ts';
+import type { InputCount, UpstreamTarget } from '../../formats/format.ts';
+import { inputCount as geminiCount } from '../../formats/gemini/count-tokens.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import { inputCount } from '../../formats/messages/count-tokens.ts';
+import { unofferedTier } from '../../formats/service-tiers.ts';
 import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 
@@ -16,6 +18,17 @@ const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16', takesStrict
 const claudeCount: InputCount = {
   write: (body, model) => ({ model, ...inputCount.write(body, model) }),
   read: inputCount.read,
+};
+
+/** The Gemini API takes a whole request in one field; this takes a part of its fields. */
+const geminiCountThere: InputCount = {
+  write: ({ contents, systemInstruction, tools, generationConfig }) => ({
+    contents,
+    systemInstruction,
+    tools,
+    generationConfig,
+  }),
+  read: geminiCount.read,
 };
 
 export const vertex: HttpProviderKind = {
@@ -42,18 +55,36 @@ export const vertex: HttpProviderKind = {
       ? `${modelPath('v1beta1', 'google', model, place)}:countTokens`
       : null;
   },
-  headers: (apiKey, client) => ({
+  headers: (apiKey, client, target) => ({
     ...betasOf(client),
+    ...tierHeaders(target?.tier),
     // An express key; a token comes from the credential.
     ...(apiKey !== null && { 'x-goog-api-key': apiKey }),
   }),
   readFailure: (failure, body) => readAccountFailure(readFailure(failure, body)),
-  inputCounts: { messages: claudeCount },
+  inputCounts: { messages: claudeCount, gemini: geminiCountThere },
   betas: cloudBetas.vertex,
-  adaptBody: (body, { format, ignored }) =>
-    format === 'messages' ? asCloudBody(body, claudeThere, ignored) : body,
+  adaptBody: (body, { format, target, ignored }) => {
+    if (format === 'messages') return asCloudBody(body, claudeThere, ignored);
+    // Its Chat does not say which tier has answered.
+    if (format === 'chat' && target.tier) throw unofferedTier(target.tier);
+    const { serviceTier: _, ...rest } = body;
+    return rest;
+  },
   openCredential,
 };
+
+/**
+ * Headers name the tier (github.com/google-gemini/gemini-cli, contentGenerator.ts, read 2026-11-29).
+ * Other locations than `global` ignore them: the answer's `trafficType` says which tier it was.
+ */
+function tierHeaders(tier: UpstreamTarget['tier']): Readonly<Record<string, string>> {
+  if (!tier) return {};
+  return {
+    'x-vertex-ai-llm-request-type': 'shared',
+    'x-vertex-ai-llm-shared-request-type': tier,
+  };
+}
 
 function betasOf(client: ForwardableHeaders): Readonly<Record<string, string>> {
   const betas = allowedBetas(client['anthropic-beta'], cloudBetas.vertex);
