@@ -97,7 +97,7 @@ export function Page() {
   );
 }
 
-type Sums = Row['last_30_days'];
+type Sums = Omit<Row['last_30_days'], 'day_revenues_micros'>;
 
 /** A column with a sum of live requests in the last 30 days. */
 function sumColumn(title: string, name: keyof Sums): Column<Row> {
