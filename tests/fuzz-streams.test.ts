@@ -7,6 +7,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { upstreamFormats } from '../src/formats/registry.ts';
+import { EventStreamParser } from '../src/lib/event-stream.ts';
+import { loadCloudRecordings } from './support/cloud-recordings.ts';
 import {
   answerContext,
   clientNames,
@@ -18,12 +20,17 @@ import { eventsOf } from './support/plain/reading.ts';
 import { cutAtRandom, Random } from './support/random.ts';
 import { loadRecordings } from './support/recordings.ts';
 import { checkStream } from './support/stream-rules.ts';
+import { converseTurns } from './support/turns-converse.ts';
+import { framesText } from './support/upstream.ts';
 import { scaled } from './support/volume.ts';
 import { makeMalformedStream, splitEvents, type WireEvent } from './support/malformed-streams.ts';
 
 const streams = Number(process.env.FUZZ_STREAMS ?? scaled(10_000, 50_000));
 
-const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
+const answers = [
+  ...loadRecordings().filter(({ status, stream }) => stream && status === 200),
+  ...converseStreams(),
+];
 const upstreamNames = Object.keys(upstreamFormats) as UpstreamFormatName[];
 const pairs = upstreamNames.flatMap((upstream) =>
   clientNames.map((client) => ({ upstream, client })),
@@ -64,6 +71,26 @@ for (const { upstream, client } of pairs) {
       checkEnding(played, upstream, client);
     }
   });
+}
+
+/** Bedrock's streams are binary: these are the events in them. */
+function converseStreams() {
+  const call = { id: 'tooluse_1', name: 'get_weather', arguments: { city: 'Oslo' } };
+  const turns = [
+    { thought: null, text: 'Hello there.', calls: [] },
+    { thought: { text: 'Two cities.', signature: 'c2lnbmVk' }, text: null, calls: [call, call] },
+  ];
+  const streams = turns.map((turn) => Buffer.from(framesText(converseTurns.frames(turn))));
+  for (const { status, file, bytes } of loadCloudRecordings('bedrock/converse-stream')) {
+    if (status !== 200 || !file.endsWith('.b64')) continue;
+    const messages = Array.from(new EventStreamParser().push(bytes));
+    const events = messages.map(({ headers, payload }) => ({
+      event: headers.get(':event-type')!,
+      data: payload.toString('utf8'),
+    }));
+    streams.push(Buffer.from(framesText(events)));
+  }
+  return streams.map((bytes) => ({ format: 'converse', bytes }) as const);
 }
 
 type Case = {

@@ -240,7 +240,7 @@ test('a credit is booked once and shown with its reason to the owner and in the 
       await page.getByRole('tooltip', { name: '$40.000001' }).waitFor();
 
       await page.goto(`/operator/audit?of=${owner.account}`);
-      const entry = page.getByRole('row', { name: /account\.credit/ });
+      const entry = page.getByRole('row', { name: /credited \$40\.000001 to/ });
       await entry.getByText(operator.email).waitFor();
       assert.equal(await entry.count(), 1);
     },

@@ -11,7 +11,6 @@ import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../format
 import { holdOpening } from '../hold-opening.ts';
 import { brokenStream, invalidOutput, newProgress, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
-import { withCost } from '../shown-usage.ts';
 import { readStreamFailure, writeError } from './errors.ts';
 import { callIdPrefix } from './relay-calls.ts';
 import { StreamedChoice } from './relay-choice.ts';
@@ -116,7 +115,7 @@ class ChatStreamRelay {
     const { id, created } = this.#lastChunk;
     const { model } = this.#context;
     const chunk = this.#usageChunk ?? { ...chunkHead(this.#context), id, created, choices: [] };
-    const usage = withCost(this.#shownUsage(), costUsd);
+    const usage = { ...this.#shownUsage(), cost: costUsd };
     const last = { ...chunk, ...this.#headFor(chunk), model, usage };
     return formatSse(null, JSON.stringify(last)) + doneFrame;
   }

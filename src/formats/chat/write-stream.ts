@@ -7,7 +7,6 @@ import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
-import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
@@ -191,7 +190,7 @@ class ChatStreamWriter {
   #writeUsage(costUsd: number): string {
     const { usage, output } = this.progress;
     const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
-    const written = withCost(writeUsage(counted), costUsd);
+    const written = { ...writeUsage(counted), cost: costUsd };
     const tier = writeTier(counted, this.#context);
     return formatSse(
       null,

@@ -89,8 +89,10 @@ export class AnswerReader {
     if (typeof redactedContent === 'string') {
       // The bytes of Anthropic's own text, which Claude also takes at other hosts.
       const value = Buffer.from(redactedContent, 'base64').toString('latin1');
+      const ended = this.#close();
+      if (value === '') return ended;
       return [
-        ...this.#close(),
+        ...ended,
         { type: 'thinking-start', redacted: true },
         { type: 'thinking-signature', signature: { vendor: 'anthropic', value } },
         { type: 'thinking-end' },

@@ -60,6 +60,7 @@ test('reasoning keeps its signature, also when it is hidden', () => {
     answer('end_turn', {}, [
       { reasoningContent: { reasoningText: { text: 'Hm.', signature: 's' } } },
       { reasoningContent: { redactedContent: Buffer.from('cipher').toString('base64') } },
+      { reasoningContent: { redactedContent: '' } },
       { text: 'Yes.' },
     ]),
   );

@@ -8,7 +8,6 @@ import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';
-import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
@@ -128,10 +127,12 @@ class MessageStreamWriter {
     return (
       frame('message_delta', {
         delta,
-        usage: withCost(
-          { ...writeUsage(counted), ...speed, ...writeSearchUsage(this.#searches) },
-          costUsd,
-        ),
+        usage: {
+          ...writeUsage(counted),
+          ...speed,
+          ...writeSearchUsage(this.#searches),
+          cost: costUsd,
+        },
       }) + frame('message_stop', {})
     );
   }

@@ -18,7 +18,6 @@ import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { shownTier } from '../service-tiers.ts';
-import { withCost } from '../shown-usage.ts';
 import { writeUsage } from './usage.ts';
 import { writeCompaction } from './write-answer.ts';
 import {
@@ -124,7 +123,7 @@ class ResponseStreamWriter {
     );
     const { usage: reported, output: written } = this.progress;
     const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
-    const usage = withCost(writeUsage(counted), costUsd);
+    const usage = { ...writeUsage(counted), cost: costUsd };
     const response = writeResponse(this.#context, {
       ...end,
       output: this.#output,

@@ -15,8 +15,10 @@ testMutations(['tests/integration/own-keys.test.ts # on SQLite .*'], {
   },
   'a refused own key takes the route of all out of use': {
     file: 'gateway/calling/health.ts',
-    guard: 'return `${provider}${ownKeyId} ${upstreamModel}`;',
-    without: 'return `${provider} ${upstreamModel}${ownKeyId.slice(0, 0)}`;',
+    guard: `const key = keyOfRoute(route);
+    const records = route.ownKeyId === undefined ? this.#records : this.#ownKeys;`,
+    without: `const key = keyOfRoute({ ...route, ownKeyId: '' });
+    const records = this.#records;`,
   },
   'a key opens in another account': {
     file: 'domain/keys/own-keys.ts',

@@ -697,8 +697,8 @@ testMutations([], {
   },
   'a session alone makes admin keys': {
     file: 'management/session-door.ts',
-    guard: 'if (isConfirmed)',
-    without: 'if (isConfirmed === false)',
+    guard: 'if (confirmed === true) await confirm();',
+    without: '',
     watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
   },
   'a passkey of another user confirms': {

@@ -35,7 +35,7 @@ testMutations(saved('.'), {
   },
   'a key of the environment goes to a saved address': {
     file: 'config/providers.ts',
-    guard: 'if (providers[name]!.api_key === null) continue;',
+    guard: 'if (!isAddressSaved || key === null) continue;',
     without: 'continue;',
   },
   'a running request changes its price': {

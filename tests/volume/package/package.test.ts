@@ -151,7 +151,7 @@ test('the package has the built program and nothing else', () => {
     assert.ok(parts.includes(page), `${part} has no ${page}`);
     const odd = parts.filter(
       (file) =>
-        !/\.(?:html|md|txt|ico|js|json|css|svg|png|webp|woff2)(?:\.br|\.gz)?$/.test(file) ||
+        !/\.(?:html|md|txt|xml|ico|js|json|css|svg|png|webp|woff2)(?:\.br|\.gz)?$/.test(file) ||
         (/\.(?:br|gz)$/.test(file) && !parts.includes(file.replace(/\.(?:br|gz)$/, ''))),
     );
     assert.deepEqual(odd, []);
