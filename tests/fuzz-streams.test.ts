@@ -80,7 +80,7 @@ function converseStreams() {
     { thought: null, text: 'Hello there.', calls: [] },
     { thought: { text: 'Two cities.', signature: 'c2lnbmVk' }, text: null, calls: [call, call] },
   ];
-  const streams = turns.map((turn) => Buffer.from(framesText(converseTurns.frames(turn))));
+  const found = turns.map((turn) => Buffer.from(framesText(converseTurns.frames(turn))));
   for (const { status, file, bytes } of loadCloudRecordings('bedrock/converse-stream')) {
     if (status !== 200 || !file.endsWith('.b64')) continue;
     const messages = Array.from(new EventStreamParser().push(bytes));
@@ -88,9 +88,9 @@ function converseStreams() {
       event: headers.get(':event-type')!,
       data: payload.toString('utf8'),
     }));
-    streams.push(Buffer.from(framesText(events)));
+    found.push(Buffer.from(framesText(events)));
   }
-  return streams.map((bytes) => ({ format: 'converse', bytes }) as const);
+  return found.map((bytes) => ({ format: 'converse', bytes }) as const);
 }
 
 type Case = {

@@ -609,7 +609,7 @@ test('where Bedrock cannot count, the gateway estimates', async () => {
   const counted = { inputTokens: 31 };
   const nova = '/signed/model/amazon.nova-lite-v1%3A0/count-tokens';
   const claude = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
-  const ask = () =>
+  const count = () =>
     Promise.all([
       gateway.post('/v1/responses/input_tokens', { key, body: { model: 'nova', input: 'Hi' } }),
       gateway.post('/v1/messages/count_tokens', {
@@ -618,11 +618,10 @@ test('where Bedrock cannot count, the gateway estimates', async () => {
       }),
     ]);
   for (const path of [nova, claude]) gateway.upstream.on(path, answerJson(counted));
-  for (const reply of await ask())
-    assert.equal((reply.json() as JsonObject)['input_tokens'], 31, reply.text);
+  for (const reply of await count()) assert.equal(reply.json()['input_tokens'], 31, reply.text);
   for (const path of [nova, claude])
     gateway.upstream.on(path, answerStatus(400, { body: refusal }));
-  for (const reply of await ask()) {
+  for (const reply of await count()) {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers['x-service-token-count'], 'estimate');
   }

@@ -205,7 +205,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.deepEqual(daily.now[6], byModel.now);
   assert.ok([...daily.before, ...daily.now.slice(0, 6)].every(({ requests }) => requests === 0));
   assert.deepEqual(
-    byKey.rows.map(({ cost_micros: cost, day_costs_micros: costs }) => costs!.at(-1) === cost),
+    byKey.rows.map(({ cost_micros: cost, day_costs_micros: days }) => days!.at(-1) === cost),
     byKey.rows.map(() => true),
   );
   const laterDays = await jsonOf<AnalyticsDays>(
