@@ -5,7 +5,6 @@ import { ApiError } from '../canonical/errors.ts';
 import { assetHeaders, BuiltFiles, mediaTypeOf } from './built-files.ts';
 import { escapeHtml } from '../lib/escape-html.ts';
 import type { Handler, ServerContext } from './context.ts';
-import { htmlTables, markdownTables } from './docs-models.ts';
 import { publicPrices } from './models.ts';
 import { pageHeaders } from './page-headers.ts';
 import { baseUrlOf } from './server-url.ts';
@@ -54,18 +53,24 @@ export class DocsFiles {
 
   /** Writes the prices in force and this gateway's address into the files that name them. */
   async #send(name: string, request: FastifyRequest, reply: FastifyReply) {
-    const tables = modelPages[name];
-    if (!tables && !/\.(?:md|txt|xml)$/.test(name)) return this.#files.send(name, request, reply);
+    const tables = await this.#tablesIn(name);
+    if (tables === null && !/\.(?:md|txt|xml)$/.test(name))
+      return this.#files.send(name, request, reply);
     const address = baseUrlOf(request.server.publicUrl, request);
     const text = (await this.#files.text(name))
-      .replace('{{models}}', () => tables?.(publicPrices(this.#context)) ?? '')
+      .replace('{{models}}', () => tables ?? '')
       .replaceAll('{{gateway}}', () => (name.endsWith('.xml') ? escapeHtml(address) : address));
     return reply.type(mediaTypeOf(name)).send(text);
+  }
+
+  /** Returns the tables of models for a page that has them. */
+  async #tablesIn(name: string): Promise<string | null> {
+    if (name !== 'models.html' && name !== 'models.md') return null;
+    // Loaded with the first such page: to format numbers, Node reads 7 MB of data.
+    const { htmlTables, markdownTables } = await import('./docs-models.ts');
+    const tables = name === 'models.html' ? htmlTables : markdownTables;
+    return tables(publicPrices(this.#context));
   }
 }
 
 const missing = '404.html';
-const modelPages: Readonly<Record<string, typeof htmlTables>> = {
-  'models.html': htmlTables,
-  'models.md': markdownTables,
-};

@@ -1,9 +1,9 @@
 // Answers malformed and late requests directly on their socket, because they never reach Fastify's
 // hooks.
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorContext } from '../canonical/errors.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import { clientFormats } from '../formats/registry.ts';
 
 /** The time for a client to close its end, too, after it was answered here. */

@@ -64,6 +64,20 @@ test("the ledger's thread loads no package", () => {
   assert.deepEqual(loadedBy(several, 'ledger-worker.js').packages, []);
 });
 
+test('no thread formats or compares by language, for which Node reads 7 MB of data', () => {
+  for (const output of [one, several]) assert.equal(output.match(/^\S+ uses .*/gm), null);
+});
+
+test("no thread loads Node's own fetch and WebSocket, which an import of node:http does", () => {
+  const files = new Set([...filesOf(one, 'main.js'), ...filesOf(several, 'http-thread.js')]);
+  assert.deepEqual(
+    [...files].filter((file) =>
+      /^import .* from "(?:node:)?http";$/m.test(readFileSync(file, 'utf8')),
+    ),
+    [],
+  );
+});
+
 test('each loaded file is ASCII, because V8 takes two bytes a character otherwise', () => {
   const files = new Set([...filesOf(one, 'main.js'), ...filesOf(several, 'http-thread.js')]);
   // oxlint-disable-next-line no-control-regex -- it is the range of ASCII

@@ -119,11 +119,15 @@ function assertVersion(connection: DatabaseSync): void {
   const { version } = connection.prepare('select sqlite_version() as version').get() as {
     version: string;
   };
-  const isNewEnough = version.localeCompare(versionMinimum, 'en', { numeric: true }) >= 0;
   assert.ok(
-    isNewEnough,
+    sortable(version) >= sortable(versionMinimum),
     `Tollgate needs SQLite ${versionMinimum} or newer; this Node.js has ${version}`,
   );
+}
+
+/** Not `localeCompare`: to compare by language, Node reads 3 MB of data. */
+function sortable(version: string): string {
+  return version.replace(/\d+/g, (part) => part.padStart(4, '0'));
 }
 
 function setPragma(connection: DatabaseSync, name: string, value: string | number): void {

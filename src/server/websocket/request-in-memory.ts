@@ -1,7 +1,8 @@
 // Sends a request to the gateway's own server over a connection in memory. So a request that came
 // in a WebSocket's frame takes the same path as any other: hooks, key, limits, records and drain.
-import { request, type ClientRequest, type IncomingMessage, type Server } from 'node:http';
+import type { ClientRequest, IncomingMessage, Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
+import { request } from '../../lib/node-http.ts';
 
 /** Headers of the connection, the body or one request, which must not count for all. */
 const ownHeaders = new Set(

@@ -1,6 +1,6 @@
 // Responses over WebSocket, at `GET /v1/responses`. An upgrade passes the hooks of every request, so
 // that it is refused like any: with a status, in HTTP. https://www.rfc-editor.org/rfc/rfc6455
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../canonical/errors.ts';
 import { shuttingDown } from '../../gateway/unavailable.ts';
+import { ServerResponse } from '../../lib/node-http.ts';
 import type { BodyRoom } from '../body-room.ts';
 import { type Handler, keyOf, type ServerContext } from '../context.ts';
 import { closeCodes, Connection } from './connection.ts';
