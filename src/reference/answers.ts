@@ -47,9 +47,7 @@ const tokenPrices = {
 };
 const tieredPrices = {
   ...tokenPrices,
-  price_tiers: Type.Array(closed({ above_input_tokens: count, ...tokenPrices }), {
-    description: 'If the whole input exceeds `above_input_tokens`, the tier prices the request.',
-  }),
+  price_tiers: Type.Array(closed({ above_input_tokens: count, ...tokenPrices })),
 };
 
 const allPrices = {
@@ -60,10 +58,6 @@ const allPrices = {
       hours_utc: orNull(text),
       ...tieredPrices,
     }),
-    {
-      description:
-        'Other prices: of a service tier, or of the standard tier at some hours of the week, such as `Mon-Fri 01:00-04:00`.',
-    },
   ),
 };
 
@@ -86,9 +80,7 @@ const ChatModelInfo = closed({
   ),
 });
 
-const byTier = Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
-  description: 'US dollars by quality or resolution.',
-});
+const byTier = Type.Record(Type.String(), Type.Number({ minimum: 0 }));
 
 const noTokenPrice = Type.Number({ description: 'Always 0: images have their own prices.' });
 
@@ -165,9 +157,7 @@ const UsageRecord = closed({
 
 export const UsagePage = closed({
   data: Type.Array(UsageRecord),
-  next_cursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'Pass it as `cursor`; null on the last page.',
-  }),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
 });
 
 export const TokenCount = closed({ input_tokens: count });

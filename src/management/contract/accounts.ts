@@ -24,19 +24,14 @@ export type AccountRow = Output<typeof AccountRow>;
 
 const ListedAccount = closed({
   ...AccountRow.properties,
-  owner: orNull(
-    closed({ name: Type.String(), email: Type.String() }),
-    'Who became an owner first; null: it has none.',
-  ),
+  owner: orNull(closed({ name: Type.String(), email: Type.String() })),
   last_charged_on: orNull(Type.String(), 'The UTC day of its last live charge; null: none.'),
   last_30_days: Type.Object(
     {
       revenue_micros: Type.Integer({ description: 'What it was charged, live.' }),
       cost_micros: Type.Integer({ description: 'What the charged requests cost the operator.' }),
       margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
-      day_revenues_micros: Type.Array(Type.Integer(), {
-        description: 'Of each day, the oldest first.',
-      }),
+      day_revenues_micros: Type.Array(Type.Integer()),
     },
     { additionalProperties: false, description: 'Today and the 29 UTC days before.' },
   ),
@@ -44,28 +39,14 @@ const ListedAccount = closed({
 
 export const AccountDetail = closed({
   ...AccountRow.properties,
-  model_prices: Type.Array(closed({ model: Type.String(), multiplier_ppm: Type.Integer() }), {
-    description: "Multipliers of single models, which replace the account's.",
-  }),
-  requires_second_factor: Type.Boolean({
-    description: 'Users without a second factor may not use the account in the dashboard.',
-  }),
-  retain_responses: Type.Boolean({
-    description: 'True when answers are stored for replays and the cache.',
-  }),
-  requests_per_minute: orNull(
-    Type.Integer(),
-    'The limit for all its keys of one mode together; null: the configured default.',
-  ),
+  model_prices: Type.Array(closed({ model: Type.String(), multiplier_ppm: Type.Integer() })),
+  requires_second_factor: Type.Boolean(),
+  retain_responses: Type.Boolean(),
+  requests_per_minute: orNull(Type.Integer()),
   tokens_per_minute: orNull(Type.Integer()),
   concurrent_requests: orNull(Type.Integer()),
-  allowed_addresses: orNull(
-    Type.Array(Type.String()),
-    'Addresses and CIDR ranges; null: from anywhere.',
-  ),
-  provoked_loss_micros: Type.Integer({
-    description: 'In the last 30 days, of its live keys, without those that were forgiven.',
-  }),
+  allowed_addresses: orNull(Type.Array(Type.String())),
+  provoked_loss_micros: Type.Integer(),
   loss_budget_exceeded: Type.Boolean({ description: 'Its new live requests are refused.' }),
 });
 export type AccountDetail = Output<typeof AccountDetail>;

@@ -12,10 +12,7 @@ const AdminKey = closed({
   name: Type.String(),
   hint: Type.String({ description: '`tg_admin_…x4Qz`' }),
   scopes: Type.Array(Scope),
-  allowed_addresses: orNull(
-    Type.Array(Type.String()),
-    'Addresses and CIDR ranges; null: from anywhere.',
-  ),
+  allowed_addresses: orNull(Type.Array(Type.String())),
   expires_at: orNull(Type.String()),
   created_at: Type.String(),
   revoked_at: orNull(Type.String()),

@@ -20,9 +20,7 @@ const Kind = Type.Enum(['webhook', 'email', 'slack'], {
 const AlertEndpoint = closed({
   id: Type.String(),
   kind: Kind,
-  address: Type.String({
-    description: 'Without what is secret in it. E-mail: `owners` is every owner of the account.',
-  }),
+  address: Type.String(),
   types: Types,
   created_at: Type.String(),
   disabled_at: orNull(Type.String(), 'null: it is switched on.'),
@@ -72,8 +70,6 @@ export const alertsEndpoints = {
       address: Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description:
-          'A web address with https://. E-mail: the address of a user of the account, or `owners`.',
       }),
       types: Type.Optional(Types),
     }),

@@ -6,10 +6,7 @@ import { Day } from './usage.ts';
 
 export const analyticsGroups = ['model', 'key', 'member', 'provider', 'tag'] as const;
 
-const Latency = orNull(
-  closed({ p50_ms: Type.Integer(), p95_ms: Type.Integer() }),
-  'Within 10 %; null: nothing was measured.',
-);
+const Latency = orNull(closed({ p50_ms: Type.Integer(), p95_ms: Type.Integer() }));
 
 const Figures = {
   cost_micros: Type.Integer(),
@@ -27,18 +24,12 @@ export const AnalyticsFigures = closed(Figures);
 export type AnalyticsFigures = Output<typeof AnalyticsFigures>;
 
 export const AnalyticsRow = closed({
-  id: orNull(
-    Type.String(),
-    'Of the model, key, member or provider, or the tag; null: it has none: a request failed before its model was known, or the key belongs to no member.',
-  ),
+  id: orNull(Type.String()),
   name: orNull(Type.String(), 'null: it has none.'),
   is_rest: Type.Boolean({ description: 'All others together.' }),
   ...Figures,
   before: closed({ cost_micros: Type.Integer(), requests: Type.Integer() }),
-  day_costs_micros: orNull(
-    Type.Array(Type.Integer()),
-    'Of each day; null: only as many of the first rows have them as make 3,100 figures.',
-  ),
+  day_costs_micros: orNull(Type.Array(Type.Integer())),
 });
 export type AnalyticsRow = Output<typeof AnalyticsRow>;
 
@@ -53,22 +44,14 @@ export const Analytics = closed({
   now: AnalyticsFigures,
   before: AnalyticsFigures,
   days: Type.Array(Type.String(), { description: 'UTC days, the oldest first.' }),
-  series: Type.Array(Series, {
-    description:
-      'The highest cost first: five and the rest. By tag they are the values of `tag_name`, which a request has once, and the rest are the other requests.',
-  }),
+  series: Type.Array(Series),
   tag_name: orNull(Type.String(), 'By tag: whose values `series` has; null: of no tag.'),
   rows: Type.Array(AnalyticsRow, {
     description:
       'The highest cost first, at most 200, and one for the rest. Tags overlap, so they have no rest.',
   }),
-  errors: Type.Array(closed({ code: Type.String(), requests: Type.Integer() }), {
-    description: 'The most frequent first.',
-  }),
-  began_on: orNull(
-    Type.String(),
-    'The UTC day of the first charge in the mode, before which there is nothing to compare with; null: none yet.',
-  ),
+  errors: Type.Array(closed({ code: Type.String(), requests: Type.Integer() })),
+  began_on: orNull(Type.String()),
 });
 export type Analytics = Output<typeof Analytics>;
 

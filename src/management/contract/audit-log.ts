@@ -20,9 +20,7 @@ export const AuditEntry = closed({
   subject: Type.String(),
   before: Type.Unknown({ description: 'The fields that changed.' }),
   after: Type.Unknown(),
-  names: Type.Record(Type.String(), Type.String(), {
-    description: 'What the ids in this entry are called now.',
-  }),
+  names: Type.Record(Type.String(), Type.String()),
 });
 
 export const auditEndpoints = {

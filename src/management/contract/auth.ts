@@ -20,9 +20,7 @@ const InvitationInfo = closed({
   role: RoleName,
   email: Type.String(),
   invited_by: orNull(Type.String(), 'A name; null: the operator.'),
-  is_user: Type.Boolean({
-    description: 'True when the address belongs to a user, who must sign in to accept.',
-  }),
+  is_user: Type.Boolean(),
   expires_at: Type.String(),
 });
 

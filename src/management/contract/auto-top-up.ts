@@ -14,37 +14,24 @@ const Since = Type.String({ description: 'When that happened.' });
 const Settings = closed({
   threshold_micros: Type.Integer({
     ...Amount,
-    description: 'The card is charged when the available live balance falls below it.',
   }),
   amount_micros: Type.Integer({ ...Amount, description: 'What is credited each time.' }),
   ceiling_micros: Type.Integer({
     ...Amount,
-    description: 'The most that the card is charged in a UTC month, with fees.',
   }),
 });
 
 const AutoTopUp = closed({
   is_available: Type.Boolean({ description: 'false: nobody pays by card here.' }),
-  card: orNull(
-    closed({ brand: Type.String({ description: '`visa`' }), last4: Last4 }),
-    'The saved card. Its number is only at Stripe.',
-  ),
+  card: orNull(closed({ brand: Type.String({ description: '`visa`' }), last4: Last4 })),
   settings: orNull(Settings, 'null: it is off.'),
-  paused: orNull(
-    closed({ reason: problemOf('Why it failed.'), at: Since }),
-    'A charge has failed, or a payment was refunded or disputed. No other is tried until an owner saves a card or turns it on again.',
-  ),
-  month_micros: Type.Integer({
-    description: 'Charged in this UTC month, with fees and with what Stripe has not answered yet.',
-  }),
+  paused: orNull(closed({ reason: problemOf('Why it failed.'), at: Since })),
+  month_micros: Type.Integer(),
   last: orNull(
     closed({
       id: Type.String(),
       amount_micros: Type.Integer({ description: 'Of the credit.' }),
-      state: Type.Enum(['open', 'processing', 'failed', 'paid'], {
-        description:
-          '`open` and `processing`: Stripe has not answered yet. `paid`: it is in the balance.',
-      }),
+      state: Type.Enum(['open', 'processing', 'failed', 'paid']),
       problem: orNull(problemOf('Why it failed.'), 'null: it has not failed.'),
       created_at: Type.String(),
     }),

@@ -7,10 +7,7 @@ import { Day } from './usage.ts';
 const BillingOverview = closed({
   posted_micros: Type.Integer(),
   held_micros: Type.Integer({ description: 'By running requests.' }),
-  available_micros: Type.Integer({
-    description:
-      'The spendable balance: posted less held. Below 0 only after a debit or a dispute.',
-  }),
+  available_micros: Type.Integer(),
   top_up: orNull(
     closed({
       min_micros: Type.Integer(),
@@ -21,10 +18,7 @@ const BillingOverview = closed({
     }),
     'How owners pay in by card; null: not here. Only the live balance is paid into.',
   ),
-  contact: orNull(
-    Type.String(),
-    'Where to ask for credit: an e-mail address, a web address or a text. null: not configured.',
-  ),
+  contact: orNull(Type.String()),
   runway: orNull(
     closed({
       days_left: Type.Integer({ description: 'Whole days that the available balance lasts.' }),
@@ -34,10 +28,7 @@ const BillingOverview = closed({
     'At the average spend of the last seven complete UTC days, from the first charge in them on. null: nothing was spent.',
   ),
   low_balance: closed({
-    thresholds_micros: Type.Array(Type.Integer(), {
-      description:
-        'Owners are told when the live balance goes below one of them; the lowest first.',
-    }),
+    thresholds_micros: Type.Array(Type.Integer()),
     can_mail: Type.Boolean({ description: 'True when this gateway can send e-mail.' }),
   }),
 });
@@ -45,9 +36,7 @@ const BillingOverview = closed({
 const TopUp = closed({
   id: Type.String(),
   amount_micros: Type.Integer(),
-  state: Type.Enum(['open', 'processing', 'failed', 'expired', 'paid'], {
-    description: '`processing`: promised, as a bank transfer is. `paid`: it is in the balance.',
-  }),
+  state: Type.Enum(['open', 'processing', 'failed', 'expired', 'paid']),
   created_at: Type.String(),
 });
 
@@ -66,9 +55,7 @@ export const StatementLine = Type.Union([
     day: Type.String(),
     requests: Type.Integer(),
     amount_micros: Type.Integer(),
-    balance_micros: Type.Integer({
-      description: 'The posted balance at the end of the day; for today, now.',
-    }),
+    balance_micros: Type.Integer(),
   }),
 ]);
 export type StatementLine = Output<typeof StatementLine>;
@@ -195,7 +182,6 @@ export const billingEndpoints = {
       thresholds_micros: Type.Array(Amount, {
         maxItems: 5,
         uniqueItems: true,
-        description: 'At most five amounts; none: no warning.',
       }),
     }),
     output: closed({

@@ -6,7 +6,6 @@ import { Name } from './keys.ts';
 
 const UserCode = Type.String({
   maxLength: 40,
-  description: 'The code that the program shows, `WDJB-MJHT`.',
 });
 const code = Type.Object({ user_code: UserCode }, { additionalProperties: false });
 
@@ -19,9 +18,7 @@ export const deviceLoginsEndpoints = {
     output: closed({
       program: Type.String({ description: 'As it calls itself.' }),
       address: Type.String({ description: 'Where it asks from.' }),
-      is_same_address: Type.Boolean({
-        description: 'false: this browser has another address, so the program may run elsewhere.',
-      }),
+      is_same_address: Type.Boolean(),
       expires_at: Type.String({ description: 'It must be confirmed before.' }),
     }),
   }),

@@ -13,59 +13,33 @@ const KeyScope = Type.Enum([...keyScopes]);
 /** Spend of a UTC day or month. */
 export const KeySpend = closed({
   spent_micros: Type.Integer(),
-  held_micros: Type.Integer({
-    description: 'By requests that run; it counts against the cap as well.',
-  }),
+  held_micros: Type.Integer(),
   resets_at: Type.String(),
-  forecast_micros: orNull(
-    Type.Integer(),
-    'The spend at the reset: what is spent, plus the average since the start of the window (or the creation of the key) for the rest of it. null: nothing is spent, or less than an eighth of the window is over.',
-  ),
+  forecast_micros: orNull(Type.Integer()),
 });
 
 export const Key = closed({
   id: Type.String(),
   mode: Mode,
   name: Type.String(),
-  hint: Type.String({
-    description:
-      'Its recognizable form, `tg_live_…x4Qz`; the key itself is shown only when it is created.',
-  }),
+  hint: Type.String(),
   state: KeyState,
   daily_cap_micros: orNull(Type.Integer(), 'null: no cap; 0: nothing is allowed.'),
   monthly_cap_micros: orNull(Type.Integer()),
   today: KeySpend,
   this_month: KeySpend,
   models: orNull(Type.Array(Type.String()), 'Ids of the catalogue; null: all models.'),
-  scopes: orNull(
-    Type.Array(KeyScope),
-    '`run`: models and searches; `images`: images; `usage`: the balance and usage; null: all.',
-  ),
-  requests_per_minute: orNull(
-    Type.Integer(),
-    'null: the default of `GET …/key-defaults`; 0: nothing is allowed.',
-  ),
+  scopes: orNull(Type.Array(KeyScope)),
+  requests_per_minute: orNull(Type.Integer()),
   tokens_per_minute: orNull(Type.Integer()),
   concurrent_requests: orNull(Type.Integer()),
-  allowed_addresses: orNull(
-    Type.Array(Type.String()),
-    'Addresses and CIDR ranges; null: from anywhere.',
-  ),
+  allowed_addresses: orNull(Type.Array(Type.String())),
   expires_at: orNull(Type.String()),
-  body_days: orNull(
-    Type.Integer(),
-    'For how many days the bodies of its requests and their answers are kept; null: they are not.',
-  ),
+  body_days: orNull(Type.Integer()),
   cache_marks: Type.Boolean(),
-  owner: orNull(
-    closed({ user_id: Type.String(), name: Type.String() }),
-    'The user in whose budget it counts; null: nobody.',
-  ),
+  owner: orNull(closed({ user_id: Type.String(), name: Type.String() })),
   created_at: Type.String(),
-  last_used_at: orNull(
-    Type.String(),
-    'The time of its last request, to within seconds; null when it was never used.',
-  ),
+  last_used_at: orNull(Type.String()),
   disabled_at: orNull(Type.String()),
   revoked_at: orNull(Type.String()),
 });
@@ -86,9 +60,7 @@ export type OperatorKey = Output<typeof OperatorKey>;
 
 const KeyWithSecret = closed({
   key: OperatorKey,
-  secret: Type.String({
-    description: "The key's own text. Only this answer has it, and a repeat of the request.",
-  }),
+  secret: Type.String(),
 });
 
 /** The defaults of a key that sets none of its own; null: no limit. */
@@ -100,9 +72,7 @@ const KeyDefaults = closed({
     closed({
       days_max: Type.Integer(),
       body_limit_bytes: Type.Integer({ description: 'How much of each body is kept.' }),
-      retained: Type.Boolean({
-        description: 'false: none are kept, because the account stores nothing.',
-      }),
+      retained: Type.Boolean(),
     }),
     'What keys that keep bodies are limited to; null: none are kept here.',
   ),
@@ -259,13 +229,7 @@ export const keysEndpoints = {
     body: Type.Object({
       mode: Mode,
       name: Name,
-      owner_id: Type.Optional(
-        Type.String({
-          maxLength: 100,
-          description:
-            'The member to whom it belongs, and in whose budget it counts. Left out: nobody.',
-        }),
-      ),
+      owner_id: Type.Optional(Type.String({ maxLength: 100 })),
       ...keyControls,
     }),
     output: KeyWithSecret,

@@ -17,10 +17,7 @@ export type TokenPrices = Output<typeof TokenPrices>;
 
 const PriceSet = closed({
   base: TokenPrices,
-  tiers: Type.Array(closed({ above_input_tokens: Type.Integer(), prices: TokenPrices }), {
-    description:
-      'By rising threshold; the last one that the whole input exceeds prices the whole request.',
-  }),
+  tiers: Type.Array(closed({ above_input_tokens: Type.Integer(), prices: TokenPrices })),
 });
 export type PriceSet = Output<typeof PriceSet>;
 
@@ -44,15 +41,10 @@ const Listed = closed({
   vendor: Type.String({ description: '`anthropic`' }),
   created_at: Type.String(),
   aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),
-  is_live: Type.Boolean({
-    description:
-      'True when an enabled provider serves it. With test keys the sandbox answers for every model.',
-  }),
+  is_live: Type.Boolean(),
   retires_at: orNull(Type.String(), 'When its provider ends it; null: no end is announced.'),
   successor: orNull(Type.String(), 'The id of the model to use in its place.'),
-  multiplier_ppm: Type.Integer({
-    description: "The account's price in millionths of the list price.",
-  }),
+  multiplier_ppm: Type.Integer(),
 });
 
 export const ChatModel = closed({
@@ -67,13 +59,8 @@ export const ChatModel = closed({
     tools: Type.Boolean(),
   }),
   price: orNull(ModelPrice, 'null: none is in effect yet, and it does not run.'),
-  scheduled_prices: Type.Array(ModelPrice, {
-    description: 'Prices that come later, the next one first.',
-  }),
-  web_search_micros: orNull(
-    Type.Number(),
-    "Microdollars for a search of the web that the model's provider runs; null: it runs none. May have a fraction.",
-  ),
+  scheduled_prices: Type.Array(ModelPrice),
+  web_search_micros: orNull(Type.Number()),
 });
 export type ChatModel = Output<typeof ChatModel>;
 
@@ -88,9 +75,7 @@ const MicrosByTier = closed({
 } satisfies Readonly<Record<ImageTier, unknown>>);
 
 export const ImagePrices = closed({
-  per_megapixel: Type.Boolean({
-    description: 'True: `output_micros` is per megapixel; false: per image.',
-  }),
+  per_megapixel: Type.Boolean(),
   output_micros: MicrosByTier,
   /** For each megapixel after the first; empty where `output_micros` is for the whole image. */
   further_megapixel_micros: MicrosByTier,
@@ -141,9 +126,7 @@ export const ImageModelEntry = closed({
   input_images: closed({ min: Type.Integer(), max: Type.Integer() }),
   images_max: Type.Integer(),
   prompt_characters_max: Type.Integer(),
-  output_formats: Type.Array(Type.Enum(['png', 'jpeg', 'webp']), {
-    description: 'That can be asked for; none: the images come as the model makes them.',
-  }),
+  output_formats: Type.Array(Type.Enum(['png', 'jpeg', 'webp'])),
   parameters: ImageParameters,
   price: orNull(ImagePrices),
 });
@@ -170,15 +153,10 @@ const Latency = closed({ p50_ms: Type.Integer(), p95_ms: Type.Integer() });
 export const MeasuredModel = closed({
   id: Type.String(),
   answered: Type.Integer({ description: 'Charged requests.' }),
-  failed: Type.Integer({
-    description: 'Requests that failed through no fault of the client: with a status from 500.',
-  }),
+  failed: Type.Integer(),
   first_token: orNull(Latency, 'To the first piece of streams; null: none was measured.'),
   whole: orNull(Latency, 'To the end of the answer; null: none was measured.'),
-  tokens_per_second: orNull(
-    Type.Number(),
-    'Output tokens for a second of a whole request, with the time to the first token; null: none were measured.',
-  ),
+  tokens_per_second: orNull(Type.Number()),
 });
 export type MeasuredModel = Output<typeof MeasuredModel>;
 

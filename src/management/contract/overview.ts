@@ -20,10 +20,7 @@ export const Overview = closed({
   }),
   /** Since midnight, and since the first of the month, UTC. */
   spent: closed({ today_micros: Type.Integer(), month_micros: Type.Integer() }),
-  runway_days: orNull(
-    Type.Integer(),
-    'How many days the balance lasts at the cost of the seven days before today; null: they cost nothing.',
-  ),
+  runway_days: orNull(Type.Integer()),
   has_charges: Type.Boolean({ description: 'False: no request of this mode was ever charged.' }),
   recent_errors: Type.Array(RecentError, { description: 'The last ten.' }),
 });

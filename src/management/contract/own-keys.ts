@@ -3,9 +3,7 @@ import { Type } from 'typebox';
 import { closed, Done, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-const Order = Type.Enum(['before', 'after'], {
-  description: "When it is tried: before or after the operator's credentials.",
-});
+const Order = Type.Enum(['before', 'after']);
 
 const OwnKey = closed({
   id: Type.String(),
@@ -13,10 +11,7 @@ const OwnKey = closed({
   order: Order,
   shown_end: Type.String({ description: "The key's last characters; '' for a short key." }),
   created_at: Type.String(),
-  is_usable: Type.Boolean({
-    description:
-      'false: the operator takes no own keys for the provider any more, or has changed its address. Then save the key again.',
-  }),
+  is_usable: Type.Boolean(),
   last_used_at: orNull(Type.String(), 'When it last gave an answer; null: not yet.'),
   last_refused_at: orNull(Type.String(), 'When the provider last refused it; null: never.'),
 });
@@ -24,10 +19,7 @@ const OwnKey = closed({
 const OwnKeys = closed({
   keys: Type.Array(OwnKey, { description: 'The oldest first.' }),
   providers: Type.Array(Type.String(), { description: 'Providers that take own keys.' }),
-  percent: Type.Number({
-    description:
-      'What a request with an own key costs, in per cent of what it would cost otherwise.',
-  }),
+  percent: Type.Number(),
   fee_micros: Type.Integer({ description: 'Microdollars for each such request, added to it.' }),
 });
 
@@ -53,7 +45,6 @@ export const ownKeysEndpoints = {
         minLength: 1,
         maxLength: 8_192,
         writeOnly: true,
-        description: 'The key at the provider. It is never shown again.',
       }),
       order: Type.Optional(Order),
     }),

@@ -31,9 +31,7 @@ export const paymentsEndpoints = {
       ...OperatorPayment.properties,
       account_name: orNull(Type.String(), 'null: it belongs to no account.'),
       fee_micros: Type.Integer({ description: 'The part that was not credited.' }),
-      returned_micros: Type.Integer({
-        description: 'Taken back for refunds and disputes, of what was credited.',
-      }),
+      returned_micros: Type.Integer(),
     }),
   }),
   'POST /operator/payments/:payment/assign': endpoint({

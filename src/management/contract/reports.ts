@@ -8,12 +8,8 @@ const reportSums = {
   requests: Type.Integer({ description: 'That were charged.' }),
   revenue_micros: Type.Integer({ description: 'The amount charged.' }),
   cost_micros: Type.Integer({ description: "The operator's cost of the charged requests." }),
-  uncollected_micros: Type.Integer({
-    description: 'Costs beyond balance and caps; not part of the revenue.',
-  }),
-  failed_micros: Type.Integer({
-    description: "The operator's cost of failed requests, which are free.",
-  }),
+  uncollected_micros: Type.Integer(),
+  failed_micros: Type.Integer(),
   margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
 };
 
@@ -33,10 +29,7 @@ const Report = closed({
   rows: Type.Array(ReportRow, {
     description: 'Days: the newest first. Otherwise the highest revenue first, at most 100.',
   }),
-  began_on: orNull(
-    Type.String(),
-    'The UTC day of the first charge in the mode, before which there is nothing to compare with; null: none yet.',
-  ),
+  began_on: orNull(Type.String()),
 });
 
 /** A matter that the operator should deal with. */
@@ -65,15 +58,10 @@ const SetUp = {
 };
 
 const Attention = closed({
-  set_up: Type.Object(SetUp, {
-    additionalProperties: false,
-    description: 'The steps of the first hour that are done.',
-  }),
+  set_up: Type.Object(SetUp, { additionalProperties: false }),
   next_steps: Type.Array(NextStep, { description: 'The most pressing first.' }),
   last_backup_at: orNull(Type.String(), 'null: none was recorded.'),
-  routes: Type.Array(FailingRoute, {
-    description: 'The routes that this gateway does not use now.',
-  }),
+  routes: Type.Array(FailingRoute),
   providers: Type.Array(
     closed({ name: Type.String(), calls: Type.Integer(), failures: Type.Integer() }),
     { description: 'Providers with failed calls in the last 24 hours, over all gateways.' },
@@ -82,15 +70,9 @@ const Attention = closed({
     closed({
       account: Account,
       available_micros: Type.Integer(),
-      daily_micros: Type.Integer({
-        description: 'The average spend of a day, over the last seven complete UTC days.',
-      }),
+      daily_micros: Type.Integer(),
       days_left: Type.Integer(),
     }),
-    {
-      description:
-        'Live balances that last less than seven days at this pace, the shortest first, at most 20.',
-    },
   ),
 });
 
@@ -102,12 +84,8 @@ const Sum = closed({
   images: Type.Integer(),
   revenue_micros: Type.Integer({ description: 'What was charged.' }),
   cost_micros: Type.Integer({ description: 'What the charged requests cost the operator.' }),
-  uncollected_micros: Type.Integer({
-    description: 'Costs beyond balance and caps; not part of the revenue.',
-  }),
-  margin_micros: Type.Integer({
-    description: 'Revenue less cost, without the cost of failed requests.',
-  }),
+  uncollected_micros: Type.Integer(),
+  margin_micros: Type.Integer(),
 });
 
 const Loss = closed({
@@ -154,9 +132,7 @@ export const reportsEndpoints = {
     note: 'Of live balances. Both days are UTC and inclusive, at most 366 days.',
     query: Type.Object({ from: Day, to: Day }),
     output: closed({
-      prepaid_micros: Type.Integer({
-        description: 'All balances above zero now: what the service owes its accounts.',
-      }),
+      prepaid_micros: Type.Integer(),
       owed_micros: Type.Integer({ description: 'All balances below zero now, as what is owed.' }),
       paid_micros: Type.Integer({ description: 'Credited for card payments.' }),
       returned_micros: Type.Integer({ description: 'Taken back for refunds and disputes.' }),

@@ -22,10 +22,7 @@ export const RequestRecord = closed({
     'null: it failed before its model was known.',
   ),
   endpoint: Type.String({ description: 'One of `endpointNames`, or the path of another route.' }),
-  outcome: Type.Enum([...requestOutcomes], {
-    description:
-      '`cut-off`: the client left, and pays for what had come. `cached`: answered from the cache. `replayed`: answered again under its Idempotency-Key. Only `complete` and `cut-off` are charged.',
-  }),
+  outcome: Type.Enum([...requestOutcomes]),
   code: orNull(Type.String(), 'The error code; null: it did not fail.'),
   status: Type.Integer({ description: 'The HTTP status that the code has; 200: it did not fail.' }),
   streamed: Type.Boolean(),
@@ -60,10 +57,7 @@ const RequestTry = closed({
   ending: Type.Enum(['answered', 'failed']),
   failure: orNull(Type.String(), '`status`, `timeout`, `connection`, `broken-stream` …'),
   status: orNull(Type.Integer(), 'The HTTP status of a failure.'),
-  ms: Type.Integer({
-    description:
-      'Milliseconds to the first piece of a stream, or to the end of a whole answer or a failure.',
-  }),
+  ms: Type.Integer(),
 });
 
 export const RequestDetail = closed({
@@ -76,12 +70,8 @@ export const RequestDetail = closed({
       asked_model: orNull(Type.String(), 'The model’s name as it was sent.'),
       address: orNull(Type.String(), "The client's address."),
       trace_id: orNull(Type.String(), 'From the `traceparent` that the client sent.'),
-      client_gone: Type.Boolean({
-        description: 'The client disconnected before it had the whole answer.',
-      }),
-      tries: Type.Array(RequestTry, {
-        description: 'The calls to providers, in order. Empty for images and searches.',
-      }),
+      client_gone: Type.Boolean(),
+      tries: Type.Array(RequestTry),
     }),
     'null: it was removed after `history.days`, or the gateway was killed before it wrote this.',
   ),
@@ -108,20 +98,14 @@ export const noBodiesReasons = [
 export const RequestBodies = closed({
   kept: orNull(
     closed({
-      request: orNull(
-        KeptBody,
-        'null: it was refused before its body was read. Of a form, the names and texts.',
-      ),
+      request: orNull(KeptBody),
       answer: orNull(KeptBody, 'null: the client left before.'),
       streamed: Type.Boolean({ description: 'The answer is the text of an event stream.' }),
       expires_at: Type.String(),
     }),
     'null: there are none; `reason` says why.',
   ),
-  reason: orNull(
-    Type.Enum([...noBodiesReasons]),
-    '`disabled`: the operator keeps none. `account-off`: the account stores nothing. `key-off`: the key does not keep them. `expired`. `erased`: with the stored answers of the account. `unreadable`: encrypted under a secret that is no longer accepted. `not-kept`: none of these; they are stored some seconds after the answer, from when the key keeps them, and dropped when there is no room.',
-  ),
+  reason: orNull(Type.Enum([...noBodiesReasons])),
 });
 export type RequestBodies = Output<typeof RequestBodies>;
 

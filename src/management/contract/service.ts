@@ -6,9 +6,7 @@ import { TokenPrices } from './models.ts';
 
 export const ProviderRoute = closed({
   model: Type.String(),
-  state: Type.Enum(['in-use', 'ejected', 'probing'], {
-    description: '`ejected`: out of use for a while. `probing`: one request at a time tries it.',
-  }),
+  state: Type.Enum(['in-use', 'ejected', 'probing']),
   reason: orNull(Type.Enum(['failures', 'refused'])),
   ejected_until: orNull(Type.String()),
   calls: Type.Integer({ description: 'Since the start of this gateway.' }),
@@ -46,9 +44,7 @@ const CatalogueProblem = Type.Enum(['no-price', 'no-route']);
 
 export const CatalogueRoute = closed({
   provider: Type.String(),
-  models: Type.Array(Type.String(), {
-    description: "The provider's ids: an image model may have one for each quality.",
-  }),
+  models: Type.Array(Type.String()),
   is_on: Type.Boolean(),
 });
 export type CatalogueRoute = Output<typeof CatalogueRoute>;
@@ -60,21 +56,12 @@ export const CatalogueModel = closed({
   problems: Type.Array(CatalogueProblem),
   routes: Type.Array(CatalogueRoute, { description: 'In the order that they are tried.' }),
   aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),
-  price: orNull(
-    TokenPrices,
-    'What accounts pay now at list prices; null: none, or an image model.',
-  ),
-  cost: orNull(
-    TokenPrices,
-    "The provider's price of the built-in lists; null: unknown, or an image model.",
-  ),
+  price: orNull(TokenPrices),
+  cost: orNull(TokenPrices),
   context_tokens: orNull(Type.Integer(), 'Input and output together; null: an image model.'),
   max_output_tokens: orNull(Type.Integer(), 'null: an image model.'),
   is_own_price: Type.Boolean({ description: 'True when the operator set it: no markup is added.' }),
-  entry: Type.Unknown({
-    description:
-      'Its fields as in the configuration file: the built-in ones, and over them those of the operator.',
-  }),
+  entry: Type.Unknown(),
 });
 export type CatalogueModel = Output<typeof CatalogueModel>;
 

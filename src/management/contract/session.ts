@@ -22,22 +22,12 @@ export const SessionInfo = closed({
   features: closed({
     signup_open: Type.Boolean(),
     smtp: Type.Boolean({ description: 'True when e-mails can be sent.' }),
-    oidc_name: orNull(
-      Type.String(),
-      'The display name of the single sign-on provider; null when there is none.',
-    ),
-    passkeys: Type.Boolean({
-      description:
-        'False when browsers refuse passkeys at the public URL: it is neither https nor localhost, or is an IP address.',
-    }),
+    oidc_name: orNull(Type.String()),
+    passkeys: Type.Boolean(),
     stripe: Type.Boolean({ description: 'True when accounts can be topped up by card.' }),
     test_mode: Type.Boolean(),
-    service_name: Type.String({
-      description: 'The name in response headers: `X-<name>-Cost-Micros`.',
-    }),
-    public_url: Type.String({
-      description: 'Where clients reach the API, without a slash at its end.',
-    }),
+    service_name: Type.String(),
+    public_url: Type.String(),
   }),
 });
 export type SessionInfo = Output<typeof SessionInfo>;

@@ -7,39 +7,27 @@ import { endpoint, type Output } from './endpoint.ts';
 const Path = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
   minItems: 1,
   maxItems: 4,
-  description: 'The names on the way to a field or entry: `["providers", "openai", "base_url"]`.',
 });
 
 /** Without `value`: removes what was saved. */
 const Change = closed({
   path: Path,
-  value: Type.Optional(
-    Type.Unknown({
-      description: 'As in the configuration file. Left out: what was saved is removed.',
-    }),
-  ),
+  value: Type.Optional(Type.Unknown()),
 });
 const Changes = Type.Array(Change, {
   maxItems: 500,
-  description: 'Applied in this order, all or none.',
 });
 
 const Version = Type.Integer({
   minimum: 0,
-  description: 'The version that was read: a change on top of another one is a 409.',
 });
 
 export const SavedSettings = closed({
   version: Type.Integer({ description: 'The newest saved version; 0: nothing was ever saved.' }),
   in_force: Type.Integer({ description: 'The version that this gateway uses.' }),
   problem: orNull(Type.String(), 'Why this gateway does not use the newest; null: it does.'),
-  settings: Type.Unknown({
-    description:
-      'The saved fields as they would stand in the configuration file, without credentials.',
-  }),
-  credentials: Type.Array(closed({ path: Path, hint: Type.String({ description: '`…x4Qz`' }) }), {
-    description: 'The saved credentials, by their last characters.',
-  }),
+  settings: Type.Unknown(),
+  credentials: Type.Array(closed({ path: Path, hint: Type.String({ description: '`…x4Qz`' }) })),
   locked: Type.Array(
     closed({
       path: Path,
@@ -108,15 +96,10 @@ const PreviewedModel = closed({
 });
 
 const PricePreview = closed({
-  from: Type.String({
-    description: 'A week ago, or later where there are more than 20,000 requests.',
-  }),
+  from: Type.String(),
   to: Type.String({ description: 'Now.' }),
   requests: Type.Integer({ description: 'The charged requests for models in that time.' }),
-  left_out: Type.Integer({
-    description:
-      'Requests for models that the changed catalogue does not price, not counted above.',
-  }),
+  left_out: Type.Integer(),
   data: Type.Array(PreviewedModel, { description: 'The models whose sum changes.' }),
 });
 export type PricePreview = Output<typeof PricePreview>;

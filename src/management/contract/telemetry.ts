@@ -4,31 +4,19 @@ import { closed, Done, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 const TelemetryChange = {
-  endpoint: Type.Optional(
-    orNull(
-      Type.String({ maxLength: 2_000 }),
-      'An address of OTLP over HTTP, such as `https://otlp.example.com`; `/v1/traces` is added. null: nothing is exported. Another address begins without headers.',
-    ),
-  ),
+  endpoint: Type.Optional(orNull(Type.String({ maxLength: 2_000 }))),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), {
-      writeOnly: true,
-      description: 'Replaces all headers of each export. Their values are never shown again.',
-    }),
+    Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), { writeOnly: true }),
   ),
   sampling_ratio: Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The share of requests without a `traceparent` that are exported.',
     }),
   ),
 };
 
-const IncludeContent = Type.Boolean({
-  description:
-    'Prompts and answers are exported too. Only an owner of the account may switch it on. Another address or other headers switch it off.',
-});
+const IncludeContent = Type.Boolean();
 
 export const AccountTelemetry = closed({
   endpoint: orNull(Type.String(), 'null: nothing is exported.'),
@@ -36,9 +24,7 @@ export const AccountTelemetry = closed({
   sampling_ratio: Type.Number(),
   include_content: IncludeContent,
   sent_spans: Type.Integer({ description: 'Since the address was set.' }),
-  dropped_spans: Type.Integer({
-    description: 'The receiver refused them or was down, or there were too many.',
-  }),
+  dropped_spans: Type.Integer(),
   last_success_at: orNull(Type.String(), 'null: none yet.'),
   last_problem: orNull(Type.String(), 'Why an export failed last.'),
   last_problem_at: orNull(Type.String()),

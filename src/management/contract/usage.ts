@@ -38,9 +38,7 @@ export const UsageRecord = closed({
   key: closed({ id: Type.String(), name: Type.String() }),
   model: closed({ id: Type.String(), name: Type.String() }),
   endpoint: Type.String({ description: 'One of `endpointNames`.' }),
-  outcome: Type.Enum(['complete', 'cut-off'], {
-    description: '`cut-off`: the client left, and pays for what had come.',
-  }),
+  outcome: Type.Enum(['complete', 'cut-off']),
   streamed: Type.Boolean(),
   input_tokens: Type.Integer({ description: 'All of the input, cached or not.' }),
   output_tokens: Type.Integer(),
@@ -60,26 +58,18 @@ export const UsagePrice = closed({
   output_micros: Type.Integer(),
   web_search_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
   image_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
-  request_micros: Type.Number({
-    description:
-      'Microdollars for the request beside what is counted: images that their provider bills by tokens. May have a fraction.',
-  }),
+  request_micros: Type.Number(),
 });
 export type UsagePrice = Output<typeof UsagePrice>;
 
 const count = (description: string) => Type.Integer({ description });
 
 const CacheMiss = closed({
-  reason: Type.Enum([...missReasons], {
-    description:
-      '`first-turn`: nothing was there to read. `below-minimum`: the prompt before was too short for the provider to keep. `unmarked`: Claude keeps only what is marked, and not all was. `other-route`: another provider had it. `expired`: the turn before was too long ago. `changed`: the prompt does not begin as the one before, or its provider dropped that early.',
-  }),
+  reason: Type.Enum([...missReasons]),
   requests: Type.Integer(),
   tokens: count('The input that was not read.'),
   cost_micros: count('What these tokens cost beyond their price when read; 0 on first turns.'),
-  turn: count(
-    'The turn of its conversation at which it occurred first, within the time asked for.',
-  ),
+  turn: Type.Integer(),
 });
 
 const cacheSums = {
@@ -88,16 +78,10 @@ const cacheSums = {
   read_tokens: count('Read from the provider’s cache.'),
   new_tokens: count('Sent for the first time.'),
   cost_micros: Type.Integer(),
-  saved_micros: count(
-    'The cost without a cache, less the cost. Negative when more was written than read.',
-  ),
+  saved_micros: Type.Integer(),
   saved_by_marks_micros: count('The same, of requests that Tollgate marked.'),
-  saved_by_affinity_micros: count(
-    'What staying on one of several routes of a rank saved on average, against a route chosen by chance for each turn.',
-  ),
-  missed: Type.Array(CacheMiss, {
-    description: 'By reason; those that did not occur are missing.',
-  }),
+  saved_by_affinity_micros: Type.Integer(),
+  missed: Type.Array(CacheMiss),
 };
 
 const cacheRow = {
@@ -111,13 +95,8 @@ const cacheRow = {
 const cacheReportOf = <Row extends TSchema>(row: Row) =>
   closed({
     total: Type.Object(cacheSums, { additionalProperties: false, description: 'Of all rows.' }),
-    rows: Type.Array(row, {
-      description: 'The highest cost of missed tokens first, at most 100.',
-    }),
-    cut_at: orNull(
-      Type.String(),
-      'Only the 20,000 newest charges are read. A time: there were more, and those before it are not counted.',
-    ),
+    rows: Type.Array(row),
+    cut_at: orNull(Type.String()),
   });
 
 export const CacheReport = cacheReportOf(closed(cacheRow));
@@ -136,22 +115,14 @@ export const UsageDetail = closed({
     output: Type.Integer(),
     reasoning: Type.Integer({ description: 'The part of the output that is reasoning.' }),
   }),
-  usage_source: Type.Enum(['upstream', 'estimate'], {
-    description:
-      'Who counted the tokens: the provider, or the gateway where the provider did not say.',
-  }),
+  usage_source: Type.Enum(['upstream', 'estimate']),
   price_version: Type.String(),
   price: orNull(UsagePrice, 'null: it was made before prices were kept.'),
   hold_micros: Type.Integer({ description: 'Reserved before it ran.' }),
-  loss_micros: Type.Integer({
-    description: "The part of the cost that exceeded balance and caps: the operator's loss.",
-  }),
+  loss_micros: Type.Integer(),
   provider: Type.String({ description: 'Who served it.' }),
   attempts: Type.Integer({ description: 'Calls to providers that it took.' }),
-  first_byte_ms: orNull(
-    Type.Integer(),
-    'To the first piece of a stream; null: it came whole, or it is not known.',
-  ),
+  first_byte_ms: orNull(Type.Integer()),
   cache_miss: orNull(CacheMiss, 'Why not more was read from the cache; null: nothing is missing.'),
 });
 export type UsageDetail = Output<typeof UsageDetail>;
@@ -160,12 +131,8 @@ export type UsageDetail = Output<typeof UsageDetail>;
 export const CacheDay = closed({
   day: Type.String(),
   hits: Type.Integer({ description: 'From the cache.' }),
-  replays: Type.Integer({
-    description: 'Requests that were answered again under their Idempotency-Key.',
-  }),
-  saved_micros: Type.Integer({
-    description: 'The original cost of the answers, as far as it is known.',
-  }),
+  replays: Type.Integer(),
+  saved_micros: Type.Integer(),
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
 });
