@@ -2,19 +2,26 @@
 // generation.
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { belowGeneration } from '../../db/below-generation.ts';
+import { belowGeneration, outdatedOf } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
-import { removeGenerationsBelow } from './cached-rows.ts';
+import { SizedRows } from '../../db/sized-rows.ts';
 
 const pageAccounts = 500;
+
+/** The table of cached answers. All are kept equally long, so the oldest expire first. */
+export function cachedRowsIn(database: Database): SizedRows {
+  return new SizedRows(database, {
+    table: 'cached_responses',
+    name: 'digest',
+    time: 'expires_at_ms',
+  });
+}
 
 /** Removes rows that were stored during a purge, or left over from an interrupted one. */
 export async function removePurged(database: Database): Promise<void> {
   let page = await readPurged(database, '');
   while (page.length > 0) {
-    for (const { id, from_generation, is_left } of page) {
-      if (is_left) await removeGenerationsBelow(database, id, from_generation);
-    }
+    for (const { id, is_left } of page) if (is_left) await removePurgedOf(database, id);
     await setImmediate();
     page = await readPurged(database, page.at(-1)!.id);
   }
@@ -24,50 +31,37 @@ export async function removePurged(database: Database): Promise<void> {
  * Removes an account's answers from before its purge at once, without waiting for the upkeep.
  * Returns how many were removed.
  */
-export async function removePurgedOf(database: Database, accountId: string): Promise<number> {
-  const account = await database.read
-    .selectFrom('accounts')
-    .select(belowGeneration.as('from_generation'))
-    .where('id', '=', accountId)
-    .executeTakeFirst();
-  return account ? removeGenerationsBelow(database, accountId, account.from_generation) : 0;
+export function removePurgedOf(database: Database, accountId: string): Promise<number> {
+  return cachedRowsIn(database).remove(
+    sql`account_id = ${accountId} and generation <
+      (select ${belowGeneration} from accounts where accounts.id = ${accountId})`,
+  );
 }
 
 /**
  * Takes generations by account; returns the accounts that have a newer generation or no longer
  * store answers.
  */
-export async function findPurged(
-  database: Database,
+export function findPurged(
+  { read }: Database,
   generations: ReadonlyMap<string, number>,
 ): Promise<string[]> {
-  const accountIds = [...generations.keys()];
-  const purged: string[] = [];
-  for (let start = 0; start < accountIds.length; start += pageAccounts) {
-    const rows = await database.read
+  return outdatedOf(generations, (ids) =>
+    read
       .selectFrom('accounts')
       .select(['id', belowGeneration.as('from_generation')])
-      .where('id', 'in', accountIds.slice(start, start + pageAccounts))
-      .execute();
-    purged.push(
-      ...rows.filter((row) => generations.get(row.id)! < row.from_generation).map((row) => row.id),
-    );
-  }
-  return purged;
+      .where('id', 'in', ids)
+      .execute(),
+  );
 }
 
-function readPurged(database: Database, afterId: string) {
+function readPurged({ read }: Database, afterId: string) {
+  const isLeft = sql<0 | 1 | boolean>`exists (select 1 from cached_responses
+    where cached_responses.account_id = accounts.id and cached_responses.generation < ${belowGeneration})`;
   return (
-    database.read
+    read
       .selectFrom('accounts')
-      .select([
-        'id',
-        belowGeneration.as('from_generation'),
-        sql<0 | 1 | boolean>`exists (select 1 from cached_responses
-        where cached_responses.account_id = accounts.id and cached_responses.generation < ${belowGeneration})`.as(
-          'is_left',
-        ),
-      ])
+      .select(['id', isLeft.as('is_left')])
       // Matches the condition of a partial index.
       .where(sql<boolean>`(cache_generation > 0 or retain_responses = 0)`)
       .where('id', '>', afterId)

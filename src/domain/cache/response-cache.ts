@@ -13,8 +13,9 @@ import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
 import { CacheRun, keptForMsOf, rowKeyOf } from './cache-run.ts';
-import { type CachedRow, findCached } from './cached-rows.ts';
 import { Upkeep } from './upkeep.ts';
+import type { Selectable } from 'kysely';
+import type { CachedResponsesTable } from '../../db/schema.ts';
 
 /** Created once for each answer in memory, so that a hit costs one lookup. */
 type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
@@ -204,4 +205,31 @@ function waitAsOther(shared: SharedRun<WholeResponse>): (isAwaited: boolean) => 
 
 function memoryKeyOf({ accountId, generation, digest }: CacheName): ScopedKey {
   return scopedKey(accountId, generation, digest);
+}
+
+const read = [
+  'content_type',
+  'headers',
+  'body',
+  'expires_at_ms',
+  'cost_micros',
+  'input_tokens',
+  'output_tokens',
+] as const;
+type CachedRow = Pick<Selectable<CachedResponsesTable>, (typeof read)[number]>;
+
+async function findCached(
+  database: Database,
+  name: CacheName,
+  nowMs: number,
+): Promise<CachedRow | null> {
+  const row = await database.read
+    .selectFrom('cached_responses')
+    .select(read)
+    .where('account_id', '=', name.accountId)
+    .where('digest', '=', name.digest)
+    .where('generation', '=', name.generation)
+    .where('expires_at_ms', '>', nowMs)
+    .executeTakeFirst();
+  return row ?? null;
 }

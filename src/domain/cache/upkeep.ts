@@ -1,10 +1,10 @@
 // Cache maintenance: removes expired answers, purged answers, and the oldest answers beyond the
 // budget.
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import type { SizedRows } from '../../db/sized-rows.ts';
 import type { ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
-import { TableBudget } from '../../lib/table-budget.ts';
-import { measureSince, removeExpired, removeOldest, pagesFromNewest } from './cached-rows.ts';
-import { findPurged, removePurged } from './purged-accounts.ts';
+import { cachedRowsIn, findPurged, removePurged } from './purged-accounts.ts';
 
 type UpkeepOptions = {
   readonly database: Database;
@@ -18,30 +18,20 @@ type UpkeepOptions = {
 const commitMs = 10_000;
 
 export class Upkeep {
-  readonly #database: Database;
-  readonly #hot: UpkeepOptions['hot'];
-  readonly #budget;
+  readonly #options: UpkeepOptions;
+  readonly #rows: SizedRows;
 
-  constructor({ database, diskBytes, hot }: UpkeepOptions) {
-    this.#database = database;
-    this.#hot = hot;
-    this.#budget = new TableBudget(
-      {
-        measureSince: (timeMs) => measureSince(database, timeMs),
-        pagesFromNewest: () => pagesFromNewest(database),
-        timeOf: (row) => row.expires_at_ms,
-        removeOldest: (newest) => removeOldest(database, newest),
-      },
-      { diskBytes, commitMs },
-    );
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    this.#rows = cachedRowsIn(options.database);
   }
 
   async run(nowMs: number): Promise<void> {
-    this.#hot.removeExpired();
-    for (const accountId of await findPurged(this.#database, this.#hot.generations()))
-      this.#hot.forget(accountId);
-    await removeExpired(this.#database, nowMs);
-    await removePurged(this.#database);
-    await this.#budget.keep(nowMs);
+    const { database, diskBytes, hot } = this.#options;
+    hot.removeExpired();
+    for (const accountId of await findPurged(database, hot.generations())) hot.forget(accountId);
+    await this.#rows.remove(sql`expires_at_ms <= ${nowMs} order by expires_at_ms`);
+    await removePurged(database);
+    await this.#rows.keepWithin({ diskBytes, commitMs }, nowMs);
   }
 }

@@ -1,7 +1,7 @@
 // Removes the bodies of answers under Idempotency-Keys, after a purge or when an account stops
 // storing answers.
 import { sql } from 'kysely';
-import { belowGeneration } from '../../db/below-generation.ts';
+import { belowGeneration, outdatedOf } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 
@@ -53,27 +53,20 @@ function findBodies(database: Database, keyId: string, afterDigest: string) {
     .execute();
 }
 
-const pageKeys = 500;
-
 /**
  * Takes generations by key; returns the keys whose account has a newer generation or no longer
  * stores answers.
  */
-export async function findPurgedKeys(
-  database: Database,
+export function findPurgedKeys(
+  { read }: Database,
   generations: ReadonlyMap<string, number>,
 ): Promise<string[]> {
-  const keyIds = [...generations.keys()];
-  const purged: string[] = [];
-  for (let start = 0; start < keyIds.length; start += pageKeys) {
-    const rows = await database.read
+  return outdatedOf(generations, (ids) =>
+    read
       .selectFrom('api_keys')
       .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
       .select(['api_keys.id', belowGeneration.as('from_generation')])
-      .where('api_keys.id', 'in', keyIds.slice(start, start + pageKeys))
-      .execute();
-    const outdated = rows.filter((row) => generations.get(row.id)! < row.from_generation);
-    purged.push(...outdated.map((row) => row.id));
-  }
-  return purged;
+      .where('api_keys.id', 'in', ids)
+      .execute(),
+  );
 }

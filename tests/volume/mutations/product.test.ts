@@ -600,8 +600,8 @@ testMutations([], {
     watchers: integration('kept-bodies', 'on SQLite others see nothing'),
   },
   'a table may outgrow its part of the disk': {
-    file: 'lib/table-budget.ts',
-    guard: 'if (tooOld) await this.#table.removeOldest(tooOld);',
+    file: 'db/sized-rows.ts',
+    guard: 'if (bytes > keptBytesMax) tooOld ??= row;',
     watchers: ['tests/contract/kept-bodies.test.ts # on SQLite beyond the budget'],
   },
   'who leaves twice takes another along': {
