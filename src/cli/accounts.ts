@@ -142,21 +142,7 @@ type AdjustmentOptions = JsonOption & {
   readonly note?: string;
 };
 
-export async function creditAccountCommand(
-  accountId: string,
-  options: AdjustmentOptions,
-): Promise<void> {
-  await adjustAccount('credit', accountId, options);
-}
-
-export async function debitAccountCommand(
-  accountId: string,
-  options: AdjustmentOptions,
-): Promise<void> {
-  await adjustAccount('debit', accountId, options);
-}
-
-async function adjustAccount(
+export async function adjustAccountCommand(
   kind: 'credit' | 'debit',
   accountId: string,
   { usd, test, note, ...options }: AdjustmentOptions,

@@ -1,6 +1,6 @@
 // The command line: every command on one screen. All commands accept --json; its output is a
 // contract (docs/command-line.md).
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ApiError } from '../canonical/errors.ts';
 import { keyScopes } from '../terms/key-scope.ts';
@@ -116,78 +116,62 @@ export function buildProgram(): Command {
 
 function addMainCommands(program: Command): void {
   program.command('serve').description('start the gateway').action(serve);
-  json(program.command('migrate').description('update the database schema')).action(
-    async (options) => (await upkeepCommands()).migrateCommand(options),
+  add(program, 'migrate', 'update the database schema').action(
+    run(upkeepCommands, 'migrateCommand'),
   );
-  json(
-    program
-      .command('verify')
-      .description('check the books: recompute every balance, hold and cap')
-      .option('--all', 'also read sealed days, and compare them with their seals', false),
-  ).action(async (options) => (await upkeepCommands()).verifyCommand(options));
-  json(
-    program
-      .command('doctor')
-      .description('look for what is wrong with the installation, and say how to mend it')
-      .option('--online', 'also ask the providers whether they accept their keys', false),
-  ).action(async (options) => (await doctor()).doctorCommand(options));
-  json(
-    program
-      .command('backup')
-      .description('copy the database while it is in use')
-      .argument('[file]')
-      .option('--done', 'only record a backup made with another tool, such as pg_dump', false),
-  ).action(async (file, options) => (await upkeepCommands()).backupCommand(file, options));
-  json(program.command('move').description('copy the books to the other kind of database'))
+  add(program, 'verify', 'check the books: recompute every balance, hold and cap')
+    .option('--all', 'also read sealed days, and compare them with their seals', false)
+    .action(run(upkeepCommands, 'verifyCommand'));
+  add(program, 'doctor', 'look for what is wrong with the installation, and say how to mend it')
+    .option('--online', 'also ask the providers whether they accept their keys', false)
+    .action(run(doctor, 'doctorCommand'));
+  add(program, 'backup', 'copy the database while it is in use', '[file]')
+    .option('--done', 'only record a backup made with another tool, such as pg_dump', false)
+    .action(run(upkeepCommands, 'backupCommand'));
+  add(program, 'move', 'copy the books to the other kind of database')
     .requiredOption('--to <url>', 'a new database: postgres://… or sqlite:FILE')
-    .action(async (options) => (await move()).moveCommand(options));
-  json(
-    program
-      .command('openapi')
-      .description('print the description of the API (OpenAPI 3.1)')
-      .option('--dashboard', 'of the dashboard’s API'),
-  ).action(async (options) => (await openapi()).openapiCommand(options));
+    .action(run(move, 'moveCommand'));
+  add(program, 'openapi', 'print the description of the API (OpenAPI 3.1)')
+    .option('--dashboard', 'of the dashboard’s API')
+    .action(run(openapi, 'openapiCommand'));
 }
 
 function addReportCommand(program: Command): void {
   const report = program.command('report').description('revenue, cost, losses and margin');
   json(report)
     .addOption(
-      report
-        .createOption('--by <group>', 'group the sums by')
+      new Option('--by <group>', 'group the sums by')
         .choices(['day', 'account', 'key', 'model', 'conversation'])
         .default('day'),
     )
-    .addOption(report.createOption('--mode <mode>', 'live or test').choices(modes).default('live'))
+    .addOption(new Option('--mode <mode>', 'live or test').choices(modes).default('live'))
     .addOption(
-      report
-        .createOption('--from <date>', 'the first UTC day, such as 2026-11-01')
+      new Option('--from <date>', 'the first UTC day, such as 2026-11-01')
         .argParser(parseDay)
         .default(0, 'the first charge'),
     )
     .addOption(
-      report
-        .createOption('--to <date>', 'the UTC day after the last')
+      new Option('--to <date>', 'the UTC day after the last')
         .argParser(parseDay)
         .default(Date.UTC(9999, 0), 'the last charge'),
     )
     .option('--prompt-cache', 'what was read from providers’ caches, what was not, and why')
-    .action(async (options) => (await reportCommands()).reportCommand(options));
+    .action(run(reportCommands, 'reportCommand'));
 }
 
 function addRequestsCommands(program: Command): void {
   const requests = program.command('requests').description('requests of all accounts');
-  json(
-    requests
-      .command('show')
-      .description('what became of a request, what it cost, and why it failed')
-      .argument('<request id>'),
-  ).action(async (id, options) => (await requestsCommands()).showRequestCommand(id, options));
+  add(
+    requests,
+    'show',
+    'what became of a request, what it cost, and why it failed',
+    '<request id>',
+  ).action(run(requestsCommands, 'showRequestCommand'));
 }
 
 function addAccountsCommands(program: Command): void {
   const accounts = program.command('accounts').description('accounts and their balances');
-  requestLimits(json(accounts.command('create').description('create an account')))
+  requestLimits(add(accounts, 'create', 'create an account'))
     .requiredOption('--name <name>', 'its name', parseName)
     .option('--credit-usd <amount>', 'credit this amount to its live balance', parseUsd)
     .option(
@@ -195,17 +179,10 @@ function addAccountsCommands(program: Command): void {
       'factor on list prices; 0.9 is 10 percent off',
       parseFactor,
     )
-    .action(async (options) => (await accountsCommands()).createAccountCommand(options));
-  json(accounts.command('list').description('all accounts')).action(async (options) =>
-    (await accountsCommands()).listAccountsCommand(options),
-  );
+    .action(run(accountsCommands, 'createAccountCommand'));
+  add(accounts, 'list', 'all accounts').action(run(accountsCommands, 'listAccountsCommand'));
   requestLimits(
-    json(
-      accounts
-        .command('update')
-        .description("change an account's prices, limits or status")
-        .argument('<account>'),
-    ),
+    add(accounts, 'update', "change an account's prices, limits or status", '<account>'),
   )
     .option(
       '--price-multiplier <factor>',
@@ -214,106 +191,73 @@ function addAccountsCommands(program: Command): void {
     )
     .option('--model <id>', 'only for this model')
     .addOption(
-      accounts
-        .createOption('--frozen <yes|no>', 'a frozen account cannot spend')
-        .choices(['yes', 'no']),
+      new Option('--frozen <yes|no>', 'a frozen account cannot spend').choices(['yes', 'no']),
     )
     .addOption(
-      accounts
-        .createOption(
-          '--retain-responses <on|off>',
-          'keep its answers for the cache and for replay; "off" also erases them',
-        )
-        .choices(['on', 'off']),
+      new Option(
+        '--retain-responses <on|off>',
+        'keep its answers for the cache and for replay; "off" also erases them',
+      ).choices(['on', 'off']),
     )
     .option('--forgive-losses', 'its losses until now no longer count against its loss budget')
-    .action(async (id, options) => (await accountsCommands()).updateAccountCommand(id, options));
-  json(
-    accounts
-      .command('purge')
-      .description('erase the stored answers of an account')
-      .argument('<account>'),
-  ).action(async (id, options) => (await accountsCommands()).purgeAccountCommand(id, options));
-  json(
-    accounts
-      .command('telemetry')
-      .description("show or change an account's export of its own traces")
-      .argument('<account>'),
-  )
+    .action(run(accountsCommands, 'updateAccountCommand'));
+  add(accounts, 'purge', 'erase the stored answers of an account', '<account>').action(
+    run(accountsCommands, 'purgeAccountCommand'),
+  );
+  add(accounts, 'telemetry', "show or change an account's export of its own traces", '<account>')
     .option('--endpoint <address>', 'address of OTLP over HTTP; "none" for no export', parseAddress)
     .option('--headers-file <file>', 'JSON file with all headers of each export')
     .option('--sampling <ratio>', 'share of requests, from 0 to 1', parseRatio)
     .option('--no-content', 'export no prompts and answers; only an owner can switch them on')
-    .action(async (id, options) =>
-      (await telemetryCommands()).accountTelemetryCommand(id, options),
-    );
+    .action(run(telemetryCommands, 'accountTelemetryCommand'));
+  adjustment(add(accounts, 'credit', 'add to the balance of an account')).action(
+    run(accountsCommands, 'adjustAccountCommand', 'credit'),
+  );
   adjustment(
-    json(accounts.command('credit').description('add to the balance of an account')),
-  ).action(async (id, options) => (await accountsCommands()).creditAccountCommand(id, options));
-  adjustment(
-    json(
-      accounts
-        .command('debit')
-        .description('subtract from the balance of an account, even below zero'),
-    ),
-  ).action(async (id, options) => (await accountsCommands()).debitAccountCommand(id, options));
+    add(accounts, 'debit', 'subtract from the balance of an account, even below zero'),
+  ).action(run(accountsCommands, 'adjustAccountCommand', 'debit'));
 }
 
 function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('API keys and their limits');
-  limits(json(keys.command('create').description('create a key; it is shown only once')))
+  limits(add(keys, 'create', 'create a key; it is shown only once'))
     .requiredOption('--account <id>', 'the account that the key belongs to')
-    .addOption(
-      keys.createOption('--mode <mode>', 'live or test').choices(modes).makeOptionMandatory(),
-    )
+    .addOption(new Option('--mode <mode>', 'live or test').choices(modes).makeOptionMandatory())
     .option(
       '--owner <member>',
       'user id or e-mail address of the member in whose budget it counts; default: nobody',
       parseMember,
     )
-    .action(async (options) => (await keysCommands()).createKeyCommand(options));
-  json(keys.command('list').description('all keys'))
+    .action(run(keysCommands, 'createKeyCommand'));
+  add(keys, 'list', 'all keys')
     .option('--account <id>', 'only the keys of this account')
-    .action(async (options) => (await keysCommands()).listKeysCommand(options));
-  limits(
-    json(keys.command('update').description("change a key's limits").argument('<key id>')),
-  ).action(async (id, options) => (await keysCommands()).updateKeyCommand(id, options));
-  json(
-    keys
-      .command('assign')
-      .description('give a key to a member, in whose budget it counts')
-      .argument('<key id>'),
-  )
+    .action(run(keysCommands, 'listKeysCommand'));
+  limits(add(keys, 'update', "change a key's limits", '<key id>')).action(
+    run(keysCommands, 'updateKeyCommand'),
+  );
+  add(keys, 'assign', 'give a key to a member, in whose budget it counts', '<key id>')
     .requiredOption(
       '--owner <member>',
       'user id or e-mail address of a member; "none" for nobody',
       parseMember,
     )
-    .action(async (id, options) => (await keysCommands()).assignKeyCommand(id, options));
-  json(
-    keys
-      .command('rotate')
-      .description('give a key a new text; it is shown only once')
-      .argument('<key id>'),
-  )
+    .action(run(keysCommands, 'assignKeyCommand'));
+  add(keys, 'rotate', 'give a key a new text; it is shown only once', '<key id>')
     .option(
       '--overlap <hours>',
       'hours for which the text before works too, at most 720; 0: it ends now',
       parseOverlap,
       24,
     )
-    .action(async (id, options) => (await keysCommands()).rotateKeyCommand(id, options));
-  json(
-    keys
-      .command('disable')
-      .description('disable a key until it is enabled again')
-      .argument('<key id>'),
-  ).action(async (id, options) => (await keysCommands()).switchKeyCommand('disable', id, options));
-  json(keys.command('enable').description('enable a disabled key').argument('<key id>')).action(
-    async (id, options) => (await keysCommands()).switchKeyCommand('enable', id, options),
+    .action(run(keysCommands, 'rotateKeyCommand'));
+  add(keys, 'disable', 'disable a key until it is enabled again', '<key id>').action(
+    run(keysCommands, 'switchKeyCommand', 'disable'),
   );
-  json(keys.command('revoke').description('revoke a key for good').argument('<key id>')).action(
-    async (id, options) => (await keysCommands()).switchKeyCommand('revoke', id, options),
+  add(keys, 'enable', 'enable a disabled key', '<key id>').action(
+    run(keysCommands, 'switchKeyCommand', 'enable'),
+  );
+  add(keys, 'revoke', 'revoke a key for good', '<key id>').action(
+    run(keysCommands, 'switchKeyCommand', 'revoke'),
   );
 }
 
@@ -323,29 +267,24 @@ function addBudgetsCommands(program: Command): void {
     .description('the most that all keys of a member may spend');
   const ofMember = (command: Command) =>
     json(command).argument('<account>').argument('<member>', 'user id or e-mail address');
-  json(
-    budgets
-      .command('list')
-      .description('the budgets of an account, and what live keys have spent')
-      .argument('<account>'),
-  ).action(async (account, options) =>
-    (await budgetsCommands()).listBudgetsCommand(account, options),
-  );
+  add(
+    budgets,
+    'list',
+    'the budgets of an account, and what live keys have spent',
+    '<account>',
+  ).action(run(budgetsCommands, 'listBudgetsCommand'));
   ofMember(budgets.command('set').description('set or change the budget of a member'))
     .option('--daily-usd <amount>', 'most spend in a UTC day; "none" for no limit', parseUsdCap)
     .option('--monthly-usd <amount>', 'most spend in a UTC month; "none" for no limit', parseUsdCap)
-    .action(async (account, member, options) =>
-      (await budgetsCommands()).setBudgetCommand(account, member, options),
-    );
+    .action(run(budgetsCommands, 'setBudgetCommand'));
   ofMember(budgets.command('remove').description('remove the budget of a member')).action(
-    async (account, member, options) =>
-      (await budgetsCommands()).removeBudgetCommand(account, member, options),
+    run(budgetsCommands, 'removeBudgetCommand'),
   );
 }
 
 function addAdminKeysCommands(program: Command): void {
   const keys = program.command('admin-keys').description('keys of the admin API');
-  json(keys.command('create').description('create an admin key; it is shown only once'))
+  add(keys, 'create', 'create an admin key; it is shown only once')
     .requiredOption('--name <name>', 'its name', parseName)
     .requiredOption(
       '--scopes <list>',
@@ -362,134 +301,102 @@ function addAdminKeysCommands(program: Command): void {
       'allowed client addresses and CIDR ranges, separated by commas; "none" for all',
       parseAddressRanges,
     )
-    .action(async (options) => (await adminKeysCommands()).createAdminKeyCommand(options));
-  json(keys.command('list').description('all admin keys')).action(async (options) =>
-    (await adminKeysCommands()).listAdminKeysCommand(options),
+    .action(run(adminKeysCommands, 'createAdminKeyCommand'));
+  add(keys, 'list', 'all admin keys').action(run(adminKeysCommands, 'listAdminKeysCommand'));
+  add(keys, 'revoke', 'revoke an admin key for good', '<key id>').action(
+    run(adminKeysCommands, 'revokeAdminKeyCommand'),
   );
-  json(
-    keys.command('revoke').description('revoke an admin key for good').argument('<key id>'),
-  ).action(async (id, options) => (await adminKeysCommands()).revokeAdminKeyCommand(id, options));
 }
 
 function addUsersCommands(program: Command): void {
   const users = program.command('users').description('the people who use the dashboard');
-  json(users.command('list').description('all users')).action(async (options) =>
-    (await usersCommands()).listUsersCommand(options),
-  );
-  json(
-    users
-      .command('create-link')
-      .description('create a one-time link that invites a user')
-      .argument('<e-mail>'),
-  )
+  add(users, 'list', 'all users').action(run(usersCommands, 'listUsersCommand'));
+  add(users, 'create-link', 'create a one-time link that invites a user', '<e-mail>')
     .option('--account <id>', 'invite to this account; default: a new account')
     .addOption(
-      users
-        .createOption('--role <role>', 'role in the account')
+      new Option('--role <role>', 'role in the account')
         .choices(['owner', 'admin', 'member', 'viewer'])
         .default('owner'),
     )
-    .action(async (email, options) => (await usersCommands()).createLinkCommand(email, options));
-  json(
-    users
-      .command('reset-password')
-      .description('create a one-time link to choose a new password')
-      .argument('<e-mail>'),
-  )
+    .action(run(usersCommands, 'createLinkCommand'));
+  add(users, 'reset-password', 'create a one-time link to choose a new password', '<e-mail>')
     .option('--remove-second-factor', 'also all passkeys: for a user who lost the devices')
-    .action(async (email, options) => (await usersCommands()).resetPasswordCommand(email, options));
-  json(
-    users
-      .command('remove-passkeys')
-      .description('remove all passkeys of a user')
-      .argument('<e-mail>'),
-  ).action(async (email, options) => (await usersCommands()).removePasskeysCommand(email, options));
-  json(
-    users.command('first-run-link').description('create a one-time link for the first user'),
-  ).action(async (options) => (await usersCommands()).firstRunLinkCommand(options));
+    .action(run(usersCommands, 'resetPasswordCommand'));
+  add(users, 'remove-passkeys', 'remove all passkeys of a user', '<e-mail>').action(
+    run(usersCommands, 'removePasskeysCommand'),
+  );
+  add(users, 'first-run-link', 'create a one-time link for the first user').action(
+    run(usersCommands, 'firstRunLinkCommand'),
+  );
 }
 
 function addSecretCommands(program: Command): void {
   const secret = program
     .command('secret')
     .description("the installation's secret and its replacement");
-  json(
-    secret
-      .command('status')
-      .description('show the secrets, and what still needs the previous ones'),
-  ).action(async (options) => (await secretCommands()).secretStatusCommand(options));
-  json(
-    secret.command('rotate').description('create a new secret; the previous one is still accepted'),
-  ).action(async (options) => (await secretCommands()).rotateSecretCommand(options));
-  json(secret.command('retire').description('remove all secrets but the current one'))
+  add(secret, 'status', 'show the secrets, and what still needs the previous ones').action(
+    run(secretCommands, 'secretStatusCommand'),
+  );
+  add(secret, 'rotate', 'create a new secret; the previous one is still accepted').action(
+    run(secretCommands, 'rotateSecretCommand'),
+  );
+  add(secret, 'retire', 'remove all secrets but the current one')
     .option('--force', 'even if something still needs them and stops working')
-    .action(async (options) => (await secretCommands()).retireSecretCommand(options));
+    .action(run(secretCommands, 'retireSecretCommand'));
 }
 
 function addModelsCommands(program: Command): void {
   const models = program.command('models').description('the catalogue');
-  json(models.command('list').description('all models with their prices and live routes')).action(
-    async (options) => (await modelsCommands()).listModelsCommand(options),
+  add(models, 'list', 'all models with their prices and live routes').action(
+    run(modelsCommands, 'listModelsCommand'),
   );
-  json(
-    models
-      .command('check')
-      .description('models without a price, a live route or a second source of the price'),
-  ).action(async (options) => (await modelsCommands()).checkModelsCommand(options));
-  json(
-    models
-      .command('update')
-      .description('compare the catalogue with another price list; changes nothing'),
-  )
+  add(
+    models,
+    'check',
+    'models without a price, a live route or a second source of the price',
+  ).action(run(modelsCommands, 'checkModelsCommand'));
+  add(models, 'update', 'compare the catalogue with another price list; changes nothing')
     .requiredOption(
       '--from <file|package>',
       "LiteLLM's list as a file, or an installed package such as @pydantic/genai-prices",
     )
-    .action(async (options) => (await modelsUpdate()).updateModelsCommand(options));
+    .action(run(modelsUpdate, 'updateModelsCommand'));
 }
 
 function addSettingsCommands(program: Command): void {
   const settings = program
     .command('settings')
     .description('providers, models and prices that are saved in the database');
-  json(settings.command('show').description('the saved fields')).action(async (options) =>
-    (await settingsCommands()).showSettingsCommand(options),
-  );
+  add(settings, 'show', 'the saved fields').action(run(settingsCommands, 'showSettingsCommand'));
   json(
     settings
       .command('set')
       .description('save a field; gateways use it within two seconds')
       .argument('<field>', 'such as providers.openai.api_key')
       .argument('<value>', 'a text or JSON; - reads it from standard input'),
-  ).action(async (field, value, options) =>
-    (await settingsCommands()).setSettingCommand(field, value, options),
-  );
+  ).action(run(settingsCommands, 'setSettingCommand'));
   json(
     settings
       .command('unset')
       .description('remove a saved field or entry')
       .argument('<field>', 'such as models["my-model"]'),
-  ).action(async (field, options) =>
-    (await settingsCommands()).unsetSettingCommand(field, options),
-  );
-  json(settings.command('versions').description('the last 100 versions')).action(async (options) =>
-    (await settingsCommands()).listVersionsCommand(options),
+  ).action(run(settingsCommands, 'unsetSettingCommand'));
+  add(settings, 'versions', 'the last 100 versions').action(
+    run(settingsCommands, 'listVersionsCommand'),
   );
   json(
     settings
       .command('restore')
       .description('go back to an earlier version')
       .argument('<version>', 'its number', parseVersion),
-  ).action(async (version, options) =>
-    (await settingsCommands()).restoreSettingsCommand(version, options),
+  ).action(run(settingsCommands, 'restoreSettingsCommand'));
+  add(program, 'reload', 'have every gateway read its configuration file again').action(
+    run(settingsCommands, 'reloadCommand'),
   );
-  json(
-    program.command('reload').description('have every gateway read its configuration file again'),
-  ).action(async (options) => (await settingsCommands()).reloadCommand(options));
   const config = program.command('config').description('the configuration file');
-  json(
-    config.command('export').description('the file with the saved settings in it, as a new file'),
-  ).action(async (options) => (await settingsCommands()).exportSettingsCommand(options));
+  add(config, 'export', 'the file with the saved settings in it, as a new file').action(
+    run(settingsCommands, 'exportSettingsCommand'),
+  );
 }
 
 function addImportCommands(program: Command): void {
@@ -507,10 +414,25 @@ function addImportCommands(program: Command): void {
     .option('--database <url>', 'its PostgreSQL database')
     .option('--config <file>', 'its config.yaml')
     .option('--credit-usd <amount>', 'credit this to each account that comes', parseUsd)
-    .action(async (options) => (await importCommands()).importLiteLlmCommand(options));
+    .action(run(importCommands, 'importLiteLlmCommand'));
   from(imports.command('new-api').description("from new-api's or one-api's database"))
     .requiredOption('--database <url>', 'its SQLite file or PostgreSQL database')
-    .action(async (options) => (await importCommands()).importNewApiCommand(options));
+    .action(run(importCommands, 'importNewApiCommand'));
+}
+
+/** Returns the action of a command: loads its code, then runs it. `first`: before what is given. */
+function run<Module>(load: () => Promise<Module>, name: keyof Module, ...first: string[]) {
+  return async (...given: unknown[]) => {
+    const command = (await load())[name] as (...all: unknown[]) => Promise<void>;
+    await command(...first, ...given);
+  };
+}
+
+/** Adds a command, with its arguments. */
+function add(parent: Command, name: string, description: string, ...given: string[]): Command {
+  const command = json(parent.command(name).description(description));
+  for (const argument of given) command.argument(argument);
+  return command;
 }
 
 function json(command: Command): Command {
@@ -556,9 +478,10 @@ function limits(command: Command): Command {
       parseDays,
     )
     .addOption(
-      command
-        .createOption('--cache-marks <on|off>', 'mark its prompts for providers’ caches, or not')
-        .choices(['on', 'off']),
+      new Option(
+        '--cache-marks <on|off>',
+        'mark its prompts for providers’ caches, or not',
+      ).choices(['on', 'off']),
     );
 }
 
