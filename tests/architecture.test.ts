@@ -116,7 +116,6 @@ const entries = [
   'domain/ledger/sqlite/worker.ts',
   'domain/ledger/seals/look-thread.ts',
   'threads/http-thread.ts',
-  ...globSync('**/write-docs.ts', { cwd: source }),
 ];
 
 function importsOf(file: string): Import[] {

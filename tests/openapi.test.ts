@@ -1,4 +1,4 @@
-// The API's descriptions are valid OpenAPI, up to date in docs/, and break no client unasked.
+// The API's descriptions are valid OpenAPI, and break no client unasked.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { errorKinds } from '../src/canonical/errors.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { isObject, type JsonObject } from '../src/lib/json.ts';
-import { declaredChanges, findBreakingChanges } from '../src/reference/breaking-changes.ts';
+import { declaredChanges, findBreakingChanges } from '../scripts/docs/breaking-changes.ts';
 import fieldDescriptions from '../src/reference/field-descriptions.json' with { type: 'json' };
 import { dashboardDocument, publicDocument } from '../src/reference/reference.ts';
 import type { Json } from './support/plain/reading.ts';
@@ -49,10 +49,6 @@ for (const [name, document] of Object.entries({
     }
   });
 }
-
-test('docs/openapi.json is up to date', () => {
-  assert.deepEqual(published, current, 'run npm run docs');
-});
 
 test('no change since docs/openapi.json breaks clients, except declared ones', () => {
   const declared = declaredChanges(read('breaking-changes.md'));

@@ -1,15 +1,12 @@
 // Checks the data in catalog/images.json: every entry is complete and plausible, and no known fact
 // is missing or changed.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ImageModelEntry } from '../../config/image-model-schema.ts';
 import { imageParametersOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { loadConfig } from '../../config/load.ts';
 import { compileSchema } from '../../lib/schema.ts';
-import { replaceImageTables } from './image-tables.ts';
 import { loadCatalog, readBuiltInCatalog } from './load-catalog.ts';
 import { loadImageModels, readBuiltInImageCatalog } from './load-image-catalog.ts';
 
@@ -77,17 +74,5 @@ test("a provider's usual API key is enough to enable its models", () => {
   assert.deepEqual(
     ['OPENAI_API_KEY', 'BFL_API_KEY', 'GEMINI_API_KEY', 'XAI_API_KEY'].map(liveWith),
     [4, 3, 3, 0],
-  );
-});
-
-test('docs/images.md matches the data', () => {
-  const text = readFileSync(
-    join(import.meta.dirname, '..', '..', '..', 'docs', 'images.md'),
-    'utf8',
-  );
-  assert.equal(
-    replaceImageTables(text, models),
-    text,
-    'run: node_modules/.bin/tollgate-node src/domain/catalog/write-docs.ts',
   );
 });

@@ -1,8 +1,8 @@
 // The JSON Schema of the file for editors, published as docs/config.schema.json. It describes what
 // may be written, which is more than the final values: fields with a default may be missing, and
 // `${VARIABLE}` may replace a number.
-import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
-import { ConfigFile } from './schema.ts';
+import { asFieldSchema, branchesOf, type FieldSchema } from '../../src/config/field-schema.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
 
 const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' } as const;
 

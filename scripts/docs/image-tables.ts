@@ -6,19 +6,12 @@ import type {
   ImageTokenPrices,
   PicosByTier,
   SizeRule,
-} from '../../terms/image-model.ts';
-import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
+} from '../../src/terms/image-model.ts';
+import { usdFromPicos, usdPerMillionFromPicos } from '../../src/lib/money.ts';
 
-const begin =
-  '<!-- images: begin (made from catalog/images.json by src/domain/catalog/write-docs.ts) -->';
-const end = '<!-- images: end -->';
-
-/** Replaces the tables between the two markers and keeps everything else. */
-export function replaceImageTables(text: string, models: readonly ImageModel[]): string {
-  const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
-  if (start === -1 || stop < start)
-    throw new Error(`docs/images.md has no markers; restore these lines: ${begin} and ${end}`);
-  return `${text.slice(0, start)}${begin}\n${modelTable(models)}\n${familyTable(models)}${text.slice(stop)}`;
+/** Returns both tables in Markdown. */
+export function imageTables(models: readonly ImageModel[]): string {
+  return `${modelTable(models)}\n${familyTable(models)}`;
 }
 
 function modelTable(models: readonly ImageModel[]): string {

@@ -1,6 +1,6 @@
 // Finds what a new version of an OpenAPI document takes away from clients of the old one. A request
 // that was accepted must still be accepted, and an answer must still have what it promised.
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject } from '../../src/lib/json.ts';
 
 /**
  * Returns one line for each breaking change, such as `GET /v1/usage: the answer 200

@@ -1,25 +1,9 @@
 // Generates the table of all fields in docs/configuration.md from the schema.
-import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
-import { ConfigFile } from './schema.ts';
+import { asFieldSchema, branchesOf, type FieldSchema } from '../../src/config/field-schema.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
 
-const tableBegin =
-  '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
-const tableEnd = '<!-- fields: end -->';
-
-/** Returns docs/configuration.md with a new table. Everything outside the two marks is kept. */
-export function replaceFieldTable(text: string): string {
-  const [before, rest] = splitAt(text, tableBegin);
-  const [, after] = splitAt(rest, tableEnd);
-  return `${before}${tableBegin}\n${fieldTable()}${tableEnd}${after}`;
-}
-
-function splitAt(text: string, mark: string): [before: string, after: string] {
-  const at = text.indexOf(mark);
-  if (at === -1) throw new Error(`docs/configuration.md has lost its mark: ${mark}`);
-  return [text.slice(0, at), text.slice(at + mark.length)];
-}
-
-function fieldTable(): string {
+/** Returns the table in Markdown. */
+export function fieldTable(): string {
   const rows = fieldsOf(asFieldSchema(ConfigFile), '').map(
     ({ path, schema }) =>
       `| \`${path}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${schema.description} |`,
