@@ -1,16 +1,17 @@
 // Claude on Bedrock and Vertex: a Messages request whose model stands in the path, and what the clouds
-// refuse of it. Fields that name state or servers are refused everywhere (formats/messages).
+// lack of it. Fields that name state or servers are refused everywhere (formats/messages).
 import { invalidRequest } from '../canonical/errors.ts';
+import { editItems } from '../formats/edit-json.ts';
 import { asCloudMarks } from '../formats/messages/cache-marks.ts';
 import { hasUrlDocument, listUrlImages } from '../formats/messages/url-images.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 
 type CloudOfClaude = {
   /** Its name, for errors. */
   readonly cloud: string;
   /** What it calls the version of the API. */
   readonly version: string;
-  /** It checks the arguments of this model's tools. */
+  /** It knows `strict` of this model's tools. */
   readonly takesStrict: boolean;
 };
 
@@ -20,12 +21,23 @@ type CloudOfClaude = {
  */
 export function asCloudBody(
   body: JsonObject,
-  { version, ...there }: CloudOfClaude,
+  { cloud, version, takesStrict }: CloudOfClaude,
   ignored: Set<string>,
 ): JsonObject {
-  refuseUnknown(body, there);
+  refuseUnknown(body, cloud);
   const { model: _model, service_tier: _tier, ...rest } = asCloudMarks(body, ignored);
-  return { anthropic_version: version, ...rest };
+  const tools = takesStrict ? rest.tools : withoutStrict(rest.tools, ignored);
+  return { anthropic_version: version, ...rest, ...(tools !== undefined && { tools }) };
+}
+
+/** Leaves `strict` out, which is refused even when it is false. */
+function withoutStrict(tools: unknown, ignored: Set<string>): unknown {
+  return editItems(tools, (tool) => {
+    if (!('strict' in tool)) return tool;
+    const { strict, ...rest } = tool;
+    if (strict === true) ignored.add('tools.strict');
+    return rest;
+  });
 }
 
 /** What both clouds know, as others found by trying (PyPI `litellm` 1.110.2, read 2026-11-29). */
@@ -49,10 +61,7 @@ export const cloudBetas: Readonly<Record<'bedrock' | 'vertex', ReadonlySet<strin
   ]),
 };
 
-function refuseUnknown(
-  body: JsonObject,
-  { cloud, takesStrict }: Omit<CloudOfClaude, 'version'>,
-): void {
+function refuseUnknown(body: JsonObject, cloud: string): void {
   const [image] = listUrlImages({ body });
   if (image)
     throw invalidRequest(
@@ -66,11 +75,4 @@ function refuseUnknown(
     );
   if (body['speed'] === 'fast')
     throw invalidRequest('speed', `speed: ${cloud} has no fast mode; leave it out`);
-  const tools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : [];
-  const strict = takesStrict ? -1 : tools.findIndex((tool) => tool['strict'] === true);
-  if (strict !== -1)
-    throw invalidRequest(
-      `tools[${strict}].strict`,
-      `tools[${strict}].strict: ${cloud} does not check the arguments of this model's tools; leave it out`,
-    );
 }

@@ -648,11 +648,9 @@ test('Vertex counts the input of Claude at one address, so the body names the mo
 
 test('what Claude cannot do on a cloud is refused by name, or served by another route', async () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } };
-  const tool = { name: 'f', input_schema: { type: 'object' } };
   const refused = [
     [{ messages: [{ role: 'user', content: [image] }] }, 'messages[0].content[0].source'],
     [{ speed: 'fast' }, 'speed'],
-    [{ tools: [{ ...tool, strict: true }] }, 'tools[0].strict'],
   ] as const;
   gateway.upstream.on('/keyed/anthropic/v1/messages', answerContent('messages', content));
   for (const [fields, field] of refused)
@@ -672,6 +670,42 @@ test('what Claude cannot do on a cloud is refused by name, or served by another 
       assert.equal(reply.status, 400, reply.text);
       assert.ok(reply.text.includes(field), reply.text);
     }
+});
+
+test('a cloud that does not know `strict` of tools gets them without, and the answer says so', async () => {
+  const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
+  const vertex =
+    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict';
+  const bedrock = '/bearer/model/us.anthropic.claude-sonnet-5/invoke';
+  const older = '/signed/model/anthropic.claude-haiku-4-5/invoke';
+  for (const path of [vertex, bedrock, older])
+    gateway.upstream.on(path, answerContent('messages', content));
+  for (const [model, isTaken] of [
+    ['vertex-claude', false],
+    ['bedrock-claude', false],
+    ['cached-claude', true],
+  ] as const)
+    for (const strict of [true, false])
+      for (const client of endpoints) {
+        const tool = {
+          chat: { type: 'function', function: { name: 'f', parameters, strict } },
+          responses: { type: 'function', name: 'f', parameters, strict },
+          messages: { name: 'f', input_schema: parameters, strict },
+        }[client.name];
+        const body = client.body({ model, tools: [tool] });
+        const { reply, asked } = await gateway.recordUpstream(() =>
+          gateway.post(client.path, { key, body }),
+        );
+        assert.equal(reply.status, 200, reply.text);
+        const [sent] = (asked[0]!.body as { tools: readonly JsonObject[] }).tools;
+        assert.equal(sent!['strict'], isTaken ? strict : undefined, `${model} ${client.name}`);
+        const ignored = String(reply.headers['x-service-ignored'] ?? '').split(/, ?/);
+        assert.equal(
+          ignored.includes('tools.strict'),
+          strict && !isTaken,
+          `${model} ${ignored.join()}`,
+        );
+      }
 });
 
 test('Claude on Vertex gets the betas that are known there', async () => {
