@@ -57,6 +57,7 @@ test('what an SDK acts on is read inside `error` and, where a host has none, bes
   assert.deepEqual(readVendorError({ code: 'invalid-argument', error: 'a' }), {
     vendor: { code: 'invalid-argument' },
   });
-  assert.deepEqual(readVendorError({ error: { code: 429 } }), {});
+  for (const code of [429, '404'])
+    assert.deepEqual(readVendorError({ error: { code } }), {}, 'a status is no code');
   for (const none of [null, 'x', [], {}]) assert.deepEqual(readVendorError(none), {});
 });

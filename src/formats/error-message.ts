@@ -57,7 +57,8 @@ export function readVendorError(body: unknown): { readonly vendor?: VendorError 
   const { param, code, details } = error;
   const vendor = {
     ...(typeof param === 'string' && { param }),
-    ...(typeof code === 'string' && { code }),
+    // Azure repeats the status there, as text.
+    ...(typeof code === 'string' && !/^\d+$/.test(code) && { code }),
     ...(isObject(details) && { details }),
   };
   return Object.keys(vendor).length > 0 ? { vendor } : {};

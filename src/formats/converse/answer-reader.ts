@@ -24,6 +24,8 @@ export class AnswerReader {
 
   /** Throws UnreadableAnswer on a call without a name. */
   read(name: string, event: JsonObject): StreamEvent[] {
+    // What follows the stop reason is no part of the answer, except for its usage.
+    if (this.hasStopped && name !== 'metadata') return [];
     switch (name) {
       case 'messageStart':
         return this.#start();

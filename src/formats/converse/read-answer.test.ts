@@ -81,3 +81,16 @@ test('what is no answer is not read, but its cost is', () => {
   assert.throws(() => converse.readAnswer(broken), UnreadableAnswer);
   assert.equal(converse.readBilledAnswer(broken)!.usage!.outputTokens, 7);
 });
+
+test('what follows the stop reason of a stream is no part of the answer, except for its usage', () => {
+  const reader = converse.readStream();
+  const push = (event: string, data: object) => reader.push({ event, data: JSON.stringify(data) });
+  push('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } });
+  push('messageStop', { stopReason: 'end_turn' });
+  assert.deepEqual(push('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'b' } }), []);
+  assert.deepEqual(push('messageStop', { stopReason: 'malformed_model_output' }), []);
+  push('metadata', { usage });
+  const [finish] = reader.end();
+  assert.ok(finish?.type === 'finish' && finish.stop.reason === 'end');
+  assert.equal(finish.usage!.outputTokens, 7);
+});

@@ -26,14 +26,10 @@ const answerDepthMax = 1_000;
  * brackets takes 0.2 s.
  */
 const deepBytesMax = 1024 * 1024;
+/** Server-sent events, and AWS's binary ones. */
+const eventTypes = ['text/event-stream', 'application/vnd.amazon.eventstream'];
 /** Some hosts send events as plain bytes, or without a content type. */
-const streamTypes = new Set([
-  'text/event-stream',
-  'application/vnd.amazon.eventstream',
-  'text/plain',
-  'application/octet-stream',
-  '',
-]);
+const streamTypes = new Set([...eventTypes, 'text/plain', 'application/octet-stream', '']);
 
 export function planBody(
   head: AnswerHead,
@@ -46,7 +42,7 @@ export function planBody(
   if (encoding !== 'identity')
     return refuseBilled(`the answer is compressed (${encoding}) although that was not asked for`);
   const type = contentType(head.headers);
-  if (!wantsStream && type === 'text/event-stream')
+  if (!wantsStream && eventTypes.includes(type))
     return refuseBilled('a stream came where JSON was asked for');
   if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
   // JSON instead of a stream is an error with a status of success. It is read for its message or
