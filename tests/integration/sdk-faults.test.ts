@@ -8,6 +8,7 @@ import OpenAI, * as openaiErrors from 'openai';
 import type { WireName } from '../support/answers.ts';
 import { faultModel, startFaultGateway } from '../support/fault-gateway.ts';
 import { answerText, faultMark } from '../support/fault-server.ts';
+import { hostNamed } from '../support/model-hosts.ts';
 import { faults, type Expected, type Fault } from '../support/faults.ts';
 
 const faulty = await startFaultGateway({ log: { level: 'error' } });
@@ -130,7 +131,7 @@ async function tell(
   { wire, fault, stream, times }: Case,
   counts: { answers: number; errors: number },
 ): Promise<void> {
-  const expected = fault.expect({ wire, stream, straight: true });
+  const expected = fault.expect({ host: hostNamed(wire), stream, straight: true });
   if (!expected) return;
   const cell = `${wire}-${fault.name}-${stream}-${times}`;
   const where = `${cell}, as ${expected.kind}`;

@@ -1,4 +1,5 @@
-// Provider answers in the four wire formats, whole and streamed, built from a text and its usage.
+// Provider answers in the wire formats, whole and streamed, built from a text and its usage.
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import { answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
 
 /** Tokens in disjoint buckets. Each wire format groups them differently. */
@@ -14,6 +15,7 @@ export type Tokens = {
 export type Content = { readonly text: string; readonly tokens: Tokens | null };
 
 export type WireName = 'responses' | 'chat' | 'messages';
+/** The upstream formats whose streams are server-sent events. */
 export type UpstreamWireName = WireName | 'gemini';
 
 /** The frames of a stream, split where tests cut it. */
@@ -26,7 +28,7 @@ export type StreamFrames = {
 
 const wires: Readonly<
   Record<
-    UpstreamWireName,
+    UpstreamFormatName,
     {
       readonly whole: (content: Content) => object;
       readonly frames: (content: Content) => StreamFrames;
@@ -37,13 +39,14 @@ const wires: Readonly<
   chat: { whole: chatBody, frames: chatFrames },
   messages: { whole: messageBody, frames: messageFrames },
   gemini: { whole: geminiBody, frames: geminiFrames },
+  converse: { whole: converseBody, frames: converseFrames },
 };
 
-export function wholeAnswer(wire: UpstreamWireName, content: Content): object {
+export function wholeAnswer(wire: UpstreamFormatName, content: Content): object {
   return wires[wire].whole(content);
 }
 
-export function streamFrames(wire: UpstreamWireName, content: Content): StreamFrames {
+export function streamFrames(wire: UpstreamFormatName, content: Content): StreamFrames {
   return wires[wire].frames(content);
 }
 
@@ -318,4 +321,49 @@ function geminiFrames({ text, tokens }: Content): StreamFrames {
     ...(tokens && { usageMetadata: geminiUsage(tokens) }),
   };
   return { start: [], deltas: wordsOf(text).map((word) => frame(word)), end: [{ data: last }] };
+}
+
+function converseBody({ text, tokens }: Content): object {
+  return {
+    output: { message: { role: 'assistant', content: [{ text }] } },
+    stopReason: 'end_turn',
+    ...(tokens && { usage: converseUsage(tokens) }),
+    metrics: { latencyMs: 1 },
+  };
+}
+
+function converseUsage({
+  input,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+  output,
+}: Tokens): object {
+  return {
+    inputTokens: input,
+    cacheReadInputTokens: cacheRead,
+    cacheWriteInputTokens: cacheWrite + cacheWrite1h,
+    ...(cacheWrite1h > 0 && { cacheDetails: [{ ttl: '1h', inputTokens: cacheWrite1h }] }),
+    outputTokens: output,
+    totalTokens: input + cacheRead + cacheWrite + cacheWrite1h + output,
+  };
+}
+
+/** The usage comes behind the stop reason. */
+function converseFrames({ text, tokens }: Content): StreamFrames {
+  const frame = (event: string, data: object): SseFrame => ({ event, data });
+  return {
+    start: [frame('messageStart', { role: 'assistant' })],
+    deltas: wordsOf(text).map((word) =>
+      frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: word } }),
+    ),
+    end: [
+      frame('contentBlockStop', { contentBlockIndex: 0 }),
+      frame('messageStop', { stopReason: 'end_turn' }),
+      frame('metadata', {
+        ...(tokens && { usage: converseUsage(tokens) }),
+        metrics: { latencyMs: 1 },
+      }),
+    ],
+  };
 }

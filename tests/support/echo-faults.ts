@@ -2,10 +2,12 @@
 // The client that sent the refused request may see the message, without the key. Nobody else may
 // see any of it.
 import type { Expected, Fault } from './faults.ts';
+import { errorBodyOf, errorFrameOf } from './host-errors.ts';
 import {
   begunFramesOf,
   chunkedAnswer,
   httpAnswer,
+  typeOf,
   type FaultCall,
   type PlayFault,
 } from './fault-server.ts';
@@ -14,15 +16,13 @@ const failed: Expected = { kind: 'refused', code: 'upstream_error' };
 
 /** Everything a provider could quote, as text. */
 function quote({ request: { head, body } }: FaultCall): string {
-  const key = /^(?:authorization: *bearer|x-api-key:|x-goog-api-key:) *(\S+)/im.exec(head)?.[1];
+  const key = /^(?:authorization: *bearer|x-api-key:|x-goog-api-key:|api-key:) *(\S+)/im.exec(
+    head,
+  )?.[1];
   return `The key ${key} of org-0123456789abcdef (https://${key}:x@internal.provider.example/${key}?key=${key}) cannot: ${body}`;
 }
 
-const errorOf = (call: FaultCall) =>
-  JSON.stringify({
-    type: 'error',
-    error: { type: 'api_error', message: quote(call), debug: call.request },
-  });
+const errorOf = (call: FaultCall) => errorBodyOf(call, quote(call), { debug: call.request });
 
 function echo(
   name: string,
@@ -85,12 +85,7 @@ export const echoFaults: readonly Fault[] = [
   ),
   echo('no-http', (call) => `${quote(call)}\r\n\r\n`, failed),
   echo('under-200', (call) => httpAnswer(errorOf(call)), failed),
-  echo(
-    'no-json',
-    (call) =>
-      httpAnswer(quote(call), { type: call.stream ? 'text/event-stream' : 'application/json' }),
-    failed,
-  ),
+  echo('no-json', (call) => httpAnswer(quote(call), { type: typeOf(call) }), failed),
   echo(
     'content-type',
     (call) =>
@@ -101,12 +96,13 @@ export const echoFaults: readonly Fault[] = [
   ),
   echo(
     'event',
-    (call) => chunkedAnswer([...begunFramesOf(call), { event: 'error', data: errorOf(call) }]),
+    (call) => chunkedAnswer(call, [...begunFramesOf(call), errorFrameOf(call, quote(call))]),
     ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
   ),
   echo(
     'frame',
-    (call) => chunkedAnswer([...begunFramesOf(call), `data: {${JSON.stringify(quote(call))}\n\n`]),
+    (call) =>
+      chunkedAnswer(call, [...begunFramesOf(call), `data: {${JSON.stringify(quote(call))}\n\n`]),
     ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
   ),
 ];

@@ -15,14 +15,20 @@ function encodeMessage(
     }),
   );
   const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
-  const prelude = Buffer.alloc(12);
-  prelude.writeUInt32BE(16 + head.length + body.length, 0);
-  prelude.writeUInt32BE(head.length, 4);
-  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  const prelude = encodePrelude(16 + head.length + body.length, head.length);
   const message = Buffer.concat([prelude, head, body]);
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32BE(crc32(message), 0);
   return Buffer.concat([message, checksum]);
+}
+
+/** The lengths of a message and of its headers, with their checksum. */
+export function encodePrelude(totalBytes: number, headerBytes: number): Buffer {
+  const prelude = Buffer.alloc(12);
+  prelude.writeUInt32BE(totalBytes, 0);
+  prelude.writeUInt32BE(headerBytes, 4);
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  return prelude;
 }
 
 /** An event of Converse, or `chunk` of invoke. */
@@ -37,17 +43,22 @@ export function encodeText(type: string, payload: string): Buffer {
   );
 }
 
-/** An event of a vendor, as `invoke` wraps it. */
-export function encodeInvoked(event: object): Buffer {
-  return encodeEvent('chunk', {
-    bytes: Buffer.from(JSON.stringify(event)).toString('base64'),
-    p: 'abc',
-  });
+/** An event of a vendor, as `invoke` wraps it; text is sent as it is. */
+export function encodeInvoked(event: object | string): Buffer {
+  const text = typeof event === 'string' ? event : JSON.stringify(event);
+  return encodeEvent('chunk', { bytes: Buffer.from(text).toString('base64'), p: 'abc' });
 }
 
 export function encodeException(type: string, message: string): Buffer {
   return encodeMessage(
     { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' },
     { message },
+  );
+}
+
+export function encodeError(code: string, message: string): Buffer {
+  return encodeMessage(
+    { ':error-code': code, ':error-message': message, ':message-type': 'error' },
+    '',
   );
 }

@@ -1,7 +1,5 @@
-// A gateway with short timeouts in front of the fault server, with a model for each upstream
-// format.
+// A gateway with short timeouts in front of the fault server, with a model for each host.
 import { endpoints, type Endpoint } from './endpoints.ts';
-import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
 import {
@@ -11,6 +9,7 @@ import {
   type GatewayConfig,
   type TestGateway,
 } from './gateway.ts';
+import { hostProviders, modelHosts, type HostName, type ModelHost } from './model-hosts.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import type { Program } from './program.ts';
 import type { RunningApp } from './running-app.ts';
@@ -20,18 +19,16 @@ import { modelLimits } from './usage-faults.ts';
 export type FaultPair = {
   readonly name: string;
   readonly client: Endpoint;
-  readonly wire: UpstreamWireName;
+  readonly host: ModelHost;
   readonly straight: boolean;
 };
 
-const wires: readonly UpstreamWireName[] = ['responses', 'chat', 'messages', 'gemini'];
-
 export const faultPairs: readonly FaultPair[] = endpoints.flatMap((client) =>
-  wires.map((wire) => ({
-    name: `${client.name} on ${wire}`,
+  modelHosts.map((host) => ({
+    name: `${client.name} on ${host.name}`,
     client,
-    wire,
-    straight: client.name === wire,
+    host,
+    straight: client.name === host.wire,
   })),
 );
 
@@ -42,8 +39,8 @@ export const faultPrices = { input: 3, output: 15, cache_read: 0.5 };
  * Models for refused connections: a request cannot cause one, so they use a port without a
  * listener.
  */
-export function faultModel(wire: UpstreamWireName, isRefused = false): string {
-  return `${isRefused ? 'refused' : 'faulty'}-${wire}`;
+export function faultModel(host: HostName, isRefused = false): string {
+  return `${isRefused ? 'refused' : 'faulty'}-${host}`;
 }
 
 /**
@@ -82,9 +79,9 @@ async function startWith<Started extends Installation>(
   const gateway = await start({
     providers: { ...providersAt(server.url, ''), ...providersAt(closedUrl, 'refused-') },
     models: Object.fromEntries(
-      wires.flatMap((wire) => [
-        [faultModel(wire), modelOf(wire, '')],
-        [faultModel(wire, true), modelOf(wire, 'refused-')],
+      modelHosts.flatMap((host) => [
+        [faultModel(host.name), modelOf(host, '')],
+        [faultModel(host.name, true), modelOf(host, 'refused-')],
       ]),
     ),
     metrics: { token: metricsToken },
@@ -100,15 +97,7 @@ async function startWith<Started extends Installation>(
   };
 }
 
-const routes = {
-  responses: { provider: 'openai', api: 'responses' },
-  chat: { provider: 'openai', api: 'chat' },
-  messages: { provider: 'anthropic' },
-  gemini: { provider: 'google' },
-} as const;
-
-function modelOf(wire: UpstreamWireName, prefix: string): object {
-  const { provider, ...route } = routes[wire];
+function modelOf({ route: { provider, ...route } }: ModelHost, prefix: string): object {
   return {
     routes: [{ ...route, provider: prefix + provider, model: 'upstream-model' }],
     context_tokens: modelLimits.input,
@@ -135,11 +124,12 @@ function providersAt(url: string, prefix: string): object {
       total_ms: faultTimeouts.totalMs,
     },
   };
-  return {
-    [`${prefix}openai`]: { kind: 'openai', base_url: `${url}/v1`, ...common },
-    [`${prefix}anthropic`]: { kind: 'anthropic', base_url: url, ...common },
-    [`${prefix}google`]: { kind: 'google', base_url: url, ...common },
-  };
+  return Object.fromEntries(
+    Object.entries(hostProviders(url)).map(([name, provider]) => [
+      prefix + name,
+      { ...provider, ...common },
+    ]),
+  );
 }
 
 /** A port that never has a listener. A free port could belong to another test a moment later. */

@@ -1,6 +1,6 @@
 // An upstream that breaks HTTP itself, on raw sockets: half a head, a wrong length or a broken
-// chunk, which node:http never sends. It serves the paths of all four wire formats. Each request
-// names its fault in its own text, so any number can run at once:
+// chunk, which node:http never sends. It serves the paths of all hosts, and writes texts with a byte
+// for each character. Each request names its fault in its own text, so any number can run at once:
 //
 //   const server = await startFaultServer(faults);  // tests/support/faults.ts
 //   … 'Hello [[fault reset-mid-body cell-17 1]]' …  // the first request of cell-17 fails, later ones succeed
@@ -12,13 +12,14 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { type CancelTimer, type Clock, systemClock } from '../../src/lib/clock.ts';
-import { streamFrames, wholeAnswer, type Content, type UpstreamWireName } from './answers.ts';
+import { streamFrames, wholeAnswer, type Content } from './answers.ts';
+import { asksForStream, encodeFrames, hostOf, streamType, type ModelHost } from './model-hosts.ts';
 import { flushEventLoop, TestClock } from './test-clock.ts';
-import { framesText, type SseFrame } from './upstream.ts';
+import type { SseFrame } from './upstream.ts';
 
 /** The input of a fault: one request, its socket, and the good answer to it. */
 export type FaultCall = {
-  readonly wire: UpstreamWireName;
+  readonly host: ModelHost;
   readonly stream: boolean;
   /** The raw request, for providers that quote it. */
   readonly request: { readonly head: string; readonly body: string };
@@ -233,13 +234,9 @@ function callOn(
   { cell, clock, silences }: Serving & { readonly cell: string },
 ): FaultCall {
   const path = request.head.split(' ', 2)[1] ?? '';
-  const wire = wireOf(path);
   return {
-    wire,
-    stream:
-      wire === 'gemini'
-        ? path.includes(':streamGenerateContent')
-        : /"stream":true/.test(request.body),
+    host: hostOf(path),
+    stream: asksForStream(path, request.body),
     request,
     content: { text: answerText(cell), tokens: goodTokens },
     write: (bytes) => write(socket, bytes),
@@ -260,12 +257,6 @@ function callOn(
   };
 }
 
-function wireOf(path: string): UpstreamWireName {
-  if (path.includes('/chat/completions')) return 'chat';
-  if (path.includes('/responses')) return 'responses';
-  return path.includes('/messages') ? 'messages' : 'gemini';
-}
-
 function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   if (socket.destroyed || bytes.length === 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -274,7 +265,7 @@ function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
       resolve();
     };
     socket.once('close', settle);
-    socket.write(bytes, settle);
+    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, settle);
   });
 }
 
@@ -291,28 +282,33 @@ function refuseUnknown(fault: string): PlayFault {
 export const playGood: PlayFault = async (call) => call.write(goodAnswer(call));
 
 export function goodAnswer(call: FaultCall): string {
-  return call.stream ? chunkedAnswer(framesOf(call)) : httpAnswer(wholeText(call));
+  return call.stream ? chunkedAnswer(call, framesOf(call)) : httpAnswer(wholeText(call));
 }
 
-export function wholeText({ wire, content }: Pick<FaultCall, 'wire' | 'content'>): string {
-  return JSON.stringify(wholeAnswer(wire, content));
+export function wholeText({ host, content }: Pick<FaultCall, 'host' | 'content'>): string {
+  return JSON.stringify(wholeAnswer(host.wire, content));
+}
+
+/** What the good answer says it is. */
+export function typeOf({ host, stream }: Pick<FaultCall, 'host' | 'stream'>): string {
+  return stream ? streamType(host.framing) : 'application/json';
 }
 
 /** Every frame of the good stream. */
 export function framesOf({
-  wire,
+  host,
   content,
-}: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
-  const { start, deltas, end } = streamFrames(wire, content);
+}: Pick<FaultCall, 'host' | 'content'>): readonly SseFrame[] {
+  const { start, deltas, end } = streamFrames(host.wire, content);
   return [...start, ...deltas, ...end];
 }
 
 /** The stream's start and first words. */
 export function begunFramesOf({
-  wire,
+  host,
   content,
-}: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
-  const { start, deltas } = streamFrames(wire, content);
+}: Pick<FaultCall, 'host' | 'content'>): readonly SseFrame[] {
+  const { start, deltas } = streamFrames(host.wire, content);
   return [...start, ...deltas.slice(0, 3)];
 }
 
@@ -330,33 +326,46 @@ export function httpAnswer(
   const lines = [
     `HTTP/1.1 ${status}`,
     `Content-Type: ${type}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Length: ${body.length}`,
     ...headers,
   ];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
+type Framed = Pick<FaultCall, 'host'>;
+
 /** A stream with one HTTP chunk per frame, as servers usually send it. */
-export function chunkedAnswer(frames: readonly SseFrame[], options?: HeadOptions): string {
-  return `${chunkedHead(options)}${chunks(frames)}0\r\n\r\n`;
+export function chunkedAnswer(
+  call: Framed,
+  frames: readonly SseFrame[],
+  options?: HeadOptions,
+): string {
+  return `${openChunkedAnswer(call, frames, options)}0\r\n\r\n`;
 }
 
 /** The same without the last chunk: the answer is unfinished. */
-export function openChunkedAnswer(frames: readonly SseFrame[], options?: HeadOptions): string {
-  return chunkedHead(options) + chunks(frames);
+export function openChunkedAnswer(
+  call: Framed,
+  frames: readonly SseFrame[],
+  { status = '200 OK', type = streamType(call.host.framing), headers = [] }: HeadOptions = {},
+): string {
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}`,
+    'Transfer-Encoding: chunked',
+    ...headers,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${chunks(call, frames)}`;
 }
 
-function chunkedHead({
-  status = '200 OK',
-  type = 'text/event-stream',
-  headers = [],
-}: HeadOptions = {}): string {
-  return `${[`HTTP/1.1 ${status}`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked', ...headers].join('\r\n')}\r\n\r\n`;
-}
-
-export function chunks(frames: readonly SseFrame[]): string {
+export function chunks(call: Framed, frames: readonly SseFrame[]): string {
   return frames
-    .map((frame) => framesText([frame]))
-    .map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+    .map((frame) => bytesOf(call, [frame]))
+    .map((bytes) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`)
     .join('');
+}
+
+/** The frames as the host writes them, a character for each byte. */
+export function bytesOf({ host }: Framed, frames: readonly SseFrame[]): string {
+  return encodeFrames(host.framing, frames).toString('latin1');
 }

@@ -34,7 +34,7 @@ export function allCells(): Cell[] {
   for (const fault of faults) {
     for (const pair of faultPairs) {
       for (const stream of [false, true]) {
-        const expected = fault.expect({ wire: pair.wire, stream, straight: pair.straight });
+        const expected = fault.expect({ host: pair.host, stream, straight: pair.straight });
         if (!expected || (fault.isHeavy && !pair.straight)) continue;
         for (const isKeyed of [false, true])
           cells.push({ id: `cell-${cells.length}`, fault, pair, stream, isKeyed, expected });
@@ -291,5 +291,9 @@ function bodyOf({ id, fault, pair, stream, isKeyed }: Cell): Record<string, unkn
     pair.client.name === 'responses'
       ? { input: text }
       : { messages: [{ role: 'user', content: text }] };
-  return pair.client.body({ model: faultModel(pair.wire, fault.play === null), stream, ...input });
+  return pair.client.body({
+    model: faultModel(pair.host.name, fault.play === null),
+    stream,
+    ...input,
+  });
 }

@@ -2,9 +2,9 @@
 // and what the client must get. tests/integration/fault-table.test.ts runs each one on every pair
 // of formats.
 import { gzipSync } from 'node:zlib';
-import type { UpstreamWireName } from './answers.ts';
 import {
   begunFramesOf,
+  bytesOf,
   chunkedAnswer,
   chunks,
   framesOf,
@@ -12,17 +12,21 @@ import {
   httpAnswer,
   openChunkedAnswer,
   playGood,
+  typeOf,
   wholeText,
   type FaultCall,
   type PlayFault,
 } from './fault-server.ts';
-import { framesText, type SseFrame } from './upstream.ts';
+import type { ModelHost } from './model-hosts.ts';
+import type { SseFrame } from './upstream.ts';
+import { binaryFaults } from './binary-faults.ts';
 import { echoFaults } from './echo-faults.ts';
+import { errorBodyOf, errorFrameOf } from './host-errors.ts';
 import { usageFaults } from './usage-faults.ts';
 
 /** What the expected result depends on, beside the fault. */
 type FaultContext = {
-  readonly wire: UpstreamWireName;
+  readonly host: ModelHost;
   readonly stream: boolean;
   readonly straight: boolean;
 };
@@ -93,7 +97,7 @@ const sendThen =
 
 /** The good answer's head and half of its body; frames are not cut. */
 function halfOf(call: FaultCall): string {
-  if (call.stream) return openChunkedAnswer(begunFramesOf(call));
+  if (call.stream) return openChunkedAnswer(call, begunFramesOf(call));
   const answer = goodAnswer(call);
   return answer.slice(0, answer.indexOf('\r\n\r\n') + 40);
 }
@@ -104,11 +108,11 @@ function halfOf(call: FaultCall): string {
  */
 const closingConnection = (answer: string) => answer.replace('\r\n', '\r\nConnection: close\r\n');
 const headOf = (call: FaultCall) => goodAnswer(call).split('\r\n\r\n', 1)[0]!;
-const bodyText = (call: FaultCall) => (call.stream ? framesText(framesOf(call)) : wholeText(call));
-const typeOf = ({ stream }: FaultCall) => (stream ? 'text/event-stream' : 'application/json');
+const bodyText = (call: FaultCall) =>
+  call.stream ? bytesOf(call, framesOf(call)) : wholeText(call);
 /** The good answer with a wrong `Content-Length`. */
 const withLength = (call: FaultCall, lengthOf: (bytes: number) => number) =>
-  `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: ${lengthOf(Buffer.byteLength(bodyText(call)))}\r\n\r\n${bodyText(call)}`;
+  `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: ${lengthOf(bodyText(call).length)}\r\n\r\n${bodyText(call)}`;
 /**
  * A good start, then these frames and a proper end of HTTP. For a whole answer they are the entire
  * body.
@@ -116,9 +120,12 @@ const withLength = (call: FaultCall, lengthOf: (bytes: number) => number) =>
 const inMidStream = (more: (call: FaultCall) => readonly SseFrame[]) =>
   send((call) =>
     call.stream
-      ? chunkedAnswer([...begunFramesOf(call), ...more(call)])
-      : httpAnswer(framesText(more(call))),
+      ? chunkedAnswer(call, [...begunFramesOf(call), ...more(call)])
+      : httpAnswer(bytesOf(call, more(call))),
   );
+/** Says only that the stream goes on. */
+const idleFrame = ({ host }: FaultCall): SseFrame =>
+  host.framing === 'sse' ? ': still here\n\n' : { event: 'ping', data: { type: 'ping' } };
 const page = '<!doctype html>\n\n<html><h1>502 Bad Gateway</h1>\n\n</html>\n';
 const noise = Buffer.from(
   Array.from({ length: 4_096 }, (_, index) => (index * index * 31 + index * 7 + 128) % 256),
@@ -182,8 +189,8 @@ const connectionFaults: readonly Fault[] = [
   {
     name: 'endless-comments',
     play: endlessly(
-      (call) => openChunkedAnswer(begunFramesOf(call)),
-      () => chunks([': still here\n\n']),
+      (call) => openChunkedAnswer(call, begunFramesOf(call)),
+      (call) => chunks(call, [idleFrame(call)]),
     ),
     expect: byKind(null, broken('upstream_timeout')),
   },
@@ -201,7 +208,7 @@ const dripBytes = 3;
 
 /** The good answer in the smallest pieces that a busy machine can send in time. */
 async function drip({ write, ...call }: FaultCall): Promise<void> {
-  const answer = Buffer.from(goodAnswer({ write, ...call }));
+  const answer = Buffer.from(goodAnswer({ write, ...call }), 'latin1');
   for (let at = 0; at < answer.length; at += dripBytes)
     await write(answer.subarray(at, at + dripBytes));
 }
@@ -231,14 +238,14 @@ const httpFaults: readonly Fault[] = [
   },
   {
     name: 'broken-chunk-first',
-    play: sendThen('close', () => `${openChunkedAnswer([])}zz\r\n`),
+    play: sendThen('close', (call) => `${openChunkedAnswer(call, [])}zz\r\n`),
     expect: always(failed),
   },
   {
     name: 'broken-chunk-mid',
     play: sendThen(
       'close',
-      (call) => `${openChunkedAnswer(call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`,
+      (call) => `${openChunkedAnswer(call, call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`,
     ),
     expect: byKind(failed, broken('upstream_error')),
   },
@@ -265,7 +272,7 @@ const httpFaults: readonly Fault[] = [
   {
     name: 'endless-chunk-extension',
     play: endlessly(
-      (call) => `${openChunkedAnswer([], { type: typeOf(call) })}5;`,
+      (call) => `${openChunkedAnswer(call, [], { type: typeOf(call) })}5;`,
       () => 'x'.repeat(100),
     ),
     expect: always(late),
@@ -275,8 +282,9 @@ const httpFaults: readonly Fault[] = [
     play: endlessly(
       (call) =>
         (call.stream
-          ? openChunkedAnswer(framesOf(call))
-          : `${openChunkedAnswer([], { type: 'application/json' })}${wholeChunk(call)}`) + '0\r\n',
+          ? openChunkedAnswer(call, framesOf(call))
+          : `${openChunkedAnswer(call, [], { type: 'application/json' })}${wholeChunk(call)}`) +
+        '0\r\n',
       () => `X-T: ${'x'.repeat(8_000)}\r\n`,
     ),
     expect: byKind(failed, complete),
@@ -309,7 +317,7 @@ const httpFaults: readonly Fault[] = [
     play: sendThen('close', (call) =>
       closingConnection(goodAnswer({ ...call, stream: true }))
         .replace('chunked', 'gzip, chunked')
-        .replace('text/event-stream', typeOf(call)),
+        .replace(typeOf({ ...call, stream: true }), typeOf(call)),
     ),
     expect: always({ kind: 'either' }),
   },
@@ -347,15 +355,18 @@ const httpFaults: readonly Fault[] = [
 /** The good whole answer as one chunk. */
 function wholeChunk(call: FaultCall): string {
   const text = wholeText(call);
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
 /** A start, then more of the same for as long as the gateway reads. */
-function endlessly(start: (call: FaultCall) => string, more: () => string): PlayFault {
+function endlessly(
+  start: (call: FaultCall) => string,
+  more: (call: FaultCall) => string,
+): PlayFault {
   return async (call) => {
     await call.write(start(call));
     while (!call.isGone()) {
-      await call.write(more());
+      await call.write(more(call));
       await call.pause(50);
     }
     return 'hang';
@@ -369,7 +380,7 @@ async function endlessHeaders({ write, isGone }: FaultCall): Promise<void> {
 }
 
 async function compressed(call: FaultCall): Promise<void> {
-  const body = gzipSync(bodyText(call));
+  const body = gzipSync(Buffer.from(bodyText(call), 'latin1'));
   await call.write(
     `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
@@ -377,20 +388,17 @@ async function compressed(call: FaultCall): Promise<void> {
 }
 
 const errorText = 'the tool is unknown';
-const errorBody = JSON.stringify({
-  type: 'error',
-  error: { type: 'api_error', message: errorText },
-});
+const errorBody = (call: FaultCall) => errorBodyOf(call, errorText);
 
 function status(
   name: string,
   line: string,
   expected: Expected,
-  { body = errorBody, ...options }: StatusOptions = {},
+  { body, ...options }: StatusOptions = {},
 ): Fault {
   return {
     name,
-    play: send(() => httpAnswer(body, { status: line, ...options })),
+    play: send((call) => httpAnswer(body ?? errorBody(call), { status: line, ...options })),
     expect: always(expected),
   };
 }
@@ -408,7 +416,10 @@ function storm(
   return {
     name: `storm-${name}`,
     play: send((call) =>
-      httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter(call)}`] }),
+      httpAnswer(errorBody(call), {
+        status: '429 Slow',
+        headers: [`Retry-After: ${retryAfter(call)}`],
+      }),
     ),
     expect: always({ kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds }),
   };
@@ -433,7 +444,9 @@ const statusFaults: readonly Fault[] = [
   status('no-such-status', '999 What', failed),
   {
     name: 'error-body-cut-off',
-    play: sendThen('reset', () => httpAnswer(errorBody, { status: '500 Oops' }).slice(0, -5)),
+    play: sendThen('reset', (call) =>
+      httpAnswer(errorBody(call), { status: '500 Oops' }).slice(0, -5),
+    ),
     expect: always(failed),
   },
 ];
@@ -445,7 +458,11 @@ const bodyFaults: readonly Fault[] = [
     expect: always(failed),
   },
   { name: 'empty-object', play: send(() => httpAnswer('{}')), expect: always(failed) },
-  { name: 'error-under-200', play: send(() => httpAnswer(errorBody)), expect: always(failed) },
+  {
+    name: 'error-under-200',
+    play: send((call) => httpAnswer(errorBody(call))),
+    expect: always(failed),
+  },
   {
     name: 'html-under-200',
     play: send(() => httpAnswer(page, { type: 'text/html' })),
@@ -458,18 +475,18 @@ const bodyFaults: readonly Fault[] = [
   },
   {
     name: 'json-called-a-stream',
-    play: send((call) => httpAnswer(wholeText(call), { type: 'text/event-stream' })),
+    play: send((call) => httpAnswer(wholeText(call), { type: typeOf({ ...call, stream: true }) })),
     expect: always(failed),
   },
   {
     name: 'stream-called-json',
-    play: send((call) => chunkedAnswer(framesOf(call), { type: 'application/json' })),
+    play: send((call) => chunkedAnswer(call, framesOf(call), { type: 'application/json' })),
     expect: always(failed),
   },
   {
     name: 'the-other-kind',
     play: send((call) =>
-      call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(framesOf(call)),
+      call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(call, framesOf(call)),
     ),
     expect: always(failed),
   },
@@ -480,7 +497,7 @@ const bodyFaults: readonly Fault[] = [
   },
   {
     name: 'comments-only',
-    play: send(() => chunkedAnswer([': hello\n\n', ': hello\n\n'])),
+    play: send((call) => chunkedAnswer(call, [': hello\n\n', ': hello\n\n'])),
     expect: always(failed),
   },
   {
@@ -500,26 +517,13 @@ const megabyte = Buffer.alloc(1024 * 1024, 'x');
 
 /** A text of a hundred megabytes: in valid JSON, or in one endless event. */
 async function hugeLine(call: FaultCall): Promise<void> {
-  const start = call.stream ? framesText([...begunFramesOf(call)]) : '';
+  const start = call.stream ? bytesOf(call, begunFramesOf(call)) : '';
   await call.write(
     `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: 104857700\r\n\r\n${start}data: {"x":"`,
   );
   for (let count = 0; count < 100 && !call.isGone(); count++) await call.write(megabyte);
   call.close();
 }
-
-const errorEvents: Readonly<Record<UpstreamWireName, SseFrame>> = {
-  messages: {
-    event: 'error',
-    data: { type: 'error', error: { type: 'api_error', message: errorText } },
-  },
-  chat: { data: { error: { message: errorText, code: 500 } } },
-  responses: {
-    event: 'error',
-    data: { type: 'error', sequence_number: 9, code: 'server_error', message: errorText },
-  },
-  gemini: { data: { error: { code: 500, message: errorText, status: 'INTERNAL' } } },
-};
 
 const streamFaults: readonly Fault[] = [
   {
@@ -530,13 +534,13 @@ const streamFaults: readonly Fault[] = [
   {
     name: 'ends-after-start',
     play: send((call) =>
-      call.stream ? chunkedAnswer(framesOf(call).slice(0, 1)) : chunkedAnswer([]),
+      call.stream ? chunkedAnswer(call, framesOf(call).slice(0, 1)) : chunkedAnswer(call, []),
     ),
     expect: byKind(failed, broken('upstream_error')),
   },
   {
     name: 'half-a-first-line',
-    play: send(() => chunkedAnswer(['data: {"type":'])),
+    play: send((call) => chunkedAnswer(call, ['data: {"type":'])),
     expect: always(failed),
   },
   {
@@ -556,7 +560,7 @@ const streamFaults: readonly Fault[] = [
   },
   {
     name: 'garbage-frame-first',
-    play: send((call) => chunkedAnswer(['data: {"no\n\n', ...framesOf(call)])),
+    play: send((call) => chunkedAnswer(call, ['data: {"no\n\n', ...framesOf(call)])),
     expect: byKind(failed, failed),
   },
   {
@@ -566,30 +570,35 @@ const streamFaults: readonly Fault[] = [
   },
   {
     name: 'error-event-first',
-    play: send(({ wire }) => chunkedAnswer([errorEvents[wire]])),
+    play: send((call) => chunkedAnswer(call, [errorFrameOf(call, errorText)])),
     expect: byKind(null, failed),
   },
   {
     name: 'error-event-mid-stream',
-    play: inMidStream(({ wire }) => [errorEvents[wire]]),
+    play: inMidStream((call) => [errorFrameOf(call, errorText)]),
     expect: byKind(null, broken('upstream_error')),
   },
   {
     name: 'events-twice',
-    play: send((call) => chunkedAnswer(framesOf(call).flatMap((frame) => [frame, frame]))),
+    play: send((call) =>
+      chunkedAnswer(
+        call,
+        framesOf(call).flatMap((frame) => [frame, frame]),
+      ),
+    ),
     expect: byKind(null, { kind: 'either' }),
   },
   {
     name: 'stream-twice',
-    play: send((call) => chunkedAnswer([...framesOf(call), ...framesOf(call)])),
-    expect: ({ stream, wire }) =>
-      stream ? (wire === 'gemini' ? { kind: 'either' } : complete) : null,
+    play: send((call) => chunkedAnswer(call, [...framesOf(call), ...framesOf(call)])),
+    expect: ({ stream, host }) =>
+      stream ? (host.wire === 'gemini' ? { kind: 'either' } : complete) : null,
   },
   {
     name: 'error-after-the-end',
-    play: send((call) => chunkedAnswer([...framesOf(call), errorEvents[call.wire]])),
-    expect: ({ stream, wire }) =>
-      stream ? (wire === 'gemini' ? broken('upstream_error') : complete) : null,
+    play: send((call) => chunkedAnswer(call, [...framesOf(call), errorFrameOf(call, errorText)])),
+    expect: ({ stream, host }) =>
+      stream ? (host.wire === 'gemini' ? broken('upstream_error') : complete) : null,
   },
 ];
 
@@ -600,6 +609,7 @@ export const faults: readonly Fault[] = [
   ...statusFaults,
   ...bodyFaults,
   ...streamFaults,
+  ...binaryFaults,
   ...usageFaults,
   ...echoFaults,
 ];

@@ -1,6 +1,6 @@
 // Good answers with missing or impossible usage. A count is untrusted input: an implausible one is
 // replaced by our own, and nothing is charged beyond what the request can cause.
-import type { UpstreamWireName } from './answers.ts';
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { ChargedTokens, Fault } from './faults.ts';
 import { chunkedAnswer, goodTokens, httpAnswer, type FaultCall } from './fault-server.ts';
@@ -18,14 +18,14 @@ export const modelLimits = { input: 100_000, output: 8_000 };
 function usageFault(
   name: string,
   counts: FalseCounts | null,
-  tokens: ChargedTokens | ((wire: UpstreamWireName) => ChargedTokens),
+  tokens: ChargedTokens | ((wire: UpstreamFormatName) => ChargedTokens),
 ): Fault {
   return {
     name: `usage-${name}`,
     play: async (call) => call.write(answerWith(call, counts)),
-    expect: ({ wire }) => ({
+    expect: ({ host }) => ({
       kind: 'complete',
-      tokens: typeof tokens === 'function' ? tokens(wire) : tokens,
+      tokens: typeof tokens === 'function' ? tokens(host.wire) : tokens,
     }),
   };
 }
@@ -49,25 +49,30 @@ export const usageFaults: readonly Fault[] = [
   usageFault('zero', { input: '0', output: '0' }, 'own'),
   // Its input count stands.
   usageFault('zero-output', { output: '0' }, 'own-output'),
-  // In Messages, cache reads are counted in addition to the input; elsewhere they are part of it.
+  // In Messages and Converse, cache reads are counted in addition to the input; elsewhere they are
+  // part of it.
   usageFault('more-cached-than-input', { input: '11', cached: '500', total: '18' }, (wire) =>
-    wire === 'messages'
+    wire === 'messages' || wire === 'converse'
       ? { input, cacheRead: 500, output }
       : { input: 0, cacheRead: input, output },
   ),
   usageFault('cached-negative', { input: '11', cached: '-500', total: '18' }, { input, output }),
 ];
 
-function answerWith({ wire, stream, content }: FaultCall, counts: FalseCounts | null): string {
+function answerWith(call: FaultCall, counts: FalseCounts | null): string {
+  const { host, stream, content } = call;
   const counted = {
     ...content,
     tokens: counts === null ? null : { ...goodTokens, cacheRead: counts.cached ? 1 : 0 },
   };
   const falsify = (value: object) =>
     counts === null ? JSON.stringify(value) : falseText(value, counts);
-  if (!stream) return httpAnswer(falsify(wholeAnswer(wire, counted)));
-  const { start, deltas, end } = streamFrames(wire, counted);
-  return chunkedAnswer([...start, ...deltas, ...end].map((frame) => falseFrame(frame, falsify)));
+  if (!stream) return httpAnswer(falsify(wholeAnswer(host.wire, counted)));
+  const { start, deltas, end } = streamFrames(host.wire, counted);
+  return chunkedAnswer(
+    call,
+    [...start, ...deltas, ...end].map((frame) => falseFrame(frame, falsify)),
+  );
 }
 
 function falseFrame(frame: SseFrame, falsify: (value: object) => string): SseFrame {
@@ -77,9 +82,12 @@ function falseFrame(frame: SseFrame, falsify: (value: object) => string): SseFra
 }
 
 const groups: readonly (readonly [names: RegExp, group: keyof FalseCounts])[] = [
-  [/^(cached_tokens|cache_read_input_tokens|cachedContentTokenCount)$/, 'cached'],
-  [/^(input_tokens|prompt_tokens|promptTokenCount)$/, 'input'],
-  [/^(output_tokens|completion_tokens|candidatesTokenCount)$/, 'output'],
+  [
+    /^(cached_tokens|cache_read_input_tokens|cachedContentTokenCount|cacheReadInputTokens)$/,
+    'cached',
+  ],
+  [/^(input_tokens|prompt_tokens|promptTokenCount|inputTokens)$/, 'input'],
+  [/^(output_tokens|completion_tokens|candidatesTokenCount|outputTokens)$/, 'output'],
   [/^total_?[tT]okens?(Count)?$/, 'total'],
 ];
 
