@@ -12,6 +12,7 @@ import { adminOf } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { hostProviders, modelHosts } from '../support/model-hosts.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { Random } from '../support/random.ts';
 import type { RunningApp } from '../support/running-app.ts';
@@ -28,8 +29,8 @@ const outcomes: readonly CallOutcome[] = [
 ];
 const accounts = 3;
 const episodesOfEach = 16;
-const models = ['plain-responses-500', 'plain-chat-500', 'plain-messages-500', 'plain-gemini-500'];
-const providers = ['openai', 'anthropic', 'google'];
+const models = modelHosts.map(({ name }) => `plain-${name}-500`);
+const providers = [...new Set(modelHosts.map(({ route }) => route.provider))];
 
 let clock: TestClock;
 let provider: BillingProvider;
@@ -38,19 +39,9 @@ let gateway: TestGateway<RunningApp>;
 before(async () => {
   clock = new TestClock();
   provider = new BillingProvider(clock);
-  const ofKind = (kind: string, base_url: string) => ({
-    kind,
-    base_url,
-    api_key: upstreamKey,
-    accounts_may_bring_keys: true,
-  });
   gateway = await startGateway(
     ({ url }) => ({
-      providers: {
-        openai: ofKind('openai', `${url}/v1`),
-        anthropic: ofKind('anthropic', url),
-        google: ofKind('google', url),
-      },
+      providers: hostProviders(url, { api_key: upstreamKey, accounts_may_bring_keys: true }),
       models: billedModelsConfig(),
       pricing: { own_key_percent: 10, own_key_fee: 0.000007 },
       retries: { max_attempts: 3 },

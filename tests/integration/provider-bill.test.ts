@@ -1,5 +1,5 @@
 // Everything a provider bills is charged or booked as a loss. A simulated provider keeps its own
-// bill of random episodes: three client formats on four upstream formats, streamed and whole, with
+// bill of random episodes: three client formats on all hosts, streamed and whole, with
 // faults, retries, fallbacks, malformed answers, and clients that leave at any moment. When its
 // complete usage arrived, the books match the bill to the microdollar; otherwise the mean of each
 // category does. What cannot be observed (how many tokens a text has, how fast a model writes) differs
@@ -18,7 +18,8 @@ import {
   type CallOutcome,
 } from '../support/billing-provider.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
+import { hostProviders } from '../support/model-hosts.ts';
 import { Random } from '../support/random.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -47,11 +48,12 @@ const models = billedModels.filter(
   ({ tokensPerSecond }) => scaled(false, true) || tokensPerSecond === 25 || tokensPerSecond === 500,
 );
 const gateway = await startGateway(
-  {
+  ({ url }) => ({
+    providers: hostProviders(url, { api_key: upstreamKey }),
     models: billedModelsConfig(),
     retries: { max_attempts: 3 },
     log: { level: 'fatal' },
-  },
+  }),
   { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
 );
 provider.serve(gateway.upstream);
@@ -134,7 +136,7 @@ function planFor(outcome: CallOutcome, written: Written): CallPlan {
 function inventEpisode(index: number): Episode {
   const model = random.pick(models);
   // Anthropic's models think when asked, and show it.
-  const isThinking = model.thinks && model.wire !== 'messages';
+  const isThinking = model.thinks && model.host.wire !== 'messages';
   const stream = random.chance(0.5);
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
   const planOf = (outcome: CallOutcome): CallPlan => ({

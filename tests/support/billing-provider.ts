@@ -1,11 +1,18 @@
-// A provider that keeps its own bill, in all four wire formats. It bills the input of each call,
-// and the output written by the time the call ended, whether or not a client received it and
+// A provider that keeps its own bill, as each of the hosts. It bills the input of each call, and the
+// output written by the time the call ended, whether or not a client received it and
 // however the call ended. It runs on the given clock.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../src/lib/clock.ts';
-import { streamFrames, wholeAnswer, type Tokens, type UpstreamWireName } from './answers.ts';
-import { endpoint } from './endpoints.ts';
-import { framesText, type LocalUpstream, type Script, type SseFrame } from './upstream.ts';
+import { streamFrames, wholeAnswer, type Tokens } from './answers.ts';
+import { errorBodyOf, errorFrameOf } from './host-errors.ts';
+import {
+  asksForStream,
+  encodeFrames,
+  modelHosts,
+  streamType,
+  type ModelHost,
+} from './model-hosts.ts';
+import type { LocalUpstream, Script, SseFrame } from './upstream.ts';
 
 /** How a call ends. */
 export type CallOutcome =
@@ -46,34 +53,26 @@ export type Bill = { readonly input: number; readonly output: number };
 /** USD per million tokens: one input token costs one microdollar. */
 const prices = { input: 1, output: 8 };
 
-const routes = {
-  responses: { provider: 'openai', api: 'responses' },
-  chat: { provider: 'openai', api: 'chat' },
-  messages: { provider: 'anthropic' },
-  gemini: { provider: 'google' },
-} as const;
-export const wires = Object.keys(routes) as UpstreamWireName[];
-
 /** Tokens a second: from a slow local host to the fastest of 2026. */
 export const speeds = [10, 25, 50, 100, 200, 500, 1_500] as const;
 type Speed = (typeof speeds)[number];
 
 export type BilledModel = {
   readonly name: string;
-  readonly wire: UpstreamWireName;
+  readonly host: ModelHost;
   readonly thinks: boolean;
   readonly tokensPerSecond: Speed;
 };
 
 /**
- * For each wire format and speed a model that thinks, one that does not, and one with a second
+ * For each host and speed a model that thinks, one that does not, and one with a second
  * route. All routes of a model have its speed.
  */
-export const billedModels: readonly BilledModel[] = wires.flatMap((wire) =>
+export const billedModels: readonly BilledModel[] = modelHosts.flatMap((host) =>
   speeds.flatMap((tokensPerSecond) =>
     ['thinks', 'plain', 'two'].map((kind) => ({
-      name: `${kind}-${wire}-${tokensPerSecond}`,
-      wire,
+      name: `${kind}-${host.name}-${tokensPerSecond}`,
+      host,
       thinks: kind === 'thinks',
       tokensPerSecond,
     })),
@@ -82,10 +81,13 @@ export const billedModels: readonly BilledModel[] = wires.flatMap((wire) =>
 
 /** For the configuration. */
 export function billedModelsConfig(): Readonly<Record<string, object>> {
-  const entries = billedModels.map(({ name, wire, thinks }) => {
-    const second = name.startsWith('two') ? [wires[(wires.indexOf(wire) + 1) % wires.length]!] : [];
+  const entries = billedModels.map(({ name, host, thinks }) => {
+    const next = modelHosts[(modelHosts.indexOf(host) + 1) % modelHosts.length]!;
     const model = {
-      routes: [wire, ...second].map((each) => ({ ...routes[each], model: name })),
+      routes: [host, ...(name.startsWith('two') ? [next] : [])].map(({ route }) => ({
+        ...route,
+        model: name,
+      })),
       max_input_tokens: 100_000,
       max_output_tokens: outputTokensMax,
       supports: { thinking: thinks },
@@ -120,11 +122,9 @@ export class BillingProvider {
 
   /** Serves the models of `billedModels`. */
   serve(upstream: LocalUpstream): void {
-    for (const wire of ['responses', 'chat', 'messages'] as const)
-      upstream.on(endpoint(wire).upstreamPath, this.#script(wire));
-    for (const { name } of billedModels)
-      for (const method of ['generateContent', 'streamGenerateContent'])
-        upstream.on(`/v1beta/models/${name}:${method}`, this.#script('gemini'));
+    for (const host of modelHosts)
+      for (const path of new Set(billedModels.flatMap(({ name }) => host.paths(name))))
+        upstream.on(path, this.#script(host));
   }
 
   /** Plans the calls under a name, in order; the last plan repeats. */
@@ -154,18 +154,16 @@ export class BillingProvider {
     return sumOf(this.byCredential.get(credential) ?? []);
   }
 
-  #script(wire: UpstreamWireName): Script {
+  #script(host: ModelHost): Script {
     return async (response, { path, body, headers }) => {
       const text = JSON.stringify(body);
       const name = /\[(e\d+)\]/.exec(text)![1]!;
       const plans = this.#plans.get(name)!;
       const plan = plans.length > 1 ? plans.shift()! : plans[0]!;
-      const stream =
-        path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
       const call = new Call(this.#clock, {
-        wire,
+        host,
         plan,
-        stream,
+        stream: asksForStream(path, text),
         input: Math.round(wordsIn(text) * plan.inputFactor),
         response,
       });
@@ -202,7 +200,7 @@ function wordsIn(text: string): number {
 }
 
 type CallOptions = {
-  readonly wire: UpstreamWireName;
+  readonly host: ModelHost;
   readonly plan: CallPlan;
   readonly stream: boolean;
   readonly input: number;
@@ -226,11 +224,11 @@ class Call {
 
   /** Resolves to the bill when the call ends. */
   async play(): Promise<Bill> {
-    const { plan, stream, response, input } = this.#options;
+    const { host, plan, stream, response, input } = this.#options;
     if (plan.outcome === 'refuses') {
       response
         .writeHead(503, { 'content-type': 'application/json' })
-        .end('{"error":{"message":"busy"}}');
+        .end(errorBodyOf({ host }, 'busy'));
       return { input: 0, output: 0 };
     }
     if (plan.outcome === 'hangs') {
@@ -289,17 +287,17 @@ class Call {
   }
 
   async #playStream(): Promise<void> {
-    const { wire, plan, response, input } = this.#options;
+    const { host, plan, response, input } = this.#options;
     const { outcome, words, hiddenTokens, until } = plan;
     // JSON instead of a stream.
     if (outcome === 'answers nonsense') return this.#playWhole();
     const tokens = this.#toldTokens();
     const tokensPerPiece = tokensPerPieceOf(plan);
     const text = piecesOf(words, tokensPerPiece);
-    const { start, end } = streamFrames(wire, { text, tokens });
-    const { deltas } = streamFrames(wire, { text, tokens: null });
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText(start));
+    const { start, end } = streamFrames(host.wire, { text, tokens });
+    const { deltas } = streamFrames(host.wire, { text, tokens: null });
+    response.writeHead(200, { 'content-type': streamType(host.framing) });
+    response.write(encodeFrames(host.framing, start));
     const stopsAfter =
       outcome === 'answers' || outcome.startsWith('counts')
         ? Infinity
@@ -311,9 +309,9 @@ class Call {
       if (written > stopsAfter) break;
       await this.#waitUntil(written);
       if (response.destroyed) return this.#end();
-      const isCounted = wire === 'gemini' && !outcome.startsWith('counts');
+      const isCounted = host.wire === 'gemini' && !outcome.startsWith('counts');
       response.write(
-        framesText([
+        encodeFrames(host.framing, [
           isCounted ? withRunningCount(frame, { input, hiddenTokens, words: shown }) : frame,
         ]),
       );
@@ -323,8 +321,11 @@ class Call {
     this.#end();
     if (response.destroyed) return;
     if (outcome === 'breaks off') return void response.destroy();
-    if (outcome === 'sends an error') return void response.end(errorFrame(wire));
-    response.end(framesText(end));
+    if (outcome === 'sends an error') {
+      const error = errorFrameOf({ host }, 'the model broke down');
+      return void response.end(encodeFrames(host.framing, [error]));
+    }
+    response.end(encodeFrames(host.framing, end));
   }
 
   #end(): void {
@@ -339,8 +340,11 @@ class Call {
   }
 
   #wholeBody(): object {
-    const { wire, plan } = this.#options;
-    return wholeAnswer(wire, { text: word.repeat(plan.words).trim(), tokens: this.#toldTokens() });
+    const { host, plan } = this.#options;
+    return wholeAnswer(host.wire, {
+      text: word.repeat(plan.words).trim(),
+      tokens: this.#toldTokens(),
+    });
   }
 
   /** Nested too deeply to be forwarded, beside valid usage. */
@@ -380,22 +384,4 @@ function withRunningCount(frame: SseFrame, { input, hiddenTokens, words }: Runni
     candidatesTokenCount: words,
   };
   return { ...frame, data: { ...(frame.data as object), usageMetadata } };
-}
-
-function errorFrame(wire: UpstreamWireName): string {
-  const error = {
-    type: 'server_error',
-    message: 'the model broke down',
-    code: 'server_error',
-    status: 'INTERNAL',
-  };
-  if (wire === 'responses')
-    return framesText([
-      {
-        event: 'response.failed',
-        data: { type: 'response.failed', response: { status: 'failed', error } },
-      },
-    ]);
-  if (wire === 'messages') return framesText([{ event: 'error', data: { type: 'error', error } }]);
-  return framesText([{ data: { error } }]);
 }

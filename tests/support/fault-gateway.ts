@@ -124,12 +124,8 @@ function providersAt(url: string, prefix: string): object {
       total_ms: faultTimeouts.totalMs,
     },
   };
-  return Object.fromEntries(
-    Object.entries(hostProviders(url)).map(([name, provider]) => [
-      prefix + name,
-      { ...provider, ...common },
-    ]),
-  );
+  const named = Object.entries(hostProviders(url, common));
+  return Object.fromEntries(named.map(([name, provider]) => [prefix + name, provider]));
 }
 
 /** A port that never has a listener. A free port could belong to another test a moment later. */

@@ -95,15 +95,15 @@ function bedrockPath(model: string, call: string): string {
   return `/bedrock/model/${model}/${call}`;
 }
 
-/** The providers of all hosts at one address, without their keys. */
-export function hostProviders(url: string): Readonly<Record<string, object>> {
+/** The providers of all hosts at one address. `fields`: of each, with the key. */
+export function hostProviders(url: string, fields: object): Readonly<Record<string, object>> {
   return {
-    openai: { kind: 'openai', base_url: `${url}/v1` },
-    anthropic: { kind: 'anthropic', base_url: url },
-    google: { kind: 'google', base_url: url },
-    bedrock: { kind: 'bedrock', base_url: `${url}/bedrock` },
-    vertex: { kind: 'vertex', base_url: `${url}/vertex`, project: 'my-project' },
-    azure: { kind: 'azure', base_url: `${url}/azure` },
+    openai: { kind: 'openai', base_url: `${url}/v1`, ...fields },
+    anthropic: { kind: 'anthropic', base_url: url, ...fields },
+    google: { kind: 'google', base_url: url, ...fields },
+    bedrock: { kind: 'bedrock', base_url: `${url}/bedrock`, ...fields },
+    vertex: { kind: 'vertex', base_url: `${url}/vertex`, project: 'my-project', ...fields },
+    azure: { kind: 'azure', base_url: `${url}/azure`, ...fields },
   };
 }
 

@@ -1,6 +1,6 @@
 // Provider costs of calls whose gateway is killed with -9 are booked as losses. The provider keeps
 // its own bill, as in `provider-bill.test.ts`, but in real time, and the built program is killed at
-// random moments with many open calls: three client formats on four upstream formats, streamed and
+// random moments with many open calls: three client formats on all hosts, streamed and
 // whole, thinking and not. Charges made before a kill match its bill to the microdollar, so the
 // bill less the charges is the cost of the killed calls. TOLLGATE_KILLS: how often each of four
 // gateways is killed.
@@ -12,10 +12,10 @@ import {
   BillingProvider,
   billedModelsConfig,
   outputTokensMax,
-  wires,
 } from '../../support/billing-provider.ts';
 import { endpoints } from '../../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../../support/gateway.ts';
+import { startGatewayProgram, upstreamKey, type TestGateway } from '../../support/gateway.ts';
+import { hostProviders, modelHosts } from '../../support/model-hosts.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import type { Program } from '../../support/program.ts';
 import { Random } from '../../support/random.ts';
@@ -84,13 +84,14 @@ type Started = {
 };
 
 async function start(t: TestContext, databaseUrl: string | undefined): Promise<Started> {
-  const config = {
+  const config = ({ url }: { readonly url: string }) => ({
     // Many programs run beside each other, and what delays them counts as output.
     server: { threads: 1 },
+    providers: hostProviders(url, { api_key: upstreamKey }),
     models: billedModelsConfig(),
     log: { level: 'fatal' },
     overload: { lag_ms: null },
-  };
+  });
   const gateway = await startGatewayProgram(
     config,
     databaseUrl === undefined ? {} : { databaseUrl },
@@ -129,9 +130,9 @@ async function callAtSomeTime(gateway: TestGateway, buyers: Started['buyers']): 
   const { key, names } = buyers.get(kind)!;
   const name = `e${++calls}`;
   const [shape, model] = kind.split(', ') as ['streamed' | 'whole', 'plain' | 'thinks'];
-  const wire = random.pick(wires);
+  const host = random.pick(modelHosts);
   // Anthropic's models think when asked, and show it.
-  const isThinking = model === 'thinks' && wire !== 'messages';
+  const isThinking = model === 'thinks' && host.wire !== 'messages';
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
   const plan = {
     outcome: 'answers',
@@ -152,7 +153,7 @@ async function callAtSomeTime(gateway: TestGateway, buyers: Started['buyers']): 
       : { messages: [{ role: 'user', content: prompt }] };
   const stream = shape === 'streamed';
   const body = client.body({
-    model: `${model}-${wire}-100`,
+    model: `${model}-${host.name}-100`,
     stream,
     [client.limitField]: outputTokensMax,
     ...fields,
