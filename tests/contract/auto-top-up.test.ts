@@ -17,7 +17,12 @@ import { dayMs, monthOf } from '../../src/lib/utc-time.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
 import fc from '../support/property.ts';
 import { rowOf, rowsOf, setRows } from '../support/rows.ts';
-import { type ChargeFault, type CheckoutSession, startStripe } from '../support/stripe.ts';
+import {
+  type ChargeFault,
+  type CheckoutSession,
+  type Intent,
+  startStripe,
+} from '../support/stripe.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { type OpenToppingUp, openToppingUp } from '../support/topping-up.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -372,6 +377,93 @@ onEachStore((store) => {
     await opened.tell(id);
     assert.equal(await opened.usd(), 0);
     assert.equal((await rowOf(opened.database, 'payments', { id })).problem, 'unknown-account');
+  });
+
+  test('a wrong amount that an operator dismisses counts below the ceiling, and the next charge is made', async (t) => {
+    const opened = await open(t, store, { ceiling: 45 });
+    const { stripe, look, clock, database, gateway } = opened;
+    stripe.chargeFaults.push('lost');
+    await look();
+    const [{ id }] = stripe.intents as [Intent];
+    stripe.intents[0] = { ...stripe.intents[0]!, amount: 1_900 };
+    await clock.advance(minuteMs);
+    await look();
+    assert.equal((await rowOf(database, 'payments', { id })).problem, 'wrong-amount');
+    const dismissal = { kind: 'dismiss', note: 'refunded by hand' } as const;
+    await gateway.payments.resolve(id, dismissal, async () => {});
+    for (let round = 0; round < 3; round++) {
+      await look();
+      await opened.change(-20);
+    }
+    assert.equal(stripe.intents.length, 2);
+    assert.deepEqual((await opened.attempts()).map(({ state }) => state).toSorted(), [
+      'failed',
+      'paid',
+    ]);
+  });
+
+  test('a wrong amount for an attempt that was given up is recorded beside a newer attempt', async (t) => {
+    const opened = await open(t, store);
+    const { stripe, look, database } = opened;
+    stripe.chargeFaults.push('lost');
+    await look();
+    const { id } = stripe.intents[0]!;
+    stripe.intents[0] = { ...stripe.intents[0]!, amount: 1_900 };
+    await setRows(database, 'top_ups', {}, { state: 'failed', problem: 'no-answer' });
+    stripe.chargeFaults.push('processing');
+    await look();
+    await opened.tell(id);
+    assert.equal((await rowOf(database, 'payments', { id })).problem, 'wrong-amount');
+    assert.deepEqual((await opened.attempts()).map(({ state }) => state).toSorted(), [
+      'failed',
+      'processing',
+    ]);
+  });
+
+  for (const [what, fault, lose] of [
+    ['whose customer Stripe does not know', 'unheard', true],
+    ['that Stripe left unconfirmed', 'unconfirmed', false],
+  ] as const)
+    test(`an attempt ${what} is given up after an hour`, async (t) => {
+      const opened = await open(t, store);
+      const { stripe, look, clock } = opened;
+      stripe.chargeFaults.push(fault);
+      await look();
+      // Repeating it is not heard either.
+      if (lose) stripe.lostCustomers.add(customer);
+      for (let minute = 0; minute <= 62; minute++) {
+        await clock.advance(minuteMs);
+        if (lose) stripe.chargeFaults.push('unheard');
+        await look();
+      }
+      const [attempt] = await opened.attempts();
+      assert.deepEqual([attempt!.state, attempt!.problem], ['failed', 'no-answer']);
+      assert.equal((await opened.settings()).paused_reason, 'no-answer');
+    });
+
+  test('a refund of a payment that an operator assigned pauses, too', async (t) => {
+    const opened = await open(t, store);
+    const { stripe, look, gateway, database } = opened;
+    const session = { id: 'cs_link', amountCents: 2_000, currency: 'usd', reference: null };
+    const payment = {
+      session: { ...session, url: '', successUrl: '', cancelUrl: '', fields: {} },
+      intent: 'pi_link',
+      charge: 'ch_link',
+    };
+    const record = async (event: object) => {
+      const update = readEvent(event as unknown as Stripe.Event);
+      assert.ok(update && update.kind !== 'card');
+      await gateway.payments.record(update);
+    };
+    await record(stripe.completed(payment));
+    const assignment = { kind: 'assign', accountId: 'acc', note: 'by invoice' } as const;
+    await gateway.payments.resolve('pi_link', assignment, async () => {});
+    await look();
+    assert.deepEqual([await opened.usd(), stripe.intents.length], [20, 0]);
+    await record(stripe.refunded(payment, 2_000));
+    await look();
+    assert.deepEqual([await opened.usd(), stripe.intents.length], [0, 0]);
+    assert.equal((await rowOf(database, 'auto_top_ups', {})).paused_reason, 'returned');
   });
 
   test('a gateway that is killed while Stripe has its request has charged once', async (t) => {

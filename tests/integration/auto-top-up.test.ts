@@ -170,6 +170,16 @@ test('a declined card: owners get one e-mail, and another card starts it again',
   await until(async () => (await balance(owner)) === settings.amount_micros);
 });
 
+test('an owner whose customer Stripe no longer knows saves a card all the same', async () => {
+  const owner = await withCard();
+  const customer = async () =>
+    (await rowOf(gateway.database, 'auto_top_ups', { account_id: owner.account })).customer_id!;
+  const lost = await customer();
+  stripe.lostCustomers.add(lost);
+  await saveCard(owner);
+  assert.notEqual(await customer(), lost);
+});
+
 test('a removed card is removed at Stripe, and is not charged', async () => {
   const owner = await withCard();
   const { card_id: cardId } = await rowOf(gateway.database, 'auto_top_ups', {

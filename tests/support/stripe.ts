@@ -41,7 +41,7 @@ export type CheckoutSession = {
 /** An intent that charges a saved card. */
 export type Intent = {
   readonly id: string;
-  readonly status: 'succeeded' | 'processing' | 'requires_payment_method';
+  readonly status: 'succeeded' | 'processing' | 'requires_payment_method' | 'requires_confirmation';
   readonly amount: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly customer: string;
@@ -50,7 +50,8 @@ export type Intent = {
 /**
  * How the next charge ends. `lost`: it is made, and its answer does not arrive. `unheard`: the request
  * does not arrive. `broken`: Stripe answers with 500 and makes none. `broken-for-good`: it also answers so
- * whenever the key comes again, as Stripe does once it has begun.
+ * whenever the key comes again, as Stripe does once it has begun. `unconfirmed`: likewise, and leaves an
+ * intent that charges nothing.
  */
 export type ChargeFault =
   | 'card_declined'
@@ -60,7 +61,13 @@ export type ChargeFault =
   | 'lost'
   | 'unheard'
   | 'broken'
-  | 'broken-for-good';
+  | 'broken-for-good'
+  | 'unconfirmed';
+
+const unpaid: Partial<Record<ChargeFault, Intent['status']>> = {
+  processing: 'processing',
+  unconfirmed: 'requires_confirmation',
+};
 
 const webhookSecret = 'whsec_of_the_local_stripe';
 const { webhooks } = new Stripe('sk_test_local_stripe');
@@ -79,6 +86,8 @@ export class LocalStripe {
   /** Called before it answers which card was saved at a checkout. */
   onReadCard: () => void | Promise<void> = () => {};
   readonly brokenKeys = new Set<string>();
+  /** Customers that it does not know (any more). */
+  readonly lostCustomers = new Set<string>();
   #gatewayUrl = '';
   #count = 0;
   readonly #byKey = new Map<string, CheckoutSession>();
@@ -198,10 +207,9 @@ export class LocalStripe {
       ['true', 'true', 'usd'],
     );
     const isPaid = fault === undefined || fault === 'lost';
-    const failed = fault === 'processing' ? fault : 'requires_payment_method';
     const intent: Intent = {
       id: this.#newId('pi'),
-      status: isPaid ? 'succeeded' : failed,
+      status: isPaid ? 'succeeded' : (unpaid[fault] ?? 'requires_payment_method'),
       amount: Number(fields['amount']),
       metadata: metadataOf(fields),
       customer: fields['customer']!,
@@ -424,6 +432,7 @@ async function answerCards(
   }
   if (request.method === 'GET') {
     if (id !== undefined) return json(200, stripe.intentOf(id));
+    if (stripe.lostCustomers.has(searchParams.get('customer')!)) return json(400, noSuchCustomer);
     const own = stripe.intents.filter(({ customer }) => customer === searchParams.get('customer'));
     return json(200, { object: 'list', data: own.map((one) => stripe.intentOf(one.id)) });
   }
@@ -435,7 +444,8 @@ async function answerCards(
   };
   if (fault === 'unheard') return cut();
   const key = String(request.headers['idempotency-key']);
-  if (fault === 'broken-for-good') stripe.brokenKeys.add(key);
+  if (fault === 'unconfirmed') stripe.charge(Object.fromEntries(body), key, fault);
+  if (fault === 'broken-for-good' || fault === 'unconfirmed') stripe.brokenKeys.add(key);
   if (fault === 'broken' || stripe.brokenKeys.has(key))
     return json(500, { error: { type: 'api_error', message: 'broken' } });
   const { id: intent } = stripe.charge(Object.fromEntries(body), key, fault);
@@ -448,6 +458,10 @@ async function answerCards(
     error: { type: 'card_error', code, message: 'The card was not charged.', payment_intent: made },
   });
 }
+
+const noSuchCustomer = {
+  error: { type: 'invalid_request_error', code: 'resource_missing', param: 'customer' },
+};
 
 type CheckoutCall = { readonly body: URLSearchParams; readonly response: ServerResponse };
 
@@ -469,6 +483,7 @@ function answerCheckout(
     return json(failure, { error: { type: 'api_error', message: `status ${failure}` } });
   if (request.headers.authorization !== `Bearer ${stripe.config.secret_key}`)
     return json(401, { error: { message: 'no such key' } });
+  if (stripe.lostCustomers.has(body.get('customer') ?? '')) return json(400, noSuchCustomer);
   const { id, url } = stripe.open(
     Object.fromEntries(body),
     String(request.headers['idempotency-key']),

@@ -21,7 +21,12 @@ import type { TopUp } from './top-ups.ts';
 export type AutoTopUpNote = { readonly accountId: string } & (
   | { readonly kind: 'card'; readonly card: Pick<SavedCard, 'brand' | 'last4'> }
   | { readonly kind: 'start'; readonly topUp: TopUp }
-  | { readonly kind: 'fail'; readonly topUp: TopUp; readonly problem: CardProblem }
+  /** `topUp.id`: that of the payment, where an operator assigned one that paid no top-up. */
+  | {
+      readonly kind: 'fail';
+      readonly topUp: Pick<TopUp, 'id' | 'amount_micros'>;
+      readonly problem: CardProblem;
+    }
   | { readonly kind: 'ceiling'; readonly ceilingMicros: Micros; readonly month: string }
 );
 
@@ -252,13 +257,6 @@ export function pausingOnReturns({ recordBooking, note, clock }: Returns): Recor
     await recordBooking(transaction, booking);
     const { accountId, paymentId, part, deltaMicros } = booking;
     if (part === 'payment' || deltaMicros > 0) return;
-    const topUp = await transaction
-      .selectFrom('top_ups')
-      .innerJoin('payments', 'payments.top_up_id', 'top_ups.id')
-      .selectAll('top_ups')
-      .where('payments.id', '=', paymentId)
-      .executeTakeFirst();
-    if (!topUp) return;
     const paused = await transaction
       .updateTable('auto_top_ups')
       .set({ paused_at_ms: clock.nowMs(), paused_reason: 'returned' })
@@ -267,6 +265,16 @@ export function pausingOnReturns({ recordBooking, note, clock }: Returns): Recor
       .where('paused_at_ms', 'is', null)
       .executeTakeFirst();
     if (paused.numUpdatedRows === 0n) return;
+    const payment = await transaction
+      .selectFrom('payments')
+      .selectAll()
+      .where('id', '=', paymentId)
+      .executeTakeFirstOrThrow();
+    const { top_up_id, amount_micros, fee_micros } = payment;
+    const topUp = {
+      id: top_up_id ?? paymentId,
+      amount_micros: micros(amount_micros! - fee_micros),
+    };
     await note(transaction, { kind: 'fail', accountId, topUp, problem: 'returned' });
   };
 }
@@ -287,7 +295,7 @@ function selectChargeable(db: Kysely<Tables>, accountId?: string) {
 }
 
 function selectAttempts(db: Kysely<Tables>) {
-  return db.selectFrom('top_ups').selectAll().where('customer_id', 'is not', null);
+  return db.selectFrom('top_ups').selectAll('top_ups').where('customer_id', 'is not', null);
 }
 
 function selectUnsettled(db: Kysely<Tables>) {
@@ -301,8 +309,10 @@ export async function chargedInMonth(
   nowMs: number,
 ): Promise<Micros> {
   const attempts = await selectAttempts(db)
-    .where('account_id', '=', accountId)
-    .where('state', '<>', 'failed')
+    .leftJoin('payments', 'payments.id', 'top_ups.checkout_id')
+    .where('top_ups.account_id', '=', accountId)
+    // An operator's dismissal does not undo what the card has paid.
+    .where((eb) => eb.or([eb('state', '<>', 'failed'), eb('paid_at_ms', 'is not', null)]))
     .where('created_at_ms', '>=', monthStartMs(nowMs))
     .execute();
   return micros(attempts.reduce((sum, one) => sum + one.amount_micros + one.fee_micros, 0));

@@ -9,7 +9,8 @@ export type ChargeAnswer =
   | { readonly kind: 'processing'; readonly paymentId: string }
   | { readonly kind: 'failed'; readonly paymentId: string | null; readonly problem: CardProblem };
 
-export function readCharge(intent: Stripe.PaymentIntent): ChargeAnswer {
+/** Returns null for an intent that was made and never confirmed: it charges nothing. */
+export function readCharge(intent: Stripe.PaymentIntent): ChargeAnswer | null {
   const { id: paymentId, status, last_payment_error: error } = intent;
   switch (status) {
     case 'succeeded': {
@@ -20,11 +21,10 @@ export function readCharge(intent: Stripe.PaymentIntent): ChargeAnswer {
       return { kind: 'failed', paymentId, problem: 'authentication-required' };
     case 'canceled':
       return { kind: 'failed', paymentId, problem: 'refused' };
+    case 'processing':
+      return { kind: 'processing', paymentId };
     default:
-      // Without an error, Stripe is still at it.
-      return error
-        ? { kind: 'failed', paymentId, problem: problemOf(error.code) }
-        : { kind: 'processing', paymentId };
+      return error && { kind: 'failed', paymentId, problem: problemOf(error.code) };
   }
 }
 

@@ -111,8 +111,12 @@ export class Payments {
           .set(columns)
           .where('id', '=', paymentId)
           .execute();
-        if (decision.kind === 'assign' && payment.top_up_id !== null)
-          await setTopUpState(transaction, payment.top_up_id, 'paid');
+        if (payment.top_up_id !== null)
+          await setTopUpState(
+            transaction,
+            payment.top_up_id,
+            decision.kind === 'assign' ? 'paid' : 'failed',
+          );
         const listing = toListing((await findPayment(transaction, paymentId))!);
         await onDecided(transaction, listing);
         await this.#decide(transaction, paymentId);
@@ -410,12 +414,18 @@ async function findTopUpOf(
     .executeTakeFirst();
 }
 
+/** Only a payment opens a top-up again that was given up: its account may have a newer one by now. */
 async function setTopUpState(
   transaction: Transaction<Tables>,
   topUpId: string,
-  state: 'paid' | 'processing',
+  state: 'paid' | 'processing' | 'failed',
 ): Promise<void> {
-  await transaction.updateTable('top_ups').set({ state }).where('id', '=', topUpId).execute();
+  await transaction
+    .updateTable('top_ups')
+    .set({ state })
+    .where('id', '=', topUpId)
+    .$if(state !== 'paid', (query) => query.where('state', 'in', ['open', 'processing']))
+    .execute();
 }
 
 function canDecide({ problem, decision, currency }: PaymentRow, { kind }: Decision): boolean {

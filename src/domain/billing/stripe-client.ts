@@ -62,10 +62,10 @@ export type StripeClient = {
   /** Removes a card from its customer. */
   readonly forgetCard: (cardId: string) => Promise<void>;
   /**
-   * Charges a saved card, once however often it is called. Throws when it is unknown whether the card
-   * was charged.
+   * Charges a saved card, once however often it is called. Throws, or returns null, when it is unknown
+   * whether the card was charged.
    */
-  readonly charge: (charge: CardCharge) => Promise<ChargeAnswer>;
+  readonly charge: (charge: CardCharge) => Promise<ChargeAnswer | null>;
   /** Returns what became of a charge, without charging; null when Stripe knows of none. */
   readonly findCharge: (charge: CardCharge) => Promise<ChargeAnswer | null>;
   /** Returns null when the signature is wrong or older than Stripe's limit of five minutes. */
@@ -89,17 +89,20 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       return { id, url };
     },
     createCardCheckout: async ({ accountId, email, customerId, ...urls }) => {
-      const stripe = await load();
-      const { id, url } = await stripe.checkout.sessions.create({
-        mode: 'setup',
-        allowed_payment_method_types: ['card'],
-        metadata: { account: accountId },
-        ...(customerId === null
-          ? { customer_creation: 'always', customer_email: email }
-          : { customer: customerId }),
-        success_url: urls.successUrl,
-        cancel_url: urls.cancelUrl,
-      });
+      const { checkout } = await load();
+      const create = (customer: Stripe.Checkout.SessionCreateParams) =>
+        checkout.sessions.create({
+          mode: 'setup',
+          allowed_payment_method_types: ['card'],
+          metadata: { account: accountId },
+          ...customer,
+          success_url: urls.successUrl,
+          cancel_url: urls.cancelUrl,
+        });
+      const known =
+        customerId === null ? null : await unlessMissing(() => create({ customer: customerId }));
+      const { id, url } =
+        known ?? (await create({ customer_creation: 'always', customer_email: email }));
       if (url === null) throw new Error('Stripe made a checkout without an address');
       return { id, url };
     },
@@ -131,12 +134,12 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       }
     },
     findCharge: async ({ id, customer_id: customer, checkout_id }) => {
-      const stripe = await load();
+      const { paymentIntents } = await load();
       if (checkout_id !== null)
-        return readCharge(await stripe.paymentIntents.retrieve(checkout_id));
+        return unlessMissing(async () => readCharge(await paymentIntents.retrieve(checkout_id)));
       // Newest first. The search of Stripe would miss what happened in the last minutes.
-      const { data } = await stripe.paymentIntents.list({ customer, limit: 100 });
-      const found = data.find(({ metadata }) => metadata['auto_top_up'] === id);
+      const made = await unlessMissing(() => paymentIntents.list({ customer, limit: 100 }));
+      const found = made?.data.find(({ metadata }) => metadata['auto_top_up'] === id);
       return found ? readCharge(found) : null;
     },
     readSigned: async (body, signature) => {
@@ -149,6 +152,16 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       }
     },
   };
+}
+
+/** Returns null when Stripe does not know an id: it was deleted there, or is of another mode. */
+async function unlessMissing<Found>(ask: () => Promise<Found>): Promise<Found | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if ((error as Partial<Stripe.errors.StripeError>).code === 'resource_missing') return null;
+    throw error;
+  }
 }
 
 function idOf(customer: Stripe.Checkout.Session['customer']): string | null {

@@ -32,7 +32,10 @@ const AutoTopUp = closed({
       id: Type.String(),
       amount_micros: Type.Integer({ description: 'Of the credit.' }),
       state: Type.Enum(['open', 'processing', 'failed', 'paid']),
-      problem: orNull(problemOf('Why it failed.'), 'null: it has not failed.'),
+      problem: orNull(
+        problemOf('Why it failed.'),
+        'null: it has not failed, or an operator has dismissed its payment.',
+      ),
       created_at: Type.String(),
     }),
     'The last automatic top-up; null: there was none.',
