@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
   type DailySumsQuery,
+  firstChargedDay,
   sumDays,
   sumRange,
 } from '../../src/domain/ledger/reports/daily-sums.ts';
@@ -25,6 +26,7 @@ import { listStatement, type StatementLine } from '../../src/domain/ledger/repor
 import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
 import { micros } from '../../src/lib/money.ts';
 import { assertVerifies } from './books.ts';
+import { planOf } from './plan.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -79,6 +81,21 @@ async function openBooks(t: TestContext, store: StoreKind) {
 }
 
 onEachStore((store) => {
+  test('the day of the first charge is looked up for each ledger, not found among all charges', async (t) => {
+    const { database } = await openBooks(t, store);
+    for (const [of, day] of [
+      [{ ledgerId }, days[0]],
+      [{ mode: 'live' }, days[0]],
+      [{ ledgerId: 'acc:test' }, null],
+      [{ mode: 'test' }, null],
+    ] as const) {
+      assert.equal(await firstChargedDay(database.read, of), day);
+      const plan = await planOf(database, store, (read) => firstChargedDay(read, of));
+      const lookUp = /SEARCH \S+ .*ledger_id=|charge_days_pkey .*\n.*Index Cond: .*ledger_id = /;
+      assert.match(plan, lookUp);
+    }
+  });
+
   test('each filter, and all of them combined, finds the right charges page by page', async (t) => {
     const { database, charges } = await openBooks(t, store);
     const noon = Date.parse(`${days[1]}T12:00:00Z`);

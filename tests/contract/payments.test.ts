@@ -2,7 +2,6 @@
 // in between, the balance matches the events.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { CompiledQuery, type RootOperationNode, sql as query } from 'kysely';
 import { recordBooking } from '../../src/domain/audit/audit-log.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
 import { listPayments, Payments, listProblems } from '../../src/domain/billing/payments.ts';
@@ -19,6 +18,7 @@ import { micros } from '../../src/lib/money.ts';
 import fc from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { select } from './books.ts';
+import { planOf } from './plan.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dollar = 1_000_000;
@@ -389,26 +389,10 @@ onEachStore((store) => {
 
   test('a page of all payments is read in the order of an index, and no further', async (t) => {
     const { database } = await openBooks(t, store);
-    const plan = await database.read.transaction().execute(async (transaction) => {
-      // Only so few rows are better read without an index.
-      if (store.dialect === 'postgres')
-        await query`set local enable_seqscan = off`.execute(transaction);
-      const nodes: RootOperationNode[] = [];
-      const read = transaction.withPlugin({
-        transformQuery: ({ node }) => {
-          nodes.push(node);
-          return node;
-        },
-        transformResult: async ({ result }) => result,
-      });
-      await listPayments({ read }, { limit: 50, cursor: { createdAtMs: 5, id: 'pi' } });
-      const executor = transaction.getExecutor();
-      const { sql, parameters } = executor.compileQuery(nodes[0]!, { queryId: 'plan' });
-      const explain = store.dialect === 'sqlite' ? 'explain query plan' : 'explain (costs off)';
-      const asked = CompiledQuery.raw(`${explain} ${sql}`, [...parameters]);
-      const { rows } = await transaction.executeQuery<Record<string, unknown>>(asked);
-      return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');
-    });
+    const cursor = { createdAtMs: 5, id: 'pi' };
+    const plan = await planOf(database, store, (read) =>
+      listPayments({ read }, { limit: 50, cursor }),
+    );
     assert.match(plan, /payments_by_time/);
     assert.doesNotMatch(plan, /temp b-tree|Sort/i);
     assert.match(plan, /\(paid_at_ms,id\)<|ROW\(paid_at_ms, id\) </);

@@ -60,17 +60,19 @@ export async function sumDays(
   return rows.map((row) => ({ day: row.day, ...sumOfRow(row) }));
 }
 
-/** Returns the UTC day of the first charge; null: there was none. */
+/**
+ * Returns the UTC day of the first charge; null: there was none. Looks one row up for each ledger: in the
+ * order of days, a mode without charges would read those of the other.
+ */
 export async function firstChargedDay(
   db: Kysely<Tables>,
   of: DailySumsQuery['of'],
 ): Promise<string | null> {
-  const rows = db.selectFrom('charge_days as row').select('row.day').orderBy('row.day').limit(1);
+  const first = sql`(select min(day) from charge_days where ledger_id = ledgers.id)`;
+  const rows = db.selectFrom('ledgers').select(sql<string | null>`min(${first})`.as('day'));
   const found =
-    'ledgerId' in of
-      ? rows.where('row.ledger_id', '=', of.ledgerId)
-      : rows.innerJoin('ledgers', 'ledgers.id', 'row.ledger_id').where('mode', '=', of.mode);
-  return (await found.executeTakeFirst())?.day ?? null;
+    'ledgerId' in of ? rows.where('id', '=', of.ledgerId) : rows.where('mode', '=', of.mode);
+  return (await found.executeTakeFirstOrThrow()).day;
 }
 
 /** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
