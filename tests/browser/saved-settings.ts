@@ -71,6 +71,8 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await choice.getByRole('combobox', { name: 'Provider' }).fill('own-vllm');
     await press(choice, 'Next');
     const own = drawer(page, 'own-vllm');
+    const link = own.getByRole('link', { name: 'clouds' });
+    assert.equal(await link.getAttribute('href'), '/docs/clouds');
     // Errors of the API are at their fields.
     await own.getByLabel('Address').fill('not an address');
     await own.getByLabel('API key').fill(credential);

@@ -3,7 +3,6 @@ import {
   Accordion,
   Autocomplete,
   Button,
-  Code,
   Fieldset,
   Flex,
   MultiSelect,
@@ -18,6 +17,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
+import { WithCode } from '../../../parts/with-code.tsx';
 import {
   groupToForm,
   kindOf,
@@ -264,7 +264,6 @@ function isSet(value: Value): boolean {
   return Object.values(value).some((inner) => isSet(inner));
 }
 
-/** Text between backticks is code. */
 function Description({
   text,
   lockedBy,
@@ -272,7 +271,6 @@ function Description({
   readonly text: string;
   readonly lockedBy: string | null;
 }) {
-  const parts = text.split('`');
   return (
     <>
       {lockedBy !== null && (
@@ -280,7 +278,7 @@ function Description({
           Set by {lockedBy}, so it is changed there.
         </Text>
       )}
-      {parts.map((part, index) => (index % 2 === 1 ? <Code key={index}>{part}</Code> : part))}
+      <WithCode text={text} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Accordion, Badge, Code, Group, Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import type { Setting } from '../../../../src/management/contract/service.ts';
 import { countText } from '../../../parts/number-text.ts';
+import { WithCode } from '../../../parts/with-code.tsx';
 import classes from './section-list.module.css';
 import { isChanged, valueText, type Section } from './sections.ts';
 
@@ -58,7 +59,7 @@ export function SectionList({ sections, isSearch }: Props) {
                   {setting.description && (
                     <dd className={classes.description}>
                       <Text size="sm" c="dimmed">
-                        <Description text={setting.description} />
+                        <WithCode text={setting.description} />
                       </Text>
                     </dd>
                   )}
@@ -84,13 +85,6 @@ function Origin({ setting }: { readonly setting: Setting }) {
       {setting.is_set ? 'Default' : 'Not set'}
     </Badge>
   );
-}
-
-/** Shows text between backticks as code. */
-function Description({ text }: { readonly text: string }) {
-  return text
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? <Code key={index}>{part}</Code> : part));
 }
 
 function Value({ setting }: { readonly setting: Setting }) {
