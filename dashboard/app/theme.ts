@@ -119,6 +119,8 @@ export const theme = createTheme({
     lg: '0 12px 28px rgb(16 24 40 / 14%)',
     xl: '0 20px 48px rgb(16 24 40 / 18%)',
   },
+  /** Phones end at 700 pixels, tablets at 1000. */
+  breakpoints: { xs: '36em', sm: '43.75em', md: '62.5em', lg: '75em', xl: '88em' },
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {

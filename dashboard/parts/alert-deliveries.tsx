@@ -3,6 +3,7 @@ import { IconSend } from '@tabler/icons-react';
 import type { Output } from '../api/client.ts';
 import { useApiPages, useChange } from '../api/use-api.ts';
 import { type AlertEndpoint, alertReads, type AlertsOf } from './alerts-of.ts';
+import { CutText } from './cut-text.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { showError, showSuccess } from './notify.ts';
@@ -60,14 +61,10 @@ function columnsOf(
     },
     {
       title: 'To',
-      render: ({ endpoint_id: id }) => (
-        <Text size="sm" maw={220} style={{ overflowWrap: 'anywhere' }}>
-          {addresses.get(id) ?? id}
-        </Text>
-      ),
+      render: ({ endpoint_id: id }) => <CutText size="sm" text={addresses.get(id) ?? id} />,
     },
     { title: 'Result', render: (row) => <Result row={row} /> },
-    { title: 'Happened', kind: 'time', render: ({ created_at: at }) => <TimeAgo at={at} /> },
+    { title: 'Happened', kind: 'ago', render: ({ created_at: at }) => <TimeAgo at={at} /> },
     { title: '', width: 110, align: 'right', render: (row) => <SendAgain {...{ of, row }} /> },
   ];
 }

@@ -10,6 +10,7 @@ import {
   type AlertsOf,
 } from './alerts-of.ts';
 import { confirm } from './confirm.tsx';
+import { CutText } from './cut-text.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
@@ -50,9 +51,10 @@ const columns: readonly Column<AlertEndpoint>[] = [
           <Badge color="gray" variant="light">
             {alertKinds[kind]}
           </Badge>
-          <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {kind === 'email' && address === 'owners' ? 'All owners' : address}
-          </Text>
+          <CutText
+            fw={500}
+            text={kind === 'email' && address === 'owners' ? 'All owners' : address}
+          />
         </Group>
         {reason !== null && (
           <Text size="xs" c="red">
@@ -73,7 +75,7 @@ const columns: readonly Column<AlertEndpoint>[] = [
   },
   {
     title: 'Added',
-    kind: 'time',
+    kind: 'ago',
     value: ({ created_at: at }) => at,
     render: ({ created_at: at }) => <TimeAgo at={at} />,
   },

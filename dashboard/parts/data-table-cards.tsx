@@ -1,4 +1,4 @@
-// The rows of a `DataTable` on a phone or tablet: a card for each.
+// The rows of a `DataTable` on a phone: a card for each.
 import { NativeSelect, Skeleton } from '@mantine/core';
 import { digitsOf } from './column-digits.ts';
 import { OpenButton } from './data-table-button.tsx';
@@ -79,7 +79,7 @@ function OrderSelect<Row>(props: ViewProps<Row>) {
     const column = choices.find((each) => each.title === title);
     if (onSort) onSort(column?.sort);
     else if (!column?.value) setOrder(null);
-    else setOrder(firstOrder(title, rows.map(column.value), column.kind === 'time'));
+    else setOrder(firstOrder(column, rows.map(column.value)));
   };
   return (
     <NativeSelect

@@ -58,7 +58,7 @@ type Sorting = {
 /** Returns null for a column that does not sort. */
 function sortingOf<Row>(props: Props<Row>): Sorting | null {
   const { column, rows, order, setOrder, sorted, onSort } = props;
-  const { title, value, sort, kind } = column;
+  const { title, value, sort } = column;
   if (onSort) {
     if (sort === undefined) return null;
     const isOn = sort === sorted;
@@ -66,7 +66,7 @@ function sortingOf<Row>(props: Props<Row>): Sorting | null {
   }
   if (!value) return null;
   const isOn = order?.title === title;
-  const first = firstOrder(title, (rows ?? []).map(value), kind === 'time' || kind === 'day');
+  const first = firstOrder(column, (rows ?? []).map(value));
   const reversed = { title, isUp: !first.isUp };
   // The third click restores the list's own order.
   const next = !isOn ? first : order.isUp === first.isUp ? reversed : null;

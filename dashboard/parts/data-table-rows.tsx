@@ -1,4 +1,4 @@
-// The rows of a `DataTable` on a desktop.
+// The rows of a `DataTable` on a desktop or tablet.
 import { Skeleton, Table } from '@mantine/core';
 import { OpenButton } from './data-table-button.tsx';
 import { SortHeading } from './data-table-heading.tsx';

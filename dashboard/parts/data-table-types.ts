@@ -13,13 +13,13 @@ export type Column<Row, Sort extends string = string> = {
   readonly value?: (row: Row) => SortValue;
   /**
    * `money`: `value` is in microdollars, and all rows show the same number of decimals. `time`: the
-   * heading names the page's time zone, for times of day, not for those ago. `day`: the rows are UTC days.
+   * heading names the page's time zone. `day`: the rows are UTC days. `ago`: a `TimeAgo`, in no zone.
    */
-  readonly kind?: 'money' | 'time' | 'day';
+  readonly kind?: 'money' | 'time' | 'day' | 'ago';
   /** `right` for numbers. */
   readonly align?: 'left' | 'right';
   readonly width?: number | string;
-  /** On a phone or tablet, `title` becomes the card's heading and `hidden` is left out. */
+  /** On a phone, `title` becomes the card's heading and `hidden` is left out. */
   readonly phone?: 'title' | 'hidden';
   /** The order of the whole list, in the gateway, that its heading switches on and off. */
   readonly sort?: Sort;

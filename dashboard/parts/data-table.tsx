@@ -1,12 +1,12 @@
-// A list of rows: a table on a desktop, cards on a phone or tablet, with loading, empty and error states.
+// A list of rows: a table on a desktop, cards on a phone, with loading, empty and error states.
 import { Button, Center, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { TableCards } from './data-table-cards.tsx';
 import { TableRows } from './data-table-rows.tsx';
 import type { Column, Props } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
+import { useIsPhone } from './screen.ts';
 import { orderText, readOrder, sortRows, type Order } from './sort-rows.ts';
 import { useUrlState } from './url-state.ts';
 
@@ -21,9 +21,7 @@ const shownRows = 100;
 /** `<DataTable label="API keys" rows={keys.data?.data} columns={columns} rowKey={(key) => key.id} empty={<EmptyState … />} />` */
 export function DataTable<Row>(props: Props<Row>) {
   const { pages, empty, columns } = props;
-  const isNarrow = useMediaQuery('(max-width: 62em)', undefined, {
-    getInitialValueInEffect: false,
-  });
+  const isPhone = useIsPhone();
   const [order, setOrder] = useOrder(props);
   const [rowsMax, setRowsMax] = useState(shownRows);
   const given = pages ? pages.rows : props.rows;
@@ -46,7 +44,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const rows = sorted?.slice(0, pages ? undefined : (props.rowsMax ?? rowsMax));
   const hasMore =
     pages?.hasMore ?? (props.rowsMax === undefined && rowsMax < (sorted?.length ?? 0));
-  const View = isNarrow ? TableCards : TableRows;
+  const View = isPhone ? TableCards : TableRows;
   return (
     <div
       className={classes.rows}

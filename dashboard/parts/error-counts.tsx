@@ -1,5 +1,6 @@
 // Errors grouped by code, each with its number and a link to its requests.
 import { Group, Stack, Text } from '@mantine/core';
+import { CutText } from './cut-text.tsx';
 import { countText } from './number-text.ts';
 import { RequestsLink } from './requests-link.tsx';
 import type { DayRange } from './utc-days.ts';
@@ -12,12 +13,20 @@ type Props = {
 export function ErrorCounts({ errors, range }: Props) {
   if (errors.length === 0) return <Text c="dimmed">No errors in these days.</Text>;
   return (
-    <Stack component="ul" gap={8} m={0} p={0} style={{ listStyle: 'none' }} aria-label="Errors">
+    <Stack
+      component="ul"
+      maw="46rem"
+      gap={8}
+      m={0}
+      p={0}
+      style={{ listStyle: 'none' }}
+      aria-label="Errors"
+    >
       {errors.map(({ code, requests }) => (
         <Group key={code} component="li" justify="space-between" gap="sm" wrap="nowrap">
-          <Text truncate>
+          <CutText text={code}>
             <RequestsLink filters={{ ...range, code }}>{code}</RequestsLink>
-          </Text>
+          </CutText>
           <Text c="dimmed">{countText(requests)}</Text>
         </Group>
       ))}

@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ApiError } from '../api/api-error.ts';
 import type { Output } from '../api/client.ts';
 import { confirm } from './confirm.tsx';
+import { CutText } from './cut-text.tsx';
 import { DataTable, type Column } from './data-table.tsx';
 import { showSuccess } from './notify.ts';
 import { Panel } from './panel.tsx';
@@ -44,13 +45,9 @@ const columns = (onWithdraw: Props['onWithdraw']): readonly Column<Invitation>[]
     title: 'E-mail',
     value: ({ email }) => email,
     phone: 'title',
-    render: ({ email }) => (
-      <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
-        {email}
-      </Text>
-    ),
+    render: ({ email }) => <CutText fw={500} text={email} />,
   },
-  { title: 'Role', value: ({ role }) => role, width: 150, render: ({ role }) => roleTitle(role) },
+  { title: 'Role', value: ({ role }) => role, render: ({ role }) => roleTitle(role) },
   {
     title: 'Invited by',
     value: ({ invited_by: name }) => name,
@@ -58,7 +55,7 @@ const columns = (onWithdraw: Props['onWithdraw']): readonly Column<Invitation>[]
   },
   {
     title: 'Expires',
-    kind: 'time',
+    kind: 'ago',
     value: ({ expires_at: at }) => at,
     render: ({ expires_at: at }) => <TimeAgo at={at} />,
   },

@@ -2,6 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Output } from '../api/client.ts';
+import { CutText } from './cut-text.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { usdText } from './money-text.ts';
@@ -51,9 +52,7 @@ const columns: readonly Column<OwnKey>[] = [
     render: (key) => (
       <>
         <Group gap="xs" wrap="nowrap">
-          <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {ownKeyName(key)}
-          </Text>
+          <CutText fw={500} text={ownKeyName(key)} />
           {isRefused(key) && (
             <Badge color="red" variant="light">
               Refused <TimeAgo inherit at={key.last_refused_at} />
@@ -75,13 +74,13 @@ const columns: readonly Column<OwnKey>[] = [
   },
   {
     title: 'Added',
-    kind: 'time',
+    kind: 'ago',
     value: ({ created_at: at }) => at,
     render: ({ created_at: at }) => <TimeAgo at={at} />,
   },
   {
     title: 'Last answer',
-    kind: 'time',
+    kind: 'ago',
     value: ({ last_used_at: at }) => at,
     render: ({ last_used_at: at }) => <TimeAgo at={at} never="Never" />,
   },

@@ -18,9 +18,10 @@ test('rows are sorted by number or name, and missing values come last either way
 });
 
 test('the first click shows the highest numbers, the newest times and the first names', () => {
-  assert.equal(firstOrder('Spent', [null, 4], false).isUp, false);
-  assert.equal(firstOrder('Created', ['2026-11-22T00:00:00Z'], true).isUp, false);
-  assert.equal(firstOrder('Name', [undefined, 'b'], false).isUp, true);
+  assert.equal(firstOrder({ title: 'Spent' }, [null, 4]).isUp, false);
+  for (const kind of ['time', 'ago', 'day'] as const)
+    assert.equal(firstOrder({ title: 'Created', kind }, ['2026-11-22T00:00:00Z']).isUp, false);
+  assert.equal(firstOrder({ title: 'Name' }, [undefined, 'b']).isUp, true);
 });
 
 test('the address names the order of one table', () => {

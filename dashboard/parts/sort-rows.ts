@@ -17,8 +17,11 @@ export function sortRows<Row>(
   });
 }
 
+type Titled = { readonly title: string; readonly kind?: 'money' | 'time' | 'day' | 'ago' };
+
 /** The first click on a heading: highest number and newest time first, but A before Z. */
-export function firstOrder(title: string, values: readonly SortValue[], isTime: boolean): Order {
+export function firstOrder({ title, kind = 'money' }: Titled, values: readonly SortValue[]): Order {
+  const isTime = kind !== 'money';
   const known = values.find((value) => !isMissing(value));
   return { title, isUp: typeof known === 'string' && !isTime };
 }

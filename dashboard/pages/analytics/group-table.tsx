@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { changeText } from '../../parts/change-text.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -64,9 +65,7 @@ function columnsOf(by: GroupName, range: DayRange): readonly Column<Row>[] {
       title: groupNames[by].label,
       phone: 'title',
       render: (row) => (
-        <Text span inherit truncate display="inline-block" maw={260} title={rowName(by, row)}>
-          {linked(row, {}, rowName(by, row))}
-        </Text>
+        <CutText text={rowName(by, row)}>{linked(row, {}, rowName(by, row))}</CutText>
       ),
     },
     {

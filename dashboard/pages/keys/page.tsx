@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { useApiPages } from '../../api/use-api.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -183,7 +184,7 @@ const columns: readonly Column<Key>[] = [
   { title: 'Models', render: (key) => <Models ids={key.models} /> },
   {
     title: 'Last used',
-    kind: 'time',
+    kind: 'ago',
     sort: 'last-used',
     render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
   },
@@ -215,9 +216,7 @@ function KeyName({ row }: { readonly row: Key }) {
   return (
     <>
       <Group gap="xs" wrap="nowrap">
-        <Text fw={500} truncate maw={280} title={row.name}>
-          {row.name || 'Unnamed'}
-        </Text>
+        <CutText fw={500} text={row.name || 'Unnamed'} />
         {row.state !== 'active' && <KeyState state={row.state} />}
         {row.body_days !== null && <KeepsBodies days={row.body_days} />}
       </Group>
@@ -235,13 +234,7 @@ function KeyName({ row }: { readonly row: Key }) {
 
 function Models({ ids }: { readonly ids: readonly string[] | null }) {
   if (ids === null) return <Text inherit>All</Text>;
-  if (ids.length === 1) {
-    return (
-      <Text inherit truncate maw={160} title={ids[0]}>
-        {ids[0]}
-      </Text>
-    );
-  }
+  if (ids.length === 1) return <CutText text={ids[0]!} />;
   return (
     <Tooltip
       label={ids.slice(0, 12).join(', ') + (ids.length > 12 ? ' …' : '')}

@@ -1,11 +1,11 @@
 import { Badge, Button, Center, Checkbox, Group, Text, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarDollar } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { ChatModel, MeasuredModel } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';
+import { useIsPhone } from '../../parts/screen.ts';
 import { dayText } from '../../parts/time-text.ts';
 import { AbilityList } from './ability-list.tsx';
 import { comparedMax } from './comparison.ts';
@@ -28,7 +28,7 @@ const shownFirst = 30;
 
 export function ChatModels(props: Props) {
   const { models, measured, onOpen, compared, onToggleCompared, empty } = props;
-  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const [showsAll, setShowsAll] = useState(false);
   const rowsMax = showsAll ? models.length : shownFirst;
   const checkbox = ({ id, name }: ChatModel) => (
@@ -78,7 +78,6 @@ export function ChatModels(props: Props) {
 const modelColumn: Column<ChatModel> = {
   title: 'Model',
   value: ({ name }) => name,
-  width: 220,
   render: (model) => <ModelName model={model} />,
 };
 

@@ -1,12 +1,12 @@
 // Two to four models side by side.
 import { Modal, Stack, Switch, Table, Text, Title, VisuallyHidden } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconMessages } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
+import { useIsPhone } from '../../parts/screen.ts';
 import { useLast } from '../../parts/use-last.ts';
 import { compareModels, type ComparisonGroup, type ComparisonRow } from './comparison.ts';
 import classes from './comparison.module.css';
@@ -22,7 +22,7 @@ type Props = {
 
 export function CompareDialog({ models, measured, onClose }: Props) {
   const shown = useLast(models);
-  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   return (
     <Modal
       opened={models !== null}

@@ -1,7 +1,8 @@
-import { Badge, Box, Group, Text, Tooltip } from '@mantine/core';
+import { Badge, Box, Group, Tooltip } from '@mantine/core';
 import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { CutText } from '../../parts/cut-text.tsx';
 import { EndBadge } from '../../parts/end-badge.tsx';
 import { curlLine } from './one-line.ts';
 
@@ -15,23 +16,12 @@ export function ModelName({ model }: { readonly model: Model }) {
   return (
     <Box component="span" display="block" ta="left">
       <Group component="span" display="inline-flex" gap={6} wrap="nowrap">
-        <Text span fw={500} truncate>
-          {model.name}
-        </Text>
+        <CutText fw={500} text={model.name} />
         {!model.is_live && <NotLive />}
         <EndBadge model={model} />
         <PriceBadge multiplierPpm={model.multiplier_ppm} />
       </Group>
-      <Text
-        span
-        display="block"
-        size="sm"
-        c="dimmed"
-        ff="monospace"
-        style={{ overflowWrap: 'anywhere' }}
-      >
-        {model.id}
-      </Text>
+      <CutText block size="sm" c="dimmed" ff="monospace" text={model.id} />
     </Box>
   );
 }

@@ -4,6 +4,7 @@ import { IconBan, IconDots, IconKey, IconPlayerPause, IconPlayerPlay } from '@ta
 import type { Output, Query } from '../../api/client.ts';
 import { useApiPages, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { AppLink } from '../../parts/link.tsx';
@@ -47,9 +48,7 @@ const columns: readonly Column<Key>[] = [
     render: (key) => (
       <>
         <Group gap="xs" wrap="nowrap">
-          <Text fw={500} truncate maw={240} title={key.name}>
-            {key.name || 'Unnamed'}
-          </Text>
+          <CutText fw={500} text={key.name || 'Unnamed'} />
           <KeyState state={key.state} />
         </Group>
         <Text size="xs" c="dimmed" ff="monospace">
@@ -88,6 +87,7 @@ const columns: readonly Column<Key>[] = [
   },
   {
     title: 'Last used',
+    kind: 'ago',
     value: (key) => key.last_used_at,
     render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
   },

@@ -1,7 +1,8 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { Output } from '../../api/client.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
@@ -33,43 +34,24 @@ export function RecentErrors({ errors }: { readonly errors: readonly RecentError
 }
 
 const columns: readonly Column<RecentError>[] = [
-  { title: 'When', render: (error) => <TimeAgo at={error.created_at} /> },
+  { title: 'When', kind: 'ago', render: (error) => <TimeAgo at={error.created_at} /> },
   { title: 'Error', phone: 'title', render: (error) => error.code },
   {
     title: 'Model',
-    render: ({ model }) => (model === null ? '–' : <Short text={model} />),
+    render: ({ model }) => (model === null ? '–' : <CutText text={model} />),
   },
   {
     title: 'Key',
-    render: ({ key }) => <Short text={key.name || key.id} />,
+    render: ({ key }) => <CutText text={key.name || key.id} />,
   },
   { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
   {
     title: 'Request ID',
     render: (error) => (
       <Group gap={4} wrap="nowrap" display="inline-flex">
-        <Text inherit truncate maw={110} ff="monospace" size="sm" title={error.request_id}>
-          {error.request_id}
-        </Text>
+        <CutText ff="monospace" size="sm" text={error.request_id} />
         <CopyButton text={error.request_id} label="Copy request ID" />
       </Group>
     ),
   },
 ];
-
-/** A name of any length, cut so that the other columns stay in sight. */
-function Short({ text }: { readonly text: string }) {
-  return (
-    <Text
-      span
-      inherit
-      truncate
-      display="inline-block"
-      maw={180}
-      title={text}
-      style={{ verticalAlign: 'bottom' }}
-    >
-      {text}
-    </Text>
-  );
-}

@@ -1,9 +1,9 @@
 // Settings: beside the content on a wide screen, in a drawer on a small one.
 import { Button, Drawer } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Panel } from '../../parts/panel.tsx';
+import { useIsWide } from '../../parts/screen.ts';
 
 type Props = {
   /** False: in a drawer, whatever the width. */
@@ -14,7 +14,7 @@ type Props = {
 };
 
 export function SettingsDrawer({ isBeside = true, opened, onClose, children }: Props) {
-  const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const isWide = useIsWide();
   if (isWide && isBeside) return <Panel>{children}</Panel>;
   return (
     <Drawer

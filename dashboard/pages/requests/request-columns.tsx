@@ -1,5 +1,6 @@
 import { Badge, Text } from '@mantine/core';
 import type { RequestRecord } from '../../../src/management/contract/requests.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
@@ -25,31 +26,25 @@ export const columns: readonly RequestColumn[] = [
     title: 'Model',
     phone: 'title',
     render: ({ model }) =>
-      model ? (
-        <OneLine text={model.name} />
-      ) : (
-        <Text span inherit c="dimmed">
-          No model
-        </Text>
-      ),
+      model ? <CutText text={model.name} /> : <CutText c="dimmed" text="No model" />,
   },
   {
     id: 'endpoint',
     title: 'Endpoint',
     phone: 'hidden',
-    render: ({ endpoint }) => <OneLine text={endpointName(endpoint)} />,
+    render: ({ endpoint }) => <CutText text={endpointName(endpoint)} />,
   },
   {
     id: 'key',
     title: 'Key',
     phone: 'hidden',
-    render: ({ key }) => <OneLine text={key.name || 'Unnamed'} />,
+    render: ({ key }) => <CutText text={key.name || 'Unnamed'} />,
   },
   {
     id: 'tags',
     title: 'Tags',
     phone: 'hidden',
-    render: ({ tags }) => (tags.length === 0 ? '–' : <OneLine text={tags.join(', ')} />),
+    render: ({ tags }) => (tags.length === 0 ? '–' : <CutText text={tags.join(', ')} />),
   },
   {
     id: 'usage',
@@ -118,22 +113,6 @@ export function StatusBadge({
     <Badge component="span" size="sm" color={color} tt="none" maw="none">
       {outcome === 'failed' ? `${status} ${code ?? ''}` : outcomeNames[outcome]}
     </Badge>
-  );
-}
-
-function OneLine({ text }: { readonly text: string }) {
-  return (
-    <Text
-      span
-      inherit
-      truncate
-      display="inline-block"
-      maw={{ base: '100%', md: 130 }}
-      title={text}
-      style={{ verticalAlign: 'bottom' }}
-    >
-      {text}
-    </Text>
   );
 }
 

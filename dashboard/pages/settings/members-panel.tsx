@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { useUser } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
@@ -61,7 +62,6 @@ function Members() {
     {
       title: 'Role',
       value: ({ role }) => role,
-      width: 150,
       render: (member) =>
         isOwner && !isLastOwner(all, member) ? (
           <RoleSelect member={member} isSelf={member.user_id === user.id} />
@@ -72,18 +72,17 @@ function Members() {
     {
       title: 'Two-factor',
       value: ({ second_factor: isOn }) => isOn,
-      width: 130,
       render: ({ second_factor: isOn }) => (
         <Badge color={isOn ? 'green' : 'gray'}>{isOn ? 'On' : 'Off'}</Badge>
       ),
     },
     {
       title: 'Budget',
-      width: 190,
       render: (member) => <BudgetCell member={member} budget={budgetsByUser.get(member.user_id)} />,
     },
     {
       title: 'Joined',
+      kind: 'ago',
       value: ({ joined_at: at }) => at,
       render: ({ joined_at: at }) => <TimeAgo at={at} />,
     },
@@ -127,14 +126,10 @@ function MemberName({
   return (
     <Stack gap={0}>
       <Group gap="xs">
-        <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
-          {name}
-        </Text>
+        <CutText fw={500} text={name} />
         {isSelf && <Badge color="accent">You</Badge>}
       </Group>
-      <Text size="sm" c="dimmed" fw={400} style={{ overflowWrap: 'anywhere' }}>
-        {email}
-      </Text>
+      <CutText block size="sm" c="dimmed" fw={400} text={email} />
     </Stack>
   );
 }
@@ -186,7 +181,7 @@ function RoleSelect({ member, isSelf }: { readonly member: Member; readonly isSe
         </div>
       )}
       comboboxProps={{ width: 260, position: 'bottom-start' }}
-      maw={140}
+      w={130}
     />
   );
 }

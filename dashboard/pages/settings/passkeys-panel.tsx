@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess } from '../../parts/notify.ts';
@@ -87,20 +88,20 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
       phone: 'title',
       render: ({ name, host, works_here: worksHere }) => (
         <Group gap="xs">
-          <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {name}
-          </Text>
+          <CutText fw={500} text={name} />
           {!worksHere && <Badge color="gray">Only at {host}</Badge>}
         </Group>
       ),
     },
     {
       title: 'Created',
+      kind: 'ago',
       value: ({ created_at: at }) => at,
       render: ({ created_at: at }) => <TimeAgo at={at} />,
     },
     {
       title: 'Last used',
+      kind: 'ago',
       value: ({ last_used_at: at }) => at,
       render: ({ last_used_at: at }) => (at === null ? 'Never' : <TimeAgo at={at} />),
     },

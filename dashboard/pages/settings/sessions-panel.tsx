@@ -77,6 +77,7 @@ const columns: readonly Column<Session>[] = [
   },
   {
     title: 'Signed in',
+    kind: 'ago',
     value: ({ created_at: at }) => at,
     render: ({ created_at: at }) => <TimeAgo at={at} />,
   },

@@ -1,11 +1,12 @@
 // The account's members, its open invitations, and a form to invite more.
-import { Alert, Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useApi, useChange } from '../../../api/use-api.ts';
 import { CodeBlock } from '../../../parts/code-block.tsx';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
@@ -56,12 +57,8 @@ const columns: readonly Column<Member>[] = [
     phone: 'title',
     render: (member) => (
       <>
-        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
-          {member.name}
-        </Text>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {member.email}
-        </Text>
+        <CutText block fw={500} text={member.name} />
+        <CutText block size="xs" c="dimmed" text={member.email} />
       </>
     ),
   },
@@ -77,7 +74,7 @@ const columns: readonly Column<Member>[] = [
   },
   {
     title: 'Joined',
-    kind: 'time',
+    kind: 'ago',
     value: (member) => member.joined_at,
     render: (member) => <TimeAgo at={member.joined_at} />,
   },

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
 import { useApiPages } from '../../../api/use-api.ts';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { Money } from '../../../parts/money.tsx';
@@ -120,14 +121,10 @@ const columns: readonly Column<Row>[] = [
     render: (row) => (
       <>
         <Group gap="xs" wrap="nowrap">
-          <Text fw={500} truncate maw={280} title={row.name}>
-            {row.name}
-          </Text>
+          <CutText fw={500} text={row.name} />
           {row.frozen && <Badge color="orange">Frozen</Badge>}
         </Group>
-        <Text size="xs" c="dimmed" truncate maw={280}>
-          {row.owner ? row.owner.email : 'No owner yet'}
-        </Text>
+        <CutText block size="xs" c="dimmed" text={row.owner ? row.owner.email : 'No owner yet'} />
         <Text size="xs" c="dimmed" ff="monospace">
           {row.id}
         </Text>
@@ -172,7 +169,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: 'Created',
-    kind: 'time',
+    kind: 'ago',
     value: (row) => row.created_at,
     render: (row) => <TimeAgo at={row.created_at} />,
   },

@@ -4,6 +4,7 @@ import { IconApi, IconPlus } from '@tabler/icons-react';
 import type { Output } from '../../../api/client.ts';
 import { useApi, useChange } from '../../../api/use-api.ts';
 import { confirm } from '../../../parts/confirm.tsx';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { KeyState } from '../../../parts/key-state.tsx';
@@ -64,9 +65,7 @@ const columns: readonly Column<AdminKey>[] = [
     render: (key) => (
       <>
         <Group gap="xs" wrap="nowrap">
-          <Text fw={500} truncate maw={180} title={key.name}>
-            {key.name}
-          </Text>
+          <CutText fw={500} text={key.name} />
           <KeyState state={stateOf(key)} />
         </Group>
         <Text size="xs" c="dimmed" ff="monospace">
@@ -99,11 +98,13 @@ const columns: readonly Column<AdminKey>[] = [
   },
   {
     title: 'Expires',
+    kind: 'ago',
     value: (key) => key.expires_at,
     render: (key) => <TimeAgo at={key.expires_at} never="Never" />,
   },
   {
     title: 'Created',
+    kind: 'ago',
     value: (key) => key.created_at,
     render: (key) => <TimeAgo at={key.created_at} />,
   },

@@ -19,6 +19,7 @@ import type {
   CatalogueRoute,
 } from '../../../../src/management/contract/service.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { AppLink, ButtonLink } from '../../../parts/link.tsx';
@@ -359,9 +360,7 @@ function Name({
   return (
     <>
       <Group gap={6}>
-        <Text span inherit fw={500}>
-          {name}
-        </Text>
+        <CutText fw={500} text={name} />
         {type === 'image' && (
           <Badge size="sm" color="gray">
             Image
@@ -369,9 +368,7 @@ function Name({
         )}
         {isOwn && <Badge size="sm">Own price</Badge>}
       </Group>
-      <Text size="sm" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-        {id}
-      </Text>
+      <CutText block size="sm" c="dimmed" ff="monospace" text={id} />
     </>
   );
 }

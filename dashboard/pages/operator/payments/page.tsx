@@ -16,6 +16,7 @@ import { IconCreditCard } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
@@ -133,14 +134,13 @@ const columns: readonly Column<Payment>[] = [
         <Text fw={500}>
           <Amount payment={payment} />
         </Text>
-        <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {payment.id}
-        </Text>
+        <CutText block size="xs" c="dimmed" ff="monospace" text={payment.id} />
       </>
     ),
   },
   {
     title: 'Paid',
+    kind: 'ago',
     value: (payment) => payment.paid_at,
     render: (payment) => <TimeAgo at={payment.paid_at} />,
   },

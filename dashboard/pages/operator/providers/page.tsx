@@ -3,6 +3,7 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import type { Output } from '../../../api/client.ts';
 import { useApi } from '../../../api/use-api.ts';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { countText, durationText, shareText } from '../../../parts/number-text.ts';
@@ -120,9 +121,7 @@ const providerColumns: readonly Column<Provider>[] = [
           <Text fw={500}>{provider.name}</Text>
           {provider.is_on ? <Badge color="green">On</Badge> : <Badge color="gray">Off</Badge>}
         </Group>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {provider.base_url}
-        </Text>
+        <CutText block size="xs" c="dimmed" text={provider.base_url} />
       </>
     ),
   },
@@ -173,9 +172,7 @@ const routeColumns: readonly Column<Route>[] = [
     phone: 'title',
     render: (route) => (
       <>
-        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
-          {route.model}
-        </Text>
+        <CutText block fw={500} text={route.model} />
         <Text size="xs" c="dimmed">
           {route.provider}
         </Text>

@@ -5,6 +5,7 @@ import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
 import { useSession } from '../../../api/session.ts';
 import { useApiPages } from '../../../api/use-api.ts';
+import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { AppLink } from '../../../parts/link.tsx';
@@ -66,15 +67,15 @@ const columns: readonly Column<User>[] = [
     render: (user) => (
       <>
         <Group gap="xs">
-          <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {user.name}
-          </Text>
+          <CutText fw={500} text={user.name} />
           {user.is_operator && <Badge color="accent">Operator</Badge>}
         </Group>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {user.email}
-          {user.email_verified ? '' : ' (not confirmed)'}
-        </Text>
+        <CutText
+          block
+          size="xs"
+          c="dimmed"
+          text={`${user.email}${user.email_verified ? '' : ' (not confirmed)'}`}
+        />
       </>
     ),
   },
@@ -104,6 +105,7 @@ const columns: readonly Column<User>[] = [
   },
   {
     title: 'Created',
+    kind: 'ago',
     value: (user) => user.created_at,
     render: (user) => <TimeAgo at={user.created_at} />,
   },

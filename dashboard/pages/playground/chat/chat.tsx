@@ -1,5 +1,4 @@
 import { ActionIcon, Paper, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconCode, IconMessages, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ChatModel, ModelCatalogue } from '../../../../src/management/contract/models.ts';
@@ -8,6 +7,7 @@ import type { Attachment, ChatRequest, FormatName } from '../../../api/chat-form
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import type { Key } from '../../../parts/key-select.tsx';
 import { useDraft } from '../../../parts/drafts.ts';
+import { useIsWide } from '../../../parts/screen.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CodeDialog } from '../code/code-dialog.tsx';
 import { rememberLastKey } from '../last-key.ts';
@@ -68,7 +68,7 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
   const conversation = useConversation(kept?.turns ?? []);
   const { turns, isRunning } = conversation;
   useDraft('chat', () => text || unansweredText(turns), setText);
-  const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const isWide = useIsWide();
   const log = useStickToBottom();
 
   const choices = chatChoices(catalogue.chat, chosenKey);
