@@ -1,4 +1,4 @@
-import { Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Avatar, Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconSelector } from '@tabler/icons-react';
 import { useSession } from '../api/session.ts';
 import { useChosenAccount, useSwitchAccount } from '../api/account.ts';
@@ -20,8 +20,15 @@ export function AccountChooser() {
   return (
     <Menu position="bottom-start" width={232}>
       <Menu.Target>
-        <UnstyledButton className={classes.button}>
+        <UnstyledButton className={classes.button} title={chosen?.name}>
           <VisuallyHidden>Account:</VisuallyHidden>
+          <Avatar
+            name={chosen?.name ?? '?'}
+            size={24}
+            radius="sm"
+            className={classes.initials}
+            aria-hidden
+          />
           <Text size="md" fw={500} truncate>
             {chosen?.name ?? 'Choose an account'}
           </Text>

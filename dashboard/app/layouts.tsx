@@ -4,6 +4,7 @@ import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { IconBuildingOff, IconSnowflake } from '@tabler/icons-react';
 import { Outlet } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useChosenAccount } from '../api/account.ts';
 import { useServiceName, useSession, useUser } from '../api/session.ts';
 import { ConfirmationDialog } from '../parts/confirmation-dialog.tsx';
@@ -27,13 +28,13 @@ export function Root() {
 }
 
 /** Around the pages of visitors who are not signed in. */
-export function PublicLayout() {
+export function PublicLayout({ children = <Outlet /> }: { readonly children?: ReactNode }) {
   const name = useServiceName();
   return (
     <main className={classes.page}>
       <div className={classes.column}>
         <Logo name={name} />
-        <Outlet />
+        {children}
         <Text ta="center">
           <Anchor href={docsAddress}>Documentation</Anchor>
         </Text>

@@ -11,7 +11,7 @@ import {
   type AnyRoute,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { sessionQuery } from '../api/session.ts';
+import { sessionQuery, useSession } from '../api/session.ts';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
 import { AccountLayout, PublicLayout, Root } from './layouts.tsx';
 import { PagePending } from './page-pending.tsx';
@@ -113,6 +113,22 @@ function page<Parent extends AnyRoute, const Path extends string>(
   });
 }
 
+/** An address that no page has, in the frame of the user or of a visitor. */
+const unknown = createRoute({
+  getParentRoute: () => root,
+  path: '$',
+  beforeLoad: ({ context }) =>
+    context.queryClient.ensureQueryData(sessionQuery).then(() => undefined),
+  component: function Unknown() {
+    const Frame = useSession().user ? Shell : PublicLayout;
+    return (
+      <Frame>
+        <NotFoundPage />
+      </Frame>
+    );
+  },
+});
+
 const routeTree = root.addChildren([
   app.addChildren([
     account.addChildren(accountChildren),
@@ -120,6 +136,7 @@ const routeTree = root.addChildren([
     operator.addChildren(operatorChildren),
   ]),
   visitor.addChildren(signInChildren),
+  unknown,
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {

@@ -1,31 +1,33 @@
 // The frame of every signed-in page: navigation at the side; search, mode and user menu on top.
 import { AppShell, Burger, Group, ScrollArea, Switch } from '@mantine/core';
-import { useDisclosure, useWindowEvent } from '@mantine/hooks';
+import {
+  useClickOutside,
+  useDisclosure,
+  useHotkeys,
+  useLocalStorage,
+  useWindowEvent,
+} from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { useServiceName, useUser } from '../api/session.ts';
 import { useChosenAccount, useMode, useSetMode } from '../api/account.ts';
+import { useIsPhone, useIsWide } from '../parts/screen.ts';
 import { AccountChooser } from './account-chooser.tsx';
 import { CommandPalette, CommandPaletteButton } from './command-palette.tsx';
 import { Logo } from './logo.tsx';
 import { accountPages, accountPagesFor, operatorPages } from './navigation.ts';
-import { HelpLinks, NavigationList } from './navigation-list.tsx';
+import { FoldButton, HelpLinks, NavigationList } from './navigation-list.tsx';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu.tsx';
 
-export function Shell() {
+export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode }) {
   const name = useServiceName();
-  const [isOpen, { toggle, close }] = useDisclosure(false);
   const { is_operator: isOperator } = useUser();
   const account = useChosenAccount();
   const mode = useMode();
   const { pathname } = useLocation();
+  const { isOpen, isFolded, toggle, navbar } = useNavigation(pathname);
   const isAccountPage = !pathname.startsWith('/operator') && pathname !== '/settings';
-  useWindowEvent('keydown', (event) => {
-    if (event.key === 'Escape') close();
-  });
-  // On a phone, opening a page closes the navigation.
-  useEffect(close, [pathname, close]);
   const main = useFocusOnNavigation(pathname);
   return (
     <>
@@ -35,11 +37,15 @@ export function Shell() {
       <AppShell
         layout="alt"
         header={{ height: 56 }}
-        navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+        navbar={{
+          width: { sm: 64, md: isFolded ? 64 : 240 },
+          breakpoint: 'sm',
+          collapsed: { mobile: !isOpen },
+        }}
         classNames={{ navbar: classes.navbar, header: classes.header, main: classes.main }}
       >
         <AppShell.Header>
-          <Group h="100%" px={{ base: 'md', sm: 'xl' }} justify="space-between" wrap="nowrap">
+          <Group h="100%" px={{ base: 'md', md: 'xl' }} justify="space-between" wrap="nowrap">
             <Group gap="sm" wrap="nowrap">
               <Burger
                 opened={isOpen}
@@ -57,7 +63,11 @@ export function Shell() {
             </Group>
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar data-closed={!isOpen || undefined}>
+        <AppShell.Navbar
+          ref={navbar}
+          data-closed={!isOpen || undefined}
+          data-folded={isFolded || undefined}
+        >
           <AppShell.Section className={classes.top}>
             <Group justify="space-between" wrap="nowrap">
               <Logo name={name} />
@@ -72,15 +82,32 @@ export function Shell() {
             <AccountChooser />
           </AppShell.Section>
           <AppShell.Section grow component={ScrollArea} className={classes.pages}>
-            {account && <NavigationList label="Account" items={accountPagesFor(account.role)} />}
+            {account && (
+              <NavigationList
+                label="Account"
+                items={accountPagesFor(account.role)}
+                isFolded={isFolded}
+              />
+            )}
             {!account && (
               <NavigationList
                 label="Personal"
                 items={accountPages.filter(({ to }) => to === '/settings')}
+                isFolded={isFolded}
               />
             )}
-            {isOperator && <NavigationList label="Operator" showsLabel items={operatorPages} />}
-            <HelpLinks />
+            {isOperator && (
+              <NavigationList
+                label="Operator"
+                showsLabel
+                items={operatorPages}
+                isFolded={isFolded}
+              />
+            )}
+            <HelpLinks isFolded={isFolded} />
+          </AppShell.Section>
+          <AppShell.Section visibleFrom="sm" className={classes.fold}>
+            <FoldButton isFolded={isFolded} toggle={toggle} />
           </AppShell.Section>
         </AppShell.Navbar>
         <AppShell.Main>
@@ -90,13 +117,36 @@ export function Shell() {
             </div>
           )}
           <div id="page" ref={main} tabIndex={-1} className={classes.page}>
-            <Outlet />
+            {children}
           </div>
         </AppShell.Main>
       </AppShell>
       <CommandPalette />
     </>
   );
+}
+
+/**
+ * On a desktop the navigation is folded to icons or not, and the browser keeps the choice. On a
+ * tablet it is folded, and opens over the page; on a phone it is closed until then.
+ */
+function useNavigation(pathname: string) {
+  const [isPhone, isWide] = [useIsPhone(), useIsWide()];
+  const [isOver, { toggle, close }] = useDisclosure(false);
+  const [isKeptFolded, setKeptFolded] = useLocalStorage({
+    key: 'tollgate.navigation-folded',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  const isOpen = isWide ? !isKeptFolded : isOver;
+  const change = isWide ? () => setKeptFolded(isOpen) : toggle;
+  useHotkeys([['mod+B', change]]);
+  useWindowEvent('keydown', (event) => {
+    if (event.key === 'Escape') close();
+  });
+  useEffect(close, [pathname, close]);
+  const navbar = useClickOutside<HTMLDivElement>(close);
+  return { isOpen, isFolded: !isOpen && !isPhone, toggle: change, navbar };
 }
 
 /** Switches all pages between live and test keys, requests and money. */

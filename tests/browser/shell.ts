@@ -195,6 +195,49 @@ test('on a phone, nothing is wider than the screen, and the navigation opens and
   );
 });
 
+test('the navigation folds to icons with tooltips, by its button and by keyboard, and the browser keeps it', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/');
+    await heading(page, 'Overview').waitFor();
+    const navigation = page.getByRole('navigation', { name: 'Account' });
+    const widthOf = async () => (await navigation.boundingBox())!.width;
+    assert.ok((await widthOf()) > 200);
+    await page.getByRole('button', { name: 'Fold navigation' }).click();
+    await page.getByRole('button', { name: 'Unfold navigation' }).waitFor();
+    assert.ok((await widthOf()) < 64);
+    await checkAccessibility(page);
+    await page.reload();
+    await heading(page, 'Overview').waitFor();
+    assert.ok((await widthOf()) < 64, 'the browser forgot the choice');
+    await navigation.getByRole('link', { name: 'Billing' }).focus();
+    await page.getByRole('tooltip', { name: 'Billing' }).waitFor();
+    await page.keyboard.press('Control+B');
+    await page.getByRole('button', { name: 'Fold navigation' }).waitFor();
+    assert.ok((await widthOf()) > 200);
+  });
+});
+
+test('on a tablet, the navigation is folded, and opens over the page until the next one', async () => {
+  const viewport = { width: 760, height: 1000 };
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport }, async (page) => {
+    await page.goto('/');
+    await heading(page, 'Overview').waitFor();
+    const widthOf = async (part: string) => (await page.locator(part).boundingBox())!.width;
+    const pageWidth = await widthOf('#page');
+    assert.ok(pageWidth > 690);
+    for (const close of ['Escape', 'link', 'outside']) {
+      await page.getByRole('button', { name: 'Unfold navigation' }).click();
+      await page.getByRole('button', { name: 'Fold navigation' }).waitFor();
+      assert.equal(await widthOf('#page'), pageWidth);
+      if (close === 'Escape') await page.keyboard.press('Escape');
+      if (close === 'outside') await page.mouse.click(700, 900);
+      if (close === 'link') await page.getByRole('link', { name: 'Keys', exact: true }).click();
+      await page.getByRole('button', { name: 'Unfold navigation' }).waitFor();
+    }
+    await heading(page, 'Keys').waitFor();
+  });
+});
+
 test('signing out ends the session and hides its pages', async () => {
   const leaver = await signIn(gateway, { role: 'member', name: 'Alan Turing' });
   await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
@@ -222,12 +265,16 @@ test('signing out ends every tab of the browser', async () => {
   });
 });
 
-test('an unknown address shows an error page', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
-    await page.goto('/no/such/page');
-    await heading(page, 'Page not found').waitFor();
-    await checkAccessibility(page);
-  });
+test('an unknown address shows an error page, in the usual frame', async () => {
+  for (const cookie of [undefined, owner.cookie]) {
+    await browser.withPage({ baseUrl: gateway.url, ...(cookie && { cookie }) }, async (page) => {
+      await page.goto('/no/such/page');
+      await page.getByRole('main').getByRole('heading', { name: 'Page not found' }).waitFor();
+      const search = page.getByRole('button', { name: 'Search' });
+      assert.equal(await search.count(), cookie === undefined ? 0 : 1);
+      await checkAccessibility(page);
+    });
+  }
 });
 
 /** Checks the checks of `withPage`: they must be able to fail. */
