@@ -8,11 +8,11 @@ type Props = {
   readonly label: string;
   /** Text to copy when it differs from the text shown, such as a masked secret. */
   readonly copied?: string;
-  /** Long text: lines wrap, and it scrolls within most of the screen's height. */
+  /** Long text: it scrolls within most of the screen's height. */
   readonly isHigh?: boolean;
 };
 
-/** Code with a copy button. Long lines scroll. */
+/** Code with a copy button. Long lines wrap, so that nothing is out of sight. */
 export function CodeBlock({ code, label, copied = code, isHigh = false }: Props) {
   return (
     <div className={classes.block}>

@@ -10,6 +10,7 @@ import { useDraft } from '../../../parts/drafts.ts';
 import { useIsWide } from '../../../parts/screen.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CodeDialog } from '../code/code-dialog.tsx';
+import { useOtherOwner } from '../key-field.tsx';
 import { rememberLastKey } from '../last-key.ts';
 import { chatChoices, chosenModels, findModel } from '../model-choices.ts';
 import { SettingsDrawer } from '../settings-drawer.tsx';
@@ -69,6 +70,7 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
   const { turns, isRunning } = conversation;
   useDraft('chat', () => text || unansweredText(turns), setText);
   const isWide = useIsWide();
+  const keyOwner = useOtherOwner(chosenKey);
   const log = useStickToBottom();
 
   const choices = chatChoices(catalogue.chat, chosenKey);
@@ -147,7 +149,7 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
             <EmptyState
               icon={IconMessages}
               title="Start a conversation"
-              text={`Messages are sent in the ${format.label} format with the key “${chosenKey.name || chosenKey.hint}”.`}
+              text={`Messages are sent in the ${format.label} format with ${keyOwner ?? 'your'} key “${chosenKey.name || chosenKey.hint}”.`}
             />
           ) : (
             turns.map((turn) => (
