@@ -7,7 +7,7 @@ export class MissingFileError extends Error {
 }
 
 /**
- * `lazy(loadAgain(() => import('./chart.tsx')))`: when the file does not load, waits until the
+ * `lazy(loadAgain(() => import('./calendar.tsx')))`: when the file does not load, waits until the
  * gateway answers and tries once more. Throws MissingFileError when that fails too: the file belongs
  * to an older version, or the browser remembers the failure, as Chromium does.
  */

@@ -3,53 +3,80 @@ import { Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { loadAgain } from './load-again.ts';
 import { useUrlState } from './url-state.ts';
-import { lastDays, presetDays, readRange, type DayRange } from './utc-days.ts';
+import { lastDays, type Preset, presetDefault, readRange, type DayRange } from './utc-days.ts';
+
+const usual = ['1', '7', '30', '90', '365'] as const;
 
 /** `const { range, picker } = useRange();` The range is in the address. */
-export function useRange() {
+export function useRange(presets: readonly Preset[] = usual) {
   const [nowMs] = useState(() => Date.now());
-  const [{ range, preset }, setState] = useUrlState((search) => readRange(search, nowMs));
+  const [{ range, preset }, setState] = useUrlState((search) => readRange(search, nowMs, presets));
   const picker = (
     <RangePicker
       range={range}
+      presets={presets}
       preset={preset}
       today={lastDays(1, nowMs).to}
-      onPreset={(days) => setState({ days: String(days), from: undefined, to: undefined })}
-      onRange={({ from, to }) => setState({ days: undefined, from, to })}
+      onPreset={(days) => setState({ ...noDays, days })}
+      onRange={(days) => setState({ ...noDays, ...days })}
     />
   );
-  return { range, preset, picker };
+  return { range, picker };
+}
+
+const noDays = { days: undefined, from: undefined, to: undefined, out: undefined };
+
+/**
+ * Changes the days of a page with `useRange` to those that a chart's reader chooses. `zoomOut` returns
+ * to the days before the first zoom; null: these are they. Back leads out too.
+ */
+export function useZoom() {
+  const [{ days, from, to, out }, setState] = useUrlState((search) => search);
+  const before = days ?? (from && to ? `${from} ${to}` : presetDefault);
+  return {
+    zoomInto: (range: DayRange) =>
+      setState({ ...noDays, ...range, out: out ?? before }, { push: true }),
+    zoomOut:
+      out === undefined
+        ? null
+        : () => {
+            const [first, last] = out.split(' ');
+            setState({ ...noDays, ...(last ? { from: first, to: last } : { days: first }) });
+          },
+  };
 }
 
 type Props = {
   readonly range: DayRange;
-  readonly preset: number | null;
+  readonly presets: readonly Preset[];
+  readonly preset: Preset | null;
   readonly today: string;
-  readonly onPreset: (days: number) => void;
+  readonly onPreset: (days: string) => void;
   readonly onRange: (range: DayRange) => void;
 };
 
-const labels: Readonly<Record<(typeof presetDays)[number], string>> = {
+const labels: Readonly<Record<Preset, string>> = {
   1: 'Today',
   7: '7 days',
   30: '30 days',
   90: '90 days',
   365: '1 year',
+  month: 'This month',
 };
 
 const AnyDaysField = lazy(
   loadAgain(async () => ({ default: (await import('./any-days-field.tsx')).AnyDaysField })),
 );
 
-function RangePicker({ preset, onPreset, ...field }: Props) {
+function RangePicker({ presets, preset, onPreset, ...field }: Props) {
   return (
     <Group gap="xs">
       <SegmentedControl
         size="xs"
         aria-label="Days"
-        value={String(preset)}
-        onChange={(days) => onPreset(Number(days))}
-        data={presetDays.map((days) => ({ value: String(days), label: labels[days] }))}
+        value={preset ?? ''}
+        onChange={onPreset}
+        data={presets.map((days) => ({ value: days, label: labels[days] }))}
       />
       <Suspense fallback={<Skeleton h={30} w={220} />}>
         <AnyDaysField {...field} />

@@ -1,16 +1,19 @@
 // Analytics in a real browser, on both stores: every figure links to its requests.
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import {
   checkAccessibility,
   checkLooks,
   openBrowser,
+  type PageOptions,
   phone,
   takePicture,
   type TestBrowser,
   untilThereAre,
 } from '../support/browser.ts';
+import { usdText } from '../../dashboard/parts/money-text.ts';
+import type { AnalyticsDays } from '../../src/management/contract/analytics.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { agents, fileOf } from '../support/agent-conversations.ts';
 import { cachingProvider } from '../support/caching-provider.ts';
@@ -21,12 +24,26 @@ import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
+const dayMs = 86_400_000;
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
 let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
 let user: DashboardClient;
+/** A user who sent requests on each of four days, the last of them today. */
+let regular: DashboardClient;
+let days: readonly string[];
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  const nowMs = Date.now();
+  days = [3, 2, 1, 0].map((ago) => dayOf(nowMs - ago * dayMs));
+  const clock = new TestClock(nowMs - 3 * dayMs);
+  [gateway, browser] = await Promise.all([startGateway({}, { clock }), openBrowser()]);
+  regular = await signIn(gateway, { role: 'owner' });
+  for (const [index, requests] of [1, 2, 4, 3].entries()) {
+    clock.jumpTo(nowMs - (3 - index) * dayMs);
+    await spend(requests, index - 1);
+  }
   user = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
   for (const [index, name] of ['Web shop', 'Nightly batch'].entries()) {
     const made = await user.post(`/accounts/${user.account}/keys`, { mode: 'test', name });
@@ -49,6 +66,47 @@ before(async () => {
   });
 });
 after(() => gateway.stop());
+
+/** Sends requests of two models and tags, and some that are refused. */
+async function spend(requests: number, refused: number): Promise<void> {
+  const { key } = await gateway.makeKey({ account: regular.account });
+  const messages = [{ role: 'user', content: 'Hello' }];
+  for (let count = 0; count < requests; count++) {
+    const model = ['gpt-6-luna', 'claude-haiku-4-5'][count % 2];
+    const headers = { 'x-service-tags': `project=${['alpha', 'beta'][count % 2]}, env=prod` };
+    await ok(gateway.post('/v1/chat/completions', { key, headers, body: { model, messages } }));
+  }
+  for (let count = 0; count < refused; count++)
+    await gateway.post('/v1/chat/completions', { key, body: { model: 'none', messages } });
+  await gateway.program.app.gateway.observe.activity.flush();
+}
+
+async function byDay(from: string, to: string): Promise<AnalyticsDays> {
+  const path = `/accounts/${regular.account}/analytics/days?mode=test&from=${from}&to=${to}`;
+  return (await ok(regular.get(path))).json<AnalyticsDays>();
+}
+
+function visitCharts(
+  path: string,
+  action: (page: Page) => Promise<void>,
+  options: Partial<PageOptions> = {},
+): Promise<void> {
+  const { cookie } = regular;
+  return browser.withPage({ baseUrl: gateway.url, cookie, ...options }, async (page) => {
+    await page.goto(path);
+    await action(page);
+  });
+}
+
+const costChart = (page: Page) => page.getByRole('figure', { name: 'Cost by day' });
+
+/** Moves the mouse over a chart: 0 is its left edge, and 1 its right edge. */
+async function pointAt(page: Page, chart: Locator, share: number): Promise<void> {
+  const plot = chart.getByRole('group');
+  await plot.scrollIntoViewIfNeeded();
+  const box = (await plot.boundingBox())!;
+  await page.mouse.move(box.x + share * box.width, box.y + box.height / 2, { steps: 4 });
+}
 
 function visit(path: string, action: (page: Page) => Promise<void>): Promise<void> {
   return browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
@@ -123,6 +181,152 @@ test('any days are compared with as many before', async () => {
     await untilThereAre(rowsOf(page, 'By model'), 4);
     assert.equal(new URL(page.url()).searchParams.get('from'), null);
   });
+});
+
+test('a chart shows the days before, dashed, if charges began before them', async () => {
+  const [, , from, to] = days;
+  const { before: earlier } = await byDay(from!, to!);
+  await visitCharts(`/analytics?mode=test&from=${from}&to=${to}`, async (page) => {
+    const chart = costChart(page);
+    await chart.getByRole('list').getByText('Cost before').waitFor();
+    assert.equal(await chart.getByRole('group').locator('path[stroke-dasharray]').count(), 1);
+    await pointAt(page, chart, 0.3);
+    const line = chart.getByRole('status').getByText(/^Cost before, /);
+    assert.match(await line.innerText(), new RegExp(`\\b${Number(days[0]!.slice(8))}\\b`));
+    assert.equal(
+      await line.locator('xpath=following-sibling::span').innerText(),
+      usdText(earlier[0]!.cost_micros),
+    );
+    await checkLooks(page, 'charts');
+  });
+  await visitCharts(`/analytics?mode=test&from=${days[1]}&to=${to}`, async (page) => {
+    await costChart(page).getByRole('list').waitFor();
+    assert.equal(await page.getByText('Cost before').count(), 0);
+    await page
+      .getByText(/^First charge on /)
+      .first()
+      .waitFor();
+  });
+});
+
+testOn(
+  'sqlite',
+  'the tooltip of a stacked chart has a total, and the table has the same figures',
+  async () => {
+    const { now } = await byDay(days[2]!, days[3]!);
+    const total = usdText(now[1]!.cost_micros);
+    await visitCharts(`/analytics?mode=test&from=${days[2]}&to=${days[3]}&by=tag`, async (page) => {
+      const chart = costChart(page);
+      const figures = chart.getByRole('status');
+      await page.getByRole('combobox', { name: 'Tag name' }).click();
+      await page.getByRole('option', { name: 'project' }).click();
+      await chart.getByRole('list').getByText('alpha').waitFor();
+      await pointAt(page, chart, 0.9);
+      await figures.getByText('beta').waitFor();
+      assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
+      // The keyboard shows the same.
+      await page.mouse.move(0, 0);
+      await chart.getByRole('group').focus();
+      await page.keyboard.press('ArrowLeft');
+      assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
+      await checkAccessibility(page);
+      await chart.getByRole('button', { name: 'Table' }).click();
+      const row = chart.getByRole('row').last();
+      assert.equal(await row.getByRole('cell').nth(2).innerText(), total);
+      await checkAccessibility(page);
+    });
+  },
+);
+
+testOn(
+  'sqlite',
+  'a drag over a chart zooms into its days, Enter into the hours of one, and a button leads back',
+  async () => {
+    const range = (page: Page) => {
+      const { searchParams } = new URL(page.url());
+      return [searchParams.get('days'), searchParams.get('from'), searchParams.get('to')];
+    };
+    await visitCharts('/analytics?mode=test&days=7', async (page) => {
+      const chart = costChart(page);
+      const drag = async (from: number, to: number) => {
+        await pointAt(page, chart, from);
+        await page.mouse.down();
+        await pointAt(page, chart, to);
+        await page.mouse.up();
+      };
+      await drag(0.7, 0.97);
+      await page.waitForURL(/from=/);
+      assert.deepEqual(range(page), [null, days[1], days[3]]);
+      await drag(0.5, 0.97);
+      await page.waitForURL(new RegExp(`from=${days[2]}`));
+      await chart.getByRole('button', { name: 'Zoom out' }).click();
+      await page.waitForURL(/days=7/);
+      assert.deepEqual(range(page), ['7', null, null]);
+      // A click alone does not zoom.
+      await pointAt(page, chart, 0.9);
+      await page.mouse.down();
+      await page.mouse.up();
+      await chart.getByRole('group').focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.getByRole('figure', { name: 'Cost by hour' }).waitFor();
+      assert.deepEqual(range(page), [null, days[3], days[3]]);
+      await checkLooks(page, 'charts-hours');
+      await page.goBack();
+      await chart.waitFor();
+      assert.deepEqual(range(page), ['7', null, null]);
+    });
+  },
+);
+
+test('more errors are worse, and a cost is neither', async () => {
+  const changeOf = (page: Page, label: string) =>
+    page.getByText(label, { exact: true }).first().locator('xpath=..').innerText();
+  await visitCharts(`/analytics?mode=test&from=${days[3]}&to=${days[3]}`, async (page) => {
+    await page.getByText('from 1 before').waitFor();
+    assert.match(await changeOf(page, 'Errors'), /\+100%\s*, worse/);
+    assert.match(await changeOf(page, 'Cost'), /−\d+% from/);
+    await checkAccessibility(page);
+  });
+});
+
+testOn('sqlite', 'lists show the cost of each day as a line', async () => {
+  await visitCharts('/keys?mode=test', async (page) => {
+    const lines = page.getByRole('img', { name: /^Cost by day: first \$0\.00, last \$/ });
+    await lines.first().waitFor();
+    await checkLooks(page, 'charts-keys');
+    await page.goto('/?mode=test&days=7');
+    await page.getByRole('list', { name: 'Top models' }).getByRole('img').first().waitFor();
+    await costChart(page).waitFor();
+    await checkLooks(page, 'charts-overview');
+    await page.goto('/analytics?mode=test&days=7');
+    await page.getByRole('table', { name: 'By model' }).getByRole('img').first().waitFor();
+  });
+});
+
+testOn('sqlite', 'a finger that moves up over a chart scrolls the page', async () => {
+  await visitCharts(
+    '/analytics?mode=test',
+    async (page) => {
+      const plot = costChart(page).getByRole('group');
+      await plot.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await plot.boundingBox())!;
+      const protocol = await page.context().newCDPSession(page);
+      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: number[]) =>
+        protocol.send('Input.dispatchTouchEvent', {
+          type,
+          touchPoints: places.map((place) => ({ x: x + width / 2, y: y + place })),
+        });
+      const scrolled = async () => Number(await page.evaluate('scrollY'));
+      const scrolledBefore = await scrolled();
+      await touch('touchStart', [height - 20]);
+      for (let moved = 30; moved <= 150; moved += 20) await touch('touchMove', [height - moved]);
+      await touch('touchEnd', []);
+      await until(async () => (await scrolled()) > scrolledBefore);
+      assert.equal(new URL(page.url()).searchParams.get('from'), null);
+    },
+    { viewport: phone },
+  );
 });
 
 test('analytics fit a phone in dark mode', async () => {

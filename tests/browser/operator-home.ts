@@ -72,8 +72,9 @@ test('the home shows what was earned and what to do, and each figure leads to it
   clock.jumpTo(clock.nowMs() + dayMs);
   const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   await ask(other);
+  await ask(other);
   const days = { from: dayOf(clock.nowMs() - dayMs), to: dayOf(clock.nowMs()) };
-  await visit(`/operator?day=${days.from}`, async (page) => {
+  await visit(`/operator?from=${days.from}&to=${days.from}`, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await page.getByText('Make a backup').waitFor();
     await page.getByText('Set a mail server').waitFor();
@@ -111,6 +112,24 @@ test('the home shows what was earned and what to do, and each figure leads to it
   });
 });
 
+test('a rise of the revenue is good, one of the cost neither, and a chart has the days before', async () => {
+  const today = dayOf(clock.nowMs());
+  await visit(`/operator?from=${today}&to=${today}`, async (page) => {
+    const changeOf = (label: string) =>
+      page.getByText(label, { exact: true }).first().locator('xpath=..').innerText();
+    const chart = page.getByRole('figure', { name: 'Revenue, cost and margin by day' });
+    await chart.getByRole('list').getByText('Revenue before').waitFor();
+    assert.match(await changeOf('Revenue'), /\+100%\s*, better/);
+    assert.match(await changeOf('Cost'), /\+100%\s*from/);
+    await page.goto('/operator/accounts');
+    await page
+      .getByRole('img', { name: /^Revenue by day: first/ })
+      .first()
+      .waitFor();
+    await checkLooks(page, 'operator-accounts');
+  });
+});
+
 test('the operator area begins with the home', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   await ask(key);
@@ -118,7 +137,7 @@ test('the operator area begins with the home', async () => {
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await page.getByText('30 days').first().waitFor();
     await page.getByRole('radiogroup', { name: 'Days' }).getByText('7 days').click();
-    await page.waitForURL((url) => url.searchParams.get('range') === '7d');
+    await page.waitForURL((url) => url.searchParams.get('days') === '7');
     await page
       .getByRole('table', { name: 'Report' })
       .getByRole('link', { name: 'Test' })

@@ -2,14 +2,15 @@
 import { SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Output } from '../../api/client.ts';
-import { changeText } from '../../parts/change-text.ts';
+import { Trend } from '../../parts/charts/trend.tsx';
 import { Money } from '../../parts/money.tsx';
 import { shortUsdText } from '../../parts/money-text.ts';
 import { countText, durationText, shareText, shortCountText } from '../../parts/number-text.ts';
 import { RequestsLink } from '../../parts/requests-link.tsx';
 import { Stat } from '../../parts/stat.tsx';
 import type { Search } from '../../parts/url-state.ts';
-import type { DayRange } from '../../parts/utc-days.ts';
+import { dayText } from '../../parts/time-text.ts';
+import { isComparable, type DayRange } from '../../parts/utc-days.ts';
 import { sortWithin } from './groups.ts';
 
 type Analytics = Output<'GET /accounts/:account/analytics'>;
@@ -40,7 +41,7 @@ export function Figures({ analytics, range }: Props) {
               </RequestsLink>
             ))
           }
-          hint={analytics && hintOf(figure, analytics)}
+          hint={analytics && <Change {...{ figure, analytics, range }} />}
         />
       ))}
     </SimpleGrid>
@@ -53,17 +54,36 @@ type Figure = {
   /** What is compared; null: not known. */
   readonly amount: (sums: Sums) => number | null;
   readonly text: (amount: number) => string;
+  /** By default neither. */
+  readonly good?: 'higher' | 'lower';
   /** By default it is. */
   readonly isKnown?: (sums: Sums) => boolean;
   readonly filters?: Search;
   readonly sort?: string;
 };
 
-function hintOf({ amount, text }: Pick<Figure, 'amount' | 'text'>, { now, before }: Analytics) {
+type ChangeProps = {
+  readonly figure: Pick<Figure, 'amount' | 'text' | 'good'>;
+  readonly analytics: Analytics;
+  readonly range: DayRange;
+};
+
+function Change({ figure: { amount, text, good }, analytics, range }: ChangeProps) {
+  const { now, before, began_on: beganOn } = analytics;
   const [current, earlier] = [amount(now), amount(before)];
+  if (beganOn !== null && !isComparable(range, beganOn))
+    return `First charge on ${dayText(beganOn)}`;
   if (earlier === null || earlier === 0) return 'None before';
-  const change = current === null ? '' : changeText(current, earlier);
-  return `${change}${change && ', '}${text(earlier)} before`;
+  return (
+    <>
+      {current !== null && (
+        <>
+          <Trend now={current} before={earlier} good={good} /> from{' '}
+        </>
+      )}
+      {text(earlier)} before
+    </>
+  );
 }
 
 const tokens = ({ input_tokens: input, output_tokens: output }: Sums) => input + output;
@@ -76,6 +96,7 @@ function latency(label: string, name: 'first_token' | 'duration', sort: string):
       measured ? `${durationText(measured.p50_ms)} / ${durationText(measured.p95_ms)}` : '–',
     amount: ({ [name]: measured }) => measured?.p95_ms ?? null,
     text: (ms) => `p95 ${durationText(ms)}`,
+    good: 'lower',
     sort,
   };
 }
@@ -105,6 +126,7 @@ const figures: readonly Figure[] = [
     value: ({ errors, requests }) => shareText(requests === 0 ? 0 : errors / requests),
     amount: ({ errors, requests }) => (requests === 0 ? null : errors / requests),
     text: shareText,
+    good: 'lower',
     filters: { outcome: 'failed' },
   },
   {
@@ -112,6 +134,7 @@ const figures: readonly Figure[] = [
     value: ({ errors }) => countText(errors),
     amount: ({ errors }) => errors,
     text: countText,
+    good: 'lower',
     filters: { outcome: 'failed' },
   },
   {
@@ -119,6 +142,7 @@ const figures: readonly Figure[] = [
     value: ({ saved_micros: saved }) => <Money short micros={saved} />,
     amount: ({ saved_micros: saved }) => saved,
     text: shortUsdText,
+    good: 'higher',
     filters: { outcome: 'cached' },
   },
   latency('First token, p50 / p95', 'first_token', 'first-token'),

@@ -1,30 +1,33 @@
 import { Text } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { changeText } from '../../parts/change-text.ts';
+import type { Output } from '../../api/client.ts';
+import { Sparkline } from '../../parts/charts/sparkline.tsx';
+import { Trend } from '../../parts/charts/trend.tsx';
 import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
+import { usdText } from '../../parts/money-text.ts';
 import { countText, durationText, shortCountText } from '../../parts/number-text.ts';
 import { RequestsLink } from '../../parts/requests-link.tsx';
 import type { Search } from '../../parts/url-state.ts';
-import type { DayRange } from '../../parts/utc-days.ts';
+import { isComparable, type DayRange } from '../../parts/utc-days.ts';
 import { groupNames, type GroupName, type Row, rowFilter, rowName, sortWithin } from './groups.ts';
 
 type Props = {
   readonly by: GroupName;
   /** Undefined while loading. */
-  readonly rows: readonly Row[] | undefined;
+  readonly analytics: Output<'GET /accounts/:account/analytics'> | undefined;
   readonly range: DayRange;
 };
 
-export function GroupTable({ by, rows, range }: Props) {
+export function GroupTable({ by, analytics, range }: Props) {
   return (
     <DataTable<Row>
       label={`By ${groupNames[by].label.toLowerCase()}`}
-      rows={rows}
-      columns={columnsOf(by, range)}
+      rows={analytics?.rows}
+      columns={columnsOf(by, range, isComparable(range, analytics?.began_on))}
       rowKey={({ id, is_rest: isRest }) => (isRest ? ' rest' : (id ?? ''))}
       dense
       empty={
@@ -38,7 +41,7 @@ export function GroupTable({ by, rows, range }: Props) {
   );
 }
 
-function columnsOf(by: GroupName, range: DayRange): readonly Column<Row>[] {
+function columnsOf(by: GroupName, range: DayRange, compares: boolean): readonly Column<Row>[] {
   const linked = (row: Row, more: Search, children: ReactNode) => {
     const filter = rowFilter(by, row);
     return filter ? (
@@ -75,11 +78,24 @@ function columnsOf(by: GroupName, range: DayRange): readonly Column<Row>[] {
         linked(row, sortWithin(range, 'cost'), <Money short micros={row.cost_micros} />),
     },
     {
+      title: 'By day',
+      align: 'right',
+      render: ({ day_costs_micros: costs }) => (
+        <Sparkline label="Cost by day" values={costs} format={usdText} />
+      ),
+    },
+    {
       title: 'Change',
       align: 'right',
       render: ({ cost_micros: cost, before }) => (
         <Text span inherit c="dimmed">
-          {changeText(cost, before.cost_micros) || (cost > 0 ? 'new' : '–')}
+          {!compares || (cost === 0 && before.cost_micros === 0) ? (
+            '–'
+          ) : before.cost_micros === 0 ? (
+            'new'
+          ) : (
+            <Trend now={cost} before={before.cost_micros} />
+          )}
         </Text>
       ),
     },

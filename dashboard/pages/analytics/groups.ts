@@ -46,6 +46,11 @@ export function rowName(
   return name ?? (by === 'key' ? 'Unnamed' : id);
 }
 
+/** Returns the names of the tags, that of the highest cost first. */
+export function tagNames(rows: readonly Pick<Row, 'id'>[]): string[] {
+  return [...new Set(rows.flatMap(({ id }) => id?.split('=', 1) ?? []))];
+}
+
 /** null: no filter shows exactly these requests. */
 export function rowFilter(by: GroupName, { id }: Pick<Row, 'id'>): Search | null {
   return id === null ? null : { [by]: id };

@@ -1,8 +1,8 @@
 // Cost, requests, errors and latencies of any days, compared with as many days before.
-import { SegmentedControl, Skeleton, Stack } from '@mantine/core';
+import { SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
 import { useMode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
-import { CostFigure } from '../../parts/cost-figure.tsx';
+import { CostChart } from '../../parts/charts/cost-chart.tsx';
 import { ErrorCounts } from '../../parts/error-counts.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -13,7 +13,8 @@ import type { DayRange } from '../../parts/utc-days.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
-import { groupNames, type GroupName, readGroup } from './groups.ts';
+import { groupNames, type GroupName, readGroup, tagNames } from './groups.ts';
+import { Lines } from './lines.tsx';
 import { PromptCaches } from './prompt-caches.tsx';
 import { WeekHeat } from './week-heat.tsx';
 
@@ -34,35 +35,53 @@ export function Page() {
 /** Also on the operator's page of an account. */
 export function Analytics({ range }: { readonly range: DayRange }) {
   const mode = useMode();
-  const [by, setState] = useUrlState(readGroup);
+  const [{ by, tag }, setState] = useUrlState((search) => ({
+    by: readGroup(search),
+    tag: search.tag,
+  }));
   const query = useApi(
     'GET /accounts/:account/analytics',
-    { query: { mode, ...range, by } },
+    { query: { mode, ...range, by, ...(by === 'tag' && { tag_name: tag }) } },
     { keepPrevious: true },
   );
   const { data: analytics, error } = query;
+  const names = by === 'tag' ? tagNames(analytics?.rows ?? []) : [];
   return (
     <Stack gap="md">
       {error && <ErrorNotice error={error} onRetry={() => void query.refetch()} />}
       <Figures analytics={analytics} range={range} />
       <Panel
-        title="Cost by day"
+        title={range.from === range.to ? 'Cost by hour' : 'Cost by day'}
         actions={
-          <SegmentedControl
-            size="xs"
-            aria-label="Group by"
-            value={by}
-            onChange={(value) => setState({ by: value === 'model' ? undefined : value })}
-            data={Object.entries(groupNames).map(([value, { label }]) => ({ value, label }))}
-          />
+          <>
+            {names.length > 1 && (
+              <Select
+                size="xs"
+                aria-label="Tag name"
+                data={names}
+                value={analytics?.tag_name ?? null}
+                onChange={(name) => setState({ tag: name ?? undefined })}
+                allowDeselect={false}
+                w={140}
+              />
+            )}
+            <SegmentedControl
+              size="xs"
+              aria-label="Group by"
+              value={by}
+              onChange={(value) => setState({ by: value === 'model' ? undefined : value })}
+              data={Object.entries(groupNames).map(([value, { label }]) => ({ value, label }))}
+            />
+          </>
         }
       >
         <QueryView query={query} skeleton={<Skeleton h={260} />}>
-          {(costs) => <CostFigure costs={costs} overlap={by === 'tag'} />}
+          {(costs) => <CostChart costs={costs} />}
         </QueryView>
       </Panel>
+      <Lines mode={mode} range={range} />
       <Panel title={titleOf(by)} description={groupNames[by].note} flush>
-        <GroupTable by={by} rows={analytics?.rows} range={range} />
+        <GroupTable {...{ by, analytics, range }} />
       </Panel>
       <PromptCaches mode={mode} range={range} />
       <Panel

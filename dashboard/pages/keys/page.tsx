@@ -3,12 +3,15 @@ import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
-import { useApiPages } from '../../api/use-api.ts';
+import { useApi, useApiPages } from '../../api/use-api.ts';
+import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { CutText } from '../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { usdText } from '../../parts/money-text.ts';
+import { lastDays } from '../../parts/utc-days.ts';
 import { searchTextOf } from '../../parts/key-search.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
@@ -53,6 +56,7 @@ export function Page() {
   const pages = useApiPages('GET /accounts/:account/keys', {
     query: { mode, search, sort, state: [...filters[filter].states] },
   });
+  const costs = useDayCosts();
   const isFiltered = search !== '' || filter !== 'current';
   const create = (
     <Button
@@ -101,10 +105,10 @@ export function Page() {
             columns={
               canChange
                 ? [
-                    ...columns,
+                    ...columnsOf(costs),
                     menuColumn({ onEdit: open, onRotate: setRotating, onDuplicate: setCopied }),
                   ]
-                : columns
+                : columnsOf(costs)
             }
             rowKey={(key) => key.id}
             onOpen={open}
@@ -155,7 +159,18 @@ export function Page() {
   );
 }
 
-const columns: readonly Column<Key>[] = [
+/** Costs of each day by key, of those that cost most. Empty while they load. */
+type DayCosts = ReadonlyMap<string | null, readonly number[] | null>;
+
+function useDayCosts(): DayCosts {
+  const [days] = useState(() => lastDays(30, Date.now()));
+  const { data } = useApi('GET /accounts/:account/analytics', {
+    query: { mode: useMode(), by: 'key', ...days },
+  });
+  return new Map(data?.rows.map(({ id, day_costs_micros: costs }) => [id, costs]));
+}
+
+const columnsOf = (costs: DayCosts): readonly Column<Key>[] => [
   {
     title: 'Key',
     phone: 'title',
@@ -180,6 +195,11 @@ const columns: readonly Column<Key>[] = [
     render: (key) => (
       <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />
     ),
+  },
+  {
+    title: '30 days',
+    align: 'right',
+    render: (key) => <Sparkline label="Cost by day" values={costs.get(key.id)} format={usdText} />,
   },
   { title: 'Models', render: (key) => <Models ids={key.models} /> },
   {

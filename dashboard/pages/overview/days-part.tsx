@@ -3,16 +3,17 @@ import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
-import { changeText } from '../../parts/change-text.ts';
-import { CostFigure } from '../../parts/cost-figure.tsx';
+import { CostChart } from '../../parts/charts/cost-chart.tsx';
+import { Sparkline } from '../../parts/charts/sparkline.tsx';
+import { Trend } from '../../parts/charts/trend.tsx';
 import { ErrorCounts } from '../../parts/error-counts.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
-import { shortUsdText } from '../../parts/money-text.ts';
+import { shortUsdText, usdText } from '../../parts/money-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { RequestsLink } from '../../parts/requests-link.tsx';
-import type { DayRange } from '../../parts/utc-days.ts';
+import { isComparable, type DayRange } from '../../parts/utc-days.ts';
 
 type Analytics = Output<'GET /accounts/:account/analytics'>;
 type Props = { readonly mode: Mode; readonly range: DayRange };
@@ -38,12 +39,12 @@ export function DaysPart({ mode, range }: Props) {
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Panel
             h="100%"
-            title="Cost by day"
-            description={models.data && <Total analytics={models.data} />}
+            title={range.from === range.to ? 'Cost by hour' : 'Cost by day'}
+            description={models.data && <Total analytics={models.data} range={range} />}
             actions={<MoreLink range={range} />}
           >
             <QueryView query={models} skeleton={<Skeleton h={300} />}>
-              {(costs) => <CostFigure costs={costs} height={300} />}
+              {(costs) => <CostChart costs={costs} height={300} />}
             </QueryView>
           </Panel>
         </Grid.Col>
@@ -71,12 +72,18 @@ export function DaysPart({ mode, range }: Props) {
   );
 }
 
-function Total({ analytics: { now, before } }: { readonly analytics: Analytics }) {
-  const change = changeText(now.cost_micros, before.cost_micros);
+type TotalProps = { readonly analytics: Analytics; readonly range: DayRange };
+
+function Total({ analytics: { now, before, began_on: beganOn }, range }: TotalProps) {
   return (
     <>
       <Money short micros={now.cost_micros} fw={600} />
-      {change && `, ${change} from ${shortUsdText(before.cost_micros)} before`}
+      {before.cost_micros > 0 && isComparable(range, beganOn) && (
+        <>
+          , <Trend now={now.cost_micros} before={before.cost_micros} /> from{' '}
+          {shortUsdText(before.cost_micros)} before
+        </>
+      )}
     </>
   );
 }
@@ -118,9 +125,10 @@ function TopList({ name, rows, range }: ListProps) {
               {row.name ?? (name === 'key' ? 'Unnamed' : row.id)}
             </RequestsLink>
           </Text>
-          <Text c="dimmed" component="div">
+          <Group gap="sm" wrap="nowrap" c="dimmed">
+            <Sparkline label="Cost by day" values={row.day_costs_micros} format={usdText} />
             <Money short micros={row.cost_micros} />
-          </Text>
+          </Group>
         </Group>
       ))}
     </Stack>

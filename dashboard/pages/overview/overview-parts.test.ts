@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  chartRows,
-  seriesColor,
-  seriesLabel,
-  tickText,
-  totalMicros,
-} from '../../parts/chart-rows.ts';
 import { firstModel, firstSamples } from '../../parts/first-request.ts';
 
 const prices = (input: number) => ({
@@ -42,25 +35,6 @@ function model(
     web_search_micros: null,
   };
 }
-
-test('a chart has a row for each day, without zeros', () => {
-  const series = [
-    { id: 'a', name: null, is_rest: false, cost_micros: [1, 0] },
-    { id: 'b', name: 'B', is_rest: false, cost_micros: [0, 2] },
-    { id: null, name: null, is_rest: true, cost_micros: [3, 4] },
-  ];
-  assert.deepEqual(chartRows({ days: ['2026-11-21', '2026-11-22'], series }), [
-    { day: '2026-11-21', s0: 1, s2: 3 },
-    { day: '2026-11-22', s1: 2, s2: 4 },
-  ]);
-  assert.deepEqual(series.map(seriesLabel), ['a', 'B', 'All others']);
-  assert.deepEqual(series.map(totalMicros), [1, 2, 7]);
-  assert.equal(new Set(series.map(seriesColor)).size, 3);
-});
-
-test('a UTC day keeps its date in every time zone', () => {
-  assert.match(tickText('2026-11-01'), /\b1\b/);
-});
 
 test('the first request goes to the cheapest model that the key may use and that can run', () => {
   const models = [

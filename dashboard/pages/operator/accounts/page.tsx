@@ -8,7 +8,9 @@ import { useApiPages } from '../../../api/use-api.ts';
 import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
+import { Sparkline } from '../../../parts/charts/sparkline.tsx';
 import { Money } from '../../../parts/money.tsx';
+import { usdText } from '../../../parts/money-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
@@ -144,7 +146,15 @@ const columns: readonly Column<Row>[] = [
       />
     ),
   },
-  sumColumn('Revenue, 30 d', 'revenue_micros'),
+  {
+    ...sumColumn('Revenue, 30 d', 'revenue_micros'),
+    render: ({ last_30_days: { revenue_micros: micros, day_revenues_micros: days } }) => (
+      <>
+        <Money short micros={micros} />
+        {micros > 0 && <Sparkline label="Revenue by day" values={days} format={usdText} />}
+      </>
+    ),
+  },
   sumColumn('Cost', 'cost_micros'),
   sumColumn('Margin', 'margin_micros'),
   {

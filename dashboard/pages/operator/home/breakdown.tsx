@@ -96,7 +96,10 @@ function Name({ by, row: { id, name } }: { readonly by: Group; readonly row: Row
       );
     case 'day':
       return (
-        <AppLink to="/operator" search={(before) => ({ ...before, day: id, by: undefined })}>
+        <AppLink
+          to="/operator"
+          search={(before) => ({ ...before, from: id, to: id, by: undefined })}
+        >
           <Day at={id} />
         </AppLink>
       );

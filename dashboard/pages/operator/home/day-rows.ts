@@ -1,6 +1,6 @@
 // The days of the home's chart. Pure functions.
 import type { Output } from '../../../api/client.ts';
-import type { DayRange } from '../../../parts/utc-days.ts';
+import { daysBefore, type DayRange } from '../../../parts/utc-days.ts';
 
 type Row = Pick<
   Output<'GET /operator/report'>['rows'][number],
@@ -14,12 +14,6 @@ export type DayRow = Readonly<Record<'revenue' | 'cost' | 'margin' | 'before', n
 
 const dayMs = 86_400_000;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
-/** Returns as many days before these. */
-export function daysBefore({ from, to }: DayRange): DayRange {
-  const lengthMs = Date.parse(to) - Date.parse(from) + dayMs;
-  return { from: dayOf(Date.parse(from) - lengthMs), to: dayOf(Date.parse(from) - dayMs) };
-}
 
 /** Returns a row for each day, also for those without charges, which reports leave out. */
 export function dayRows(range: DayRange, now: readonly Row[], before: readonly Row[]): DayRow[] {

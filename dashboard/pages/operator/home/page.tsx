@@ -1,38 +1,34 @@
 // The operator's home: what the service earned, and what needs attention.
 import { SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { Money } from '../../../parts/money.tsx';
-import { changeText } from '../../../parts/change-text.ts';
+import { Trend } from '../../../parts/charts/trend.tsx';
 import { shortUsdText } from '../../../parts/money-text.ts';
 import { countedText, shareText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { useRange } from '../../../parts/range-picker.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { dayText } from '../../../parts/time-text.ts';
 import { useUrlState, type Search } from '../../../parts/url-state.ts';
+import { daysBefore, isComparable } from '../../../parts/utc-days.ts';
 import { LowBalances, NextSteps, TroubledRoutes } from './attention.tsx';
 import { Breakdown, isGroup } from './breakdown.tsx';
-import { daysBefore } from './day-rows.ts';
 import { FirstHour, firstHourAreas, useFirstHour } from './first-hour.tsx';
 import { Cash, Days, Movers, Newest } from './trend.tsx';
-import { isRange, rangeOf, ranges } from './ranges.ts';
 
 const keeping = { keepPrevious: true };
 
 type Report = Output<'GET /operator/report'>;
 
 export function Page() {
-  const [{ range, by, mode, day }, setState] = useUrlState((search) => ({
-    range: isRange(search.range) ? search.range : ('30d' as const),
+  const { range: days, picker } = useRange(['1', '7', '30', 'month']);
+  const [{ by, mode }, setState] = useUrlState((search) => ({
     by: isGroup(search.by) ? search.by : ('account' as const),
     mode: search.ledger === 'test' ? ('test' as const) : ('live' as const),
-    day: search.day,
   }));
-  const [openedAt] = useState(() => new Date());
-  const days = day === undefined ? rangeOf(range, openedAt) : { from: day, to: day };
   const report = useApi('GET /operator/report', { query: { mode, by, ...days } }, keeping);
   const earlier = daysBefore(days);
   const byDay = useApi('GET /operator/report', { query: { mode, by: 'day', ...days } }, keeping);
@@ -41,6 +37,7 @@ export function Page() {
     { query: { mode, by: 'day', ...earlier } },
     keeping,
   );
+  const compares = isComparable(days, byDay.data?.began_on);
   const attention = useApi('GET /operator/attention', {});
   const showsFirstHour = useFirstHour(attention.data?.set_up).isShown;
   return (
@@ -56,15 +53,9 @@ export function Page() {
         }
         actions={
           <>
+            {picker}
             <SegmentedControl
-              aria-label="Days"
-              value={day === undefined ? range : ''}
-              onChange={(name) =>
-                setState({ range: name === '30d' ? undefined : name, day: undefined })
-              }
-              data={Object.entries(ranges).map(([value, label]) => ({ value, label }))}
-            />
-            <SegmentedControl
+              size="xs"
               aria-label="Ledger"
               value={mode}
               onChange={(value) => setState({ ledger: value === 'test' ? value : undefined })}
@@ -79,8 +70,8 @@ export function Page() {
       <Stack>
         {report.error && <ErrorNotice error={report.error} onRetry={() => void report.refetch()} />}
         {attention.data && <FirstHour setUp={attention.data.set_up} />}
-        <Totals totals={report.data?.totals} before={before.data?.totals} />
-        <Days range={days} now={byDay.data} before={before.data} />
+        <Totals totals={report.data?.totals} before={compares ? before.data?.totals : undefined} />
+        <Days range={days} now={byDay.data} before={before.data} compares={compares} />
         {mode === 'live' && <Cash range={days} />}
         {attention.error && (
           <ErrorNotice error={attention.error} onRetry={() => void attention.refetch()} />
@@ -105,17 +96,23 @@ export function Page() {
   );
 }
 
+const lossesOf = (totals: Report['totals']) => totals.failed_micros + totals.uncollected_micros;
+
 type TotalsProps = Readonly<Record<'totals' | 'before', Report['totals'] | undefined>>;
 
-/** `+12% from $3.40 before` */
-function sinceText(now: number, before: number | undefined): string | null {
-  const change = before === undefined ? '' : changeText(now, before);
-  return change && `${change} from ${shortUsdText(before!)} before`;
+/** `↗ +12% from $3.40 before`; null: there is nothing to compare with. */
+function since(now: number, before: number | undefined, good?: 'higher' | 'lower') {
+  if (before === undefined || before <= 0) return null;
+  return (
+    <>
+      <Trend now={now} before={before} good={good} /> from {shortUsdText(before)} before
+    </>
+  );
 }
 
 /** Each figure links to its parts in the table below. */
 function Totals({ totals, before }: TotalsProps) {
-  const losses = totals && totals.failed_micros + totals.uncollected_micros;
+  const losses = totals && lossesOf(totals);
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }}>
       <Stat
@@ -123,7 +120,7 @@ function Totals({ totals, before }: TotalsProps) {
         value={totals && <Figure by="account" micros={totals.revenue_micros} />}
         hint={
           totals &&
-          (sinceText(totals.revenue_micros, before?.revenue_micros) ||
+          (since(totals.revenue_micros, before?.revenue_micros, 'higher') ??
             countedText(totals.requests, 'charged request'))
         }
       />
@@ -131,7 +128,7 @@ function Totals({ totals, before }: TotalsProps) {
         label="Cost"
         value={totals && <Figure by="model" micros={totals.cost_micros} />}
         hint={
-          (totals && sinceText(totals.cost_micros, before?.cost_micros)) ||
+          (totals && since(totals.cost_micros, before?.cost_micros)) ??
           'What providers charge for these requests'
         }
       />
@@ -139,10 +136,14 @@ function Totals({ totals, before }: TotalsProps) {
         label="Margin"
         value={totals && <Figure by="day" micros={totals.margin_micros} />}
         hint={
-          totals &&
-          (totals.revenue_micros > 0
-            ? `${shareText(totals.margin_micros / totals.revenue_micros)} of the revenue`
-            : 'Revenue minus cost and failed requests')
+          totals && (
+            <>
+              {totals.revenue_micros > 0
+                ? `${shareText(totals.margin_micros / totals.revenue_micros)} of the revenue`
+                : 'Revenue minus cost and failed requests'}
+              {before && <div>{since(totals.margin_micros, before.margin_micros, 'higher')}</div>}
+            </>
+          )
         }
       />
       <Stat
@@ -153,6 +154,7 @@ function Totals({ totals, before }: TotalsProps) {
             <>
               <Money short micros={totals.failed_micros} /> failed requests,{' '}
               <Money short micros={totals.uncollected_micros} /> above balances
+              {before && <div>{since(losses!, lossesOf(before), 'lower')}</div>}
             </>
           )
         }

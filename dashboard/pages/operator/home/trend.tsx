@@ -1,24 +1,21 @@
 // How the service does: its days as a chart, who changed most, who is new, and what is prepaid.
-import { Box, Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
 import type { Mode } from '../../../api/account.ts';
 import type { Output } from '../../../api/client.ts';
 import { useApi } from '../../../api/use-api.ts';
-import { changeText } from '../../../parts/change-text.ts';
+import { Chart } from '../../../parts/charts/chart.tsx';
+import { beforeSeries, colors, dayPoints } from '../../../parts/charts/series.ts';
+import { Trend } from '../../../parts/charts/trend.tsx';
 import { AppLink } from '../../../parts/link.tsx';
-import { loadAgain } from '../../../parts/load-again.ts';
 import { Money } from '../../../parts/money.tsx';
+import { usdText } from '../../../parts/money-text.ts';
 import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import type { DayRange } from '../../../parts/utc-days.ts';
 import { Lines } from './attention.tsx';
-import { dayRows } from './day-rows.ts';
-
-const MarginChart = lazy(
-  loadAgain(async () => ({ default: (await import('./margin-chart.tsx')).MarginChart })),
-);
+import { dayRows, type DayRow } from './day-rows.ts';
 
 type Report = Output<'GET /operator/report'>;
 
@@ -26,23 +23,49 @@ type DaysProps = {
   readonly range: DayRange;
   readonly now: Report | undefined;
   readonly before: Report | undefined;
+  /** The days before are whole. */
+  readonly compares: boolean;
 };
 
-export function Days({ range, now, before }: DaysProps) {
+const title = 'Revenue, cost and margin by day';
+const total = (micros: number) => <Money short micros={micros} />;
+
+export function Days({ range, now, before, compares }: DaysProps) {
   return (
-    <Panel title="Revenue, cost and margin by day" description="Against as many days before.">
+    <Panel title={title}>
       {now?.rows.length === 0 && before?.rows.length === 0 ? (
         <Text c="dimmed">Nothing was charged in these days, nor before.</Text>
       ) : now && before ? (
-        <Suspense fallback={<Skeleton h={260} />}>
-          <Box role="figure" aria-label="Revenue, cost and margin by day">
-            <MarginChart rows={dayRows(range, now.rows, before.rows)} />
-          </Box>
-        </Suspense>
+        <DayLines compares={compares} rows={dayRows(range, now.rows, before.rows)} />
       ) : (
         <Skeleton h={260} />
       )}
     </Panel>
+  );
+}
+
+type LinesProps = Pick<DaysProps, 'compares'> & {
+  readonly rows: readonly DayRow[];
+};
+
+function DayLines({ compares, rows }: LinesProps) {
+  const days = rows.map(({ day }) => day);
+  const valuesOf = (name: Exclude<keyof DayRow, 'day'>) => rows.map((row) => row[name]);
+  return (
+    <Chart
+      label={title}
+      shape="lines"
+      points={dayPoints(days)}
+      series={[
+        { label: 'Revenue', color: colors[0], values: valuesOf('revenue') },
+        { label: 'Cost', color: colors[2], values: valuesOf('cost') },
+        { label: 'Margin', color: colors[1], values: valuesOf('margin') },
+      ]}
+      before={compares ? beforeSeries('Revenue before', valuesOf('before')) : null}
+      format={usdText}
+      total={total}
+      days={days}
+    />
   );
 }
 
@@ -116,9 +139,7 @@ export function Movers({ mode, range }: { readonly mode: Mode; readonly range: D
                 <AccountName {...account} />
                 <Text size="sm" component="div">
                   <Money short micros={now} />{' '}
-                  <Text span inherit c={now < before ? 'red' : 'green'}>
-                    {changeText(now, before) || 'new'}
-                  </Text>
+                  {before > 0 ? <Trend now={now} before={before} good="higher" /> : 'new'}
                 </Text>
               </Group>
             )}
