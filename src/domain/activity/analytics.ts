@@ -1,7 +1,7 @@
 // Sums for analytics: latencies, hours, providers and tags. Some seconds late.
 import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
-import type { LatencySumsTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../db/which-groups.ts';
 import { periodsOf } from './latency-sums.ts';
 
@@ -25,7 +25,7 @@ type LatencySum = {
 export async function sumLatencies(
   db: Kysely<Tables>,
   { accountId, mode, fromDay, toDay }: ActivityRange,
-  by: LatencySumsTable['grouped_by'] | 'member' | 'day',
+  by: Tables['latency_sums']['grouped_by'] | 'member' | 'day',
   ids: readonly string[],
 ): Promise<readonly LatencySum[]> {
   if (ids.length === 0) return [];

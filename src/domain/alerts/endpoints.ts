@@ -1,7 +1,7 @@
 // Where an account's owners and operators are told of events. Addresses may hold keys, as those of
 // Slack do, so they are encrypted with the secrets that sign webhooks, and shown only in part.
 import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
-import type { AlertEndpointsTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -11,7 +11,7 @@ import { newSigningSecret } from './signature.ts';
 
 /** An account's id; null: the operators. */
 export type Owner = string | null;
-export type EndpointRow = Selectable<AlertEndpointsTable>;
+export type EndpointRow = Selectable<Tables['alert_endpoints']>;
 
 export type EndpointListing = {
   readonly id: string;

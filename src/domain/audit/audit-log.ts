@@ -4,7 +4,7 @@ import type { Insertable, Selectable, Transaction } from 'kysely';
 import type { AuditAction } from '../../terms/audit-action.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import type { AuditLogTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { systemClock } from '../../lib/clock.ts';
 
@@ -22,7 +22,7 @@ export type Change = {
 };
 
 export type Actor = {
-  readonly kind: AuditLogTable['actor_kind'];
+  readonly kind: Tables['audit_log']['actor_kind'];
   /** A user's id, a command's name, a service's name, or an admin key's id. */
   readonly id: string;
   /** The name for people, such as an e-mail address. */
@@ -68,7 +68,7 @@ export async function recordChange(
 export function auditRowOf(
   { actor, change, accountId }: AuditRecord,
   nowMs: number,
-): Insertable<AuditLogTable> {
+): Insertable<Tables['audit_log']> {
   return {
     id: newIdWithPrefix('aud'),
     actor_kind: actor.kind,
@@ -142,7 +142,7 @@ export async function listChanges(
   return page && { entries: page.rows.map(toEntry), next: page.next };
 }
 
-function toEntry(row: Selectable<AuditLogTable>): AuditEntry {
+function toEntry(row: Selectable<Tables['audit_log']>): AuditEntry {
   return {
     id: row.id,
     created_at: new Date(row.created_at_ms).toISOString(),

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { AuditLogTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { dayOf } from '../../lib/utc-time.ts';
@@ -100,7 +100,7 @@ export class AuditedChanges {
   }
 
   /** Returns the audit row for the ledger, which writes it in the transaction of its entry. */
-  rowOf(change: Change): Insertable<AuditLogTable> {
+  rowOf(change: Change): Insertable<Tables['audit_log']> {
     const { accountId = null, actorOf, clock } = this.#input;
     return auditRowOf({ actor: actorOf(null), change, accountId }, clock.nowMs());
   }

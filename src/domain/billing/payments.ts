@@ -4,7 +4,7 @@
 // duplicates, retries, any order and any number of gateways credit a payment once.
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { PaymentBookingsTable, PaymentsTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -216,8 +216,8 @@ export type PaymentListing = {
   readonly account_id: string | null;
   readonly amount_micros: Micros | null;
   readonly currency: string | null;
-  readonly problem: Selectable<PaymentsTable>['problem'];
-  readonly decision: Selectable<PaymentsTable>['decision'];
+  readonly problem: Selectable<Tables['payments']>['problem'];
+  readonly decision: Selectable<Tables['payments']>['decision'];
   readonly note: string | null;
   readonly paid_at: string | null;
 };
@@ -288,7 +288,7 @@ export async function listPayments(
   };
 }
 
-type PaymentRow = Selectable<PaymentsTable>;
+type PaymentRow = Selectable<Tables['payments']>;
 type Reader = Database['read'];
 
 async function lockPayment(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
@@ -438,7 +438,7 @@ function adjustmentOf({
   part,
   account_id,
   delta_micros,
-}: Selectable<PaymentBookingsTable>): Adjustment {
+}: Selectable<Tables['payment_bookings']>): Adjustment {
   const type = delta_micros > 0 ? 'credit' : 'debit';
   return {
     type,

@@ -2,12 +2,12 @@
 // arrive for an unknown top-up.
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables, TopUpsTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Checkout } from './stripe-client.ts';
 
-export type TopUp = Selectable<TopUpsTable>;
+export type TopUp = Selectable<Tables['top_ups']>;
 
 type NewTopUp = {
   readonly accountId: string;

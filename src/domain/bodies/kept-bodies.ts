@@ -5,7 +5,7 @@
 import type { Insertable } from 'kysely';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
-import type { KeptBodiesTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 import { Room } from '../../lib/room.ts';
@@ -123,7 +123,7 @@ export class KeptBodies {
     }
   }
 
-  async #seal(exchange: Exchange, endedAtMs: number): Promise<Insertable<KeptBodiesTable>> {
+  async #seal(exchange: Exchange, endedAtMs: number): Promise<Insertable<Tables['kept_bodies']>> {
     const { accountId, requestId, days } = exchange;
     const seal = async (body: CutBody | null, part: 'request' | 'answer') =>
       body && this.#sealer.seal(body.take(), sealContext({ accountId, requestId }, part));

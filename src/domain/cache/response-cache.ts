@@ -15,7 +15,7 @@ import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './c
 import { CacheRun, keptForMsOf, rowKeyOf } from './cache-run.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Selectable } from 'kysely';
-import type { CachedResponsesTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** Created once for each answer in memory, so that a hit costs one lookup. */
 type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
@@ -216,7 +216,7 @@ const read = [
   'input_tokens',
   'output_tokens',
 ] as const;
-type CachedRow = Pick<Selectable<CachedResponsesTable>, (typeof read)[number]>;
+type CachedRow = Pick<Selectable<Tables['cached_responses']>, (typeof read)[number]>;
 
 async function findCached(
   database: Database,

@@ -6,10 +6,10 @@ import type { SealedResponse } from '../../terms/sealed-answer.ts';
 import type { AnswerWorth } from '../../terms/stored-response.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
-import type { IdempotentResponsesTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { RequestName } from './request-name.ts';
 
-export type ClaimRow = Selectable<IdempotentResponsesTable>;
+export type ClaimRow = Selectable<Tables['idempotent_responses']>;
 
 type Claimant = {
   readonly requestId: string;

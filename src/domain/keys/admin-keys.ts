@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AdminScope } from '../../terms/admin-scope.ts';
 import type { Database } from '../../db/database.ts';
-import type { AdminKeysTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { type AddressList, createAddressList } from '../../lib/addresses.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -135,7 +135,7 @@ export function adminKeyDigest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-function toListing(row: Selectable<AdminKeysTable>): AdminKeyListing {
+function toListing(row: Selectable<Tables['admin_keys']>): AdminKeyListing {
   return {
     id: row.id,
     name: row.name,

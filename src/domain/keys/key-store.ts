@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Database } from '../../db/database.ts';
-import type { AccountsTable, ApiKeysTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -292,8 +292,8 @@ async function readModelMultipliers(
   return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
 }
 
-type Account = Selectable<AccountsTable>;
-type KeyRow = Selectable<ApiKeysTable> &
+type Account = Selectable<Tables['accounts']>;
+type KeyRow = Selectable<Tables['api_keys']> &
   Pick<Account, (typeof accountColumns)[number]> & {
     readonly account_requests_per_minute: Account['requests_per_minute'];
     readonly account_tokens_per_minute: Account['tokens_per_minute'];

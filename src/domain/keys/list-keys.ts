@@ -5,7 +5,7 @@ import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import type { ApiKeysTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -180,7 +180,7 @@ function inState(state: KeyState, nowMs: number) {
   return conditions[state];
 }
 
-export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
+export function toListing(row: Selectable<Tables['api_keys']>): KeyListing {
   return {
     id: row.id,
     account_id: row.account_id,

@@ -3,7 +3,7 @@ import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
-import type { ApiKeysTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -208,13 +208,13 @@ export function lockKey(
   return lock.returningAll().executeTakeFirst();
 }
 
-type Row = Selectable<ApiKeysTable>;
+type Row = Selectable<Tables['api_keys']>;
 
 function columnsFor(
   change: KeyChange,
   before: Row,
   nowMs: number,
-): Omit<Updateable<ApiKeysTable>, 'id'> {
+): Omit<Updateable<Tables['api_keys']>, 'id'> {
   switch (change.action) {
     case 'update':
       return columnsOf(change.controls);

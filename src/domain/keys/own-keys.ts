@@ -4,14 +4,14 @@
 import { hash } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { OwnKeysTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { OwnKey } from './api-key.ts';
 
-type Row = Selectable<OwnKeysTable>;
+type Row = Selectable<Tables['own_keys']>;
 type Place = Pick<Row, 'id' | 'account_id' | 'provider' | 'address_digest'>;
 
 export const sealedOwnKeys = new SealedRows<Place>({

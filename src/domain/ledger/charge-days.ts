@@ -2,12 +2,12 @@
 // reads hundreds of rows instead of millions. `tollgate verify` recomputes them.
 import type { Selectable } from 'kysely';
 import { totalInputTokens } from '../../canonical/usage.ts';
-import type { ChargeDaysTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import type { Charge } from './book.ts';
 import { defineSums } from './table.ts';
 
-export type ChargeDayRow = Selectable<ChargeDaysTable>;
+export type ChargeDayRow = Selectable<Tables['charge_days']>;
 
 /** Seals have digests of these columns in this order. */
 export const chargeDaysTable = defineSums<ChargeDayRow>(

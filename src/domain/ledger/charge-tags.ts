@@ -2,15 +2,15 @@
 // that has tags. `tollgate verify` compares them (reports/compare-tags.ts).
 import type { Selectable } from 'kysely';
 import { totalInputTokens } from '../../canonical/usage.ts';
-import type { ChargeTagsTable, TagDaysTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import type { Charge } from './book.ts';
 import { defineSums } from './table.ts';
 
 /** `tags` has each tag once. */
 export type TaggedCharge = { readonly charge: Charge; readonly tags: readonly string[] };
-export type ChargeTagRow = Selectable<ChargeTagsTable>;
-export type TagDayRow = Selectable<TagDaysTable>;
+export type ChargeTagRow = Selectable<Tables['charge_tags']>;
+export type TagDayRow = Selectable<Tables['tag_days']>;
 
 export function rowsOfTags({ charge, tags }: TaggedCharge): readonly ChargeTagRow[] {
   return tags.map((tag) => ({

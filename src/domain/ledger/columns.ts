@@ -2,16 +2,7 @@
 // save, and all readers read, by these descriptions. Seals have digests of columns in this order
 // (seals/digests.ts), so a new column comes last.
 import type { Selectable } from 'kysely';
-import type {
-  AuditLogTable,
-  CachedResponsesTable,
-  ChargesTable,
-  ChargeTagsTable,
-  EntriesTable,
-  HoldsTable,
-  IdempotentResponsesTable,
-  Tables,
-} from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { KeptPrice } from '../../terms/price-terms.ts';
 import type {
   CachedResponse,
@@ -25,9 +16,9 @@ import type {
 import type { AuditRow } from './commands.ts';
 import { defineTable, replacing } from './table.ts';
 
-export type EntryRow = Selectable<EntriesTable>;
-export type ChargeRow = Selectable<ChargesTable>;
-export type HoldRow = Selectable<HoldsTable>;
+export type EntryRow = Selectable<Tables['entries']>;
+export type ChargeRow = Selectable<Tables['charges']>;
+export type HoldRow = Selectable<Tables['holds']>;
 export type WindowRow = Selectable<Tables['key_windows']>;
 
 /** `frozen` is the account's. */
@@ -98,7 +89,7 @@ export const chargesTable = defineTable<ChargeRow, Charge>('charges', {
   rank_routes: ['bigint', 'rankRoutes'],
 });
 
-export const chargeTagsTable = defineTable<ChargeTagsTable>('charge_tags', {
+export const chargeTagsTable = defineTable<Tables['charge_tags']>('charge_tags', {
   ledger_id: 'text',
   tag: 'text',
   created_at_ms: 'bigint',
@@ -153,7 +144,7 @@ const answer = {
 const answerColumns = Object.keys(answer);
 
 /** An answer replaces the claim of the same request, but of no other. */
-export const responsesTable = defineTable<IdempotentResponsesTable, StoredResponse>(
+export const responsesTable = defineTable<Tables['idempotent_responses'], StoredResponse>(
   'idempotent_responses',
   {
     key_id: ['text', 'keyId'],
@@ -178,7 +169,7 @@ export const bodyIfRetained = `case when (select accounts.retain_responses
   from api_keys join accounts on accounts.id = api_keys.account_id where api_keys.id = row.key_id) = 1 then row.body end`;
 
 /** An answer replaces an older one to the same request. */
-export const cachedTable = defineTable<CachedResponsesTable, CachedResponse>(
+export const cachedTable = defineTable<Tables['cached_responses'], CachedResponse>(
   'cached_responses',
   {
     account_id: ['text', 'accountId'],
@@ -198,7 +189,7 @@ export const cachedTable = defineTable<CachedResponsesTable, CachedResponse>(
 export const accountStoresAnswer = `accounts.id = row.account_id and accounts.cache_generation = row.generation
   and accounts.retain_responses = 1`;
 
-export const auditLogTable = defineTable<AuditLogTable, AuditRow>('audit_log', {
+export const auditLogTable = defineTable<Tables['audit_log'], AuditRow>('audit_log', {
   id: 'text',
   actor_kind: 'text',
   actor_id: 'text',

@@ -7,7 +7,7 @@ import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
-import type { AuditLogTable } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
 /** One account has two ledgers: `<account id>:live` and `<account id>:test`. */
@@ -138,7 +138,7 @@ export function signUpCreditId(accountId: string): string {
 }
 
 /** The ledger writes it without reading it. */
-export type AuditRow = Insertable<AuditLogTable>;
+export type AuditRow = Insertable<Tables['audit_log']>;
 /** An operator's debit may take the balance below zero. */
 export type Debit = Omit<Credit, 'type'> & { readonly type: 'debit' };
 

@@ -4,7 +4,7 @@
 import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth';
 import type { Insertable, Kysely } from 'kysely';
 import { isPostgresUrl, type Database } from '../../db/database.ts';
-import type { AuditLogTable, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { digestOf } from './one-time-link.ts';
 
@@ -15,7 +15,7 @@ export type OwnChangeRow = (change: {
   /** Default: the change is about the user. */
   readonly accountId?: string;
   readonly after: object;
-}) => Insertable<AuditLogTable>;
+}) => Insertable<Tables['audit_log']>;
 
 /** `write`: the connection, or the caller's transaction, which then has all that the library does. */
 export async function openAdapter(

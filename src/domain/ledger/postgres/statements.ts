@@ -2,7 +2,7 @@
 // name, and a third loads ended holds. Rows are returned as JSON, so that each statement returns
 // one value. save.ts has the statement that ends a batch.
 import type { ClientBase } from 'pg';
-import type { IdempotentResponsesTable } from '../../../db/schema.ts';
+import type { Tables } from '../../../db/schema.ts';
 import { claimKey } from '../book.ts';
 import type { EntryRow, HoldRow, LedgerRow, WindowRow } from '../columns.ts';
 import type { LedgerId } from '../commands.ts';
@@ -161,7 +161,7 @@ export async function lockClaims(
   return new Map(rows.map((row) => [claimKey(row.key_id, row.key_digest), row.request_id]));
 }
 
-type ClaimRow = Pick<IdempotentResponsesTable, 'key_id' | 'key_digest' | 'request_id'>;
+type ClaimRow = Pick<Tables['idempotent_responses'], 'key_id' | 'key_digest' | 'request_id'>;
 
 /**
  * Loads what the commands name. This is a separate statement, because the one that waited for the

@@ -1,11 +1,11 @@
 // The stored seals, and the chain of their digests.
 import type { Kysely, Selectable } from 'kysely';
-import type { SealedDaysTable, Tables } from '../../../db/schema.ts';
+import type { Tables } from '../../../db/schema.ts';
 import type { Problem } from '../reports/audit.ts';
 import { digestText } from './digests.ts';
 import { journalStart, type Position } from './journal.ts';
 
-export type SealRow = Selectable<SealedDaysTable>;
+export type SealRow = Selectable<Tables['sealed_days']>;
 
 /** In order. Only the newest has its state. */
 export function readSeals(db: Kysely<Tables>): Promise<SealRow[]> {
