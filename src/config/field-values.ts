@@ -1,7 +1,7 @@
 // Turns the written fields into values: expands variables, drops empty sections, validates against
 // the schema and adds defaults.
 import { isObject } from '../lib/json.ts';
-import { compileSchema } from '../lib/schema.ts';
+import { checkUncompiled } from '../lib/schema.ts';
 import { ConfigError, formatPath, parsePath, type FieldPath } from './config-error.ts';
 import type { ConfigFileText } from './config-file.ts';
 import {
@@ -39,7 +39,6 @@ export type FaultAt = (
 ) => ConfigError;
 
 const schema = asFieldSchema(ConfigFile);
-let check: ReturnType<typeof compileSchema> | null = null;
 
 /**
  * Throws ConfigError for the first wrong field. Without a file, all fields have their defaults. Only
@@ -63,10 +62,9 @@ export function readFieldValues(
       remedy: 'Leave them out: they are for private use, and stand for variables here.',
     });
   }
-  check ??= compileSchema(ConfigFile);
   const written = expandFields(reading, schema, root, []) as Record<string, unknown>;
   const fields = withDefaults(schema, mergeUnder(saved, written)) as ConfigFile;
-  const problem = check(fields);
+  const problem = checkUncompiled(ConfigFile, fields);
   if (problem) throw schemaFault(reading, parsePath(problem.path), problem.message);
   const { unsetKeys } = reading;
   return {

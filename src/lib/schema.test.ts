@@ -1,44 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
-import { compileSchema } from './schema.ts';
+import { checkUncompiled, compileSchema } from './schema.ts';
 
 const Optional = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Number>) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
 const ImagePart = Type.Object({ type: Type.Literal('image'), url: Type.String({ minLength: 1 }) });
-const check = compileSchema(
-  Type.Object({
-    model: Type.String({ minLength: 1 }),
-    temperature: Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    effort: Type.Optional(Type.Union([Type.Literal('low'), Type.Literal('high'), Type.Null()])),
-    messages: Type.Optional(
-      Type.Array(
-        Type.Union([
-          Type.Object({
-            role: Type.Literal('user'),
-            content: Type.Union([Type.String(), Type.Array(Type.Union([TextPart, ImagePart]))]),
-          }),
-          Type.Object({ role: Type.Literal('tool'), id: Type.String() }),
-        ]),
-        { minItems: 1 },
-      ),
+const schema = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  temperature: Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  effort: Type.Optional(Type.Union([Type.Literal('low'), Type.Literal('high'), Type.Null()])),
+  messages: Type.Optional(
+    Type.Array(
+      Type.Union([
+        Type.Object({
+          role: Type.Literal('user'),
+          content: Type.Union([Type.String(), Type.Array(Type.Union([TextPart, ImagePart]))]),
+        }),
+        Type.Object({ role: Type.Literal('tool'), id: Type.String() }),
+      ]),
+      { minItems: 1 },
     ),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-    items: Type.Optional(
-      Type.Array(
-        Type.Union([
-          Type.Object({
-            type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])),
-            role: Type.Literal('user'),
-          }),
-          Type.Object({ type: Type.Literal('function_call'), call_id: Type.String() }),
-        ]),
-      ),
+  ),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  items: Type.Optional(
+    Type.Array(
+      Type.Union([
+        Type.Object({
+          type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])),
+          role: Type.Literal('user'),
+        }),
+        Type.Object({ type: Type.Literal('function_call'), call_id: Type.String() }),
+      ]),
     ),
-  }),
-);
+  ),
+});
+const checks = [compileSchema(schema), (value: unknown) => checkUncompiled(schema, value)];
 
 const problems: [value: unknown, path: string, message: string][] = [
   [[], '', 'must be an object; got an array'],
@@ -84,7 +83,7 @@ const problems: [value: unknown, path: string, message: string][] = [
 
 for (const [value, path, message] of problems) {
   test(`${JSON.stringify(value)} is refused: ${path} ${message}`, () => {
-    assert.deepEqual(check(value), { path, message });
+    for (const check of checks) assert.deepEqual(check(value), { path, message });
   });
 }
 
@@ -96,5 +95,5 @@ test('valid values pass, null counts as absent if the schema says so, and unknow
     messages: [{ role: 'user', content: [{ type: 'text', text: 'x', extra: 1 }] }],
     extra: {},
   };
-  assert.equal(check(valid), null);
+  for (const check of checks) assert.equal(check(valid), null);
 });

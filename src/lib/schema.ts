@@ -2,7 +2,7 @@
 // the one field to name. The library's own errors list every branch of a union, which does not help
 // a developer.
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/schema';
+import { Check, Compile } from 'typebox/schema';
 import { isObject } from './json.ts';
 
 export type SchemaProblem = {
@@ -21,9 +21,20 @@ export function compileSchema(schema: TSchema): (value: unknown) => SchemaProble
   let validator: ReturnType<typeof Compile> | null = null;
   return (value) => {
     validator ??= Compile(schema);
-    if (validator.Check(value)) return null;
-    return findProblem(schema, value, '') ?? { path: '', message: 'is not valid' };
+    return validator.Check(value) ? null : problemIn(schema, value);
   };
+}
+
+/**
+ * Does the same for a schema that is large and checked rarely: to compile that of the configuration
+ * takes 90 ms and a megabyte, to check a value without it takes 6 ms.
+ */
+export function checkUncompiled(schema: TSchema, value: unknown): SchemaProblem | null {
+  return Check(schema, value) ? null : problemIn(schema, value);
+}
+
+function problemIn(schema: TSchema, value: unknown): SchemaProblem {
+  return findProblem(schema, value, '') ?? { path: '', message: 'is not valid' };
 }
 
 /** The part of JSON Schema that our schemas use. */
