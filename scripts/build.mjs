@@ -46,8 +46,14 @@ async function buildServer() {
       'look-thread': join(root, 'src/domain/ledger/seals/look-thread.ts'),
     },
     platform: 'node',
-    // Native: it finds its own files. Loaded only when the sandbox draws an image.
-    external: ['sharp'],
+    external: [
+      // Native: it finds its own files. Loaded only when the sandbox draws an image.
+      'sharp',
+      // Fastify would load these for its schemas and for `inject`, which the server does not use.
+      '@fastify/ajv-compiler',
+      '@fastify/fast-json-stringify-compiler',
+      'light-my-request',
+    ],
   });
   await bundle.write({
     dir: join(dist, name),

@@ -49,6 +49,15 @@ test('of undici, only what sends requests is loaded', () => {
   assert.ok(!modules.includes('node_modules/undici/index.js'));
 });
 
+test('of Fastify, its validator of schemas and its requests for tests are not loaded', () => {
+  const { modules } = loadedBy(several, 'http-thread.js');
+  const unused = /^node_modules\/(?:ajv|fast-json-stringify|light-my-request)\//;
+  assert.deepEqual(
+    modules.filter((module) => unused.test(module)),
+    [],
+  );
+});
+
 test('beside HTTP threads, the main thread loads nothing that answers requests', () => {
   const { packages, modules } = loadedBy(several, 'main.js');
   assert.deepEqual(packages, ['commander', 'kysely', 'pino', 'typebox', 'yaml']);
