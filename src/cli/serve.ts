@@ -12,6 +12,7 @@ import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { claimServing } from '../db/sqlite/serving.ts';
 import { type Log, openLog } from '../lib/json-log.ts';
 import { systemClock } from '../lib/clock.ts';
+import { collectAfterStart } from '../lib/collect-garbage.ts';
 import { explainStart } from './explain-start.ts';
 
 /** `ledgerWorker`: started early, because it loads as slowly as some of this file's imports. */
@@ -54,6 +55,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   for (const warning of [...app.config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app));
   log.info({ url: app.url, threads, providers: switchedOn(app.config) }, 'listening');
+  collectAfterStart(systemClock);
 }
 
 /**

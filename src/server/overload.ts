@@ -3,10 +3,10 @@
 // smallest of the last few samples. One long turn of the event loop, for a large body or the
 // garbage collector, is over when it is noticed. A queue that never empties is not.
 import { totalmem } from 'node:os';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapStatistics } from 'node:v8';
 import { ApiError } from '../canonical/errors.ts';
 import type { CancelTimer, Clock } from '../lib/clock.ts';
+import { collectGarbage } from '../lib/collect-garbage.ts';
 import type { Logger } from '../lib/log.ts';
 
 export type OverloadReason = 'lag' | 'memory';
@@ -233,16 +233,6 @@ export class Overload {
 
 /** A collection of gigabytes blocks everything for a second or two. */
 const collectEveryMs = 5_000;
-let exposed: (() => void) | null = null;
-
-/** V8 offers `gc` only in contexts that are created after its flag was set. */
-function collectGarbage(): void {
-  if (!exposed) {
-    setFlagsFromString('--expose-gc');
-    exposed = runInNewContext('gc') as () => void;
-  }
-  exposed();
-}
 
 const retryAfterSecondsMax = 3;
 

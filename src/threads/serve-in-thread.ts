@@ -10,6 +10,7 @@ import { SharedRates } from '../domain/limits/shared-rates.ts';
 import { SharedSlots } from '../domain/limits/shared-slots.ts';
 import { ActiveRuns } from '../gateway/active-runs.ts';
 import { systemClock } from '../lib/clock.ts';
+import { collectAfterStart } from '../lib/collect-garbage.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { openLogOn } from '../lib/json-log.ts';
 import type { Logger } from '../lib/log.ts';
@@ -58,6 +59,7 @@ export async function serveInThread(): Promise<void> {
   );
   noteStarted(serving);
   main.tell('noteListening', serving.url);
+  collectAfterStart(clock);
 }
 
 type Connected = {

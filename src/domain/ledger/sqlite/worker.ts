@@ -6,6 +6,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { explainWriteFailure } from '../../../db/sqlite/error.ts';
 import { readSharedTime, type SharedTime, systemClock } from '../../../lib/clock.ts';
+import { collectAfterStart } from '../../../lib/collect-garbage.ts';
 import type { Command, Reply } from '../commands.ts';
 import { type Owner, renewalMs } from '../lease.ts';
 import { SqliteLease } from './lease.ts';
@@ -56,6 +57,7 @@ sweepAll();
 const stopSweeping = systemClock.every(renewalMs, sweepAll);
 owner.on('message', (request: WorkerRequest) => receive(owner, request));
 tell(owner, { type: 'ready' });
+collectAfterStart(systemClock);
 
 type Batch = { readonly port: MessagePort; readonly commands: readonly Command[] };
 
