@@ -5,6 +5,7 @@ import { readAskedTier } from '../../canonical/service-tier.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
 import { isOwnKeyVersion, listPricePpm, priceFor, priceUsage } from '../../domain/catalog/price.ts';
 import { readMultipliers } from '../../domain/accounts/manage-accounts.ts';
+import { accountIdOf } from '../../domain/ledger/commands.ts';
 import { readChargesForPrices } from '../../domain/ledger/reports/charges-for-prices.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import type { ManagementContext } from '../context.ts';
@@ -12,14 +13,6 @@ import type { PricePreview } from '../contract/settings.ts';
 
 /** The newest are counted; the answer's `from` tells when the oldest of them was. */
 const requestsMax = 20_000;
-
-type Sum = {
-  requests: number;
-  charged_micros: number;
-  would_charge_micros: number;
-  cost_micros: number;
-  would_cost_micros: number;
-};
 
 export async function previewPrices(
   { database, gateway }: ManagementContext,
@@ -34,14 +27,15 @@ export async function previewPrices(
       .list()
       .map((model) => [model.id, model]),
   );
-  const sums = new Map<string, Sum>();
+  const sums = new Map<string, ReturnType<typeof noSum>>();
   let leftOut = 0;
   for (const [index, charge] of charges.entries()) {
     // Requests go on meanwhile.
     if (index % 1_000 === 999) await setImmediate();
-    const { modelId, endedAtMs: nowMs, usage } = charge;
+    // Charges are written about when the answer ends.
+    const { modelId, createdAtMs: nowMs, usage } = charge;
     const model = models.get(modelId);
-    const own = multipliers.get(charge.accountId);
+    const own = multipliers.get(accountIdOf(charge.ledgerId));
     const multiplierPpm = own?.models.get(modelId) ?? own?.usualPpm ?? listPricePpm;
     const price =
       model && priceFor(model, { markup: config.pricing.markup, multiplierPpm, nowMs: toMs });
@@ -61,7 +55,7 @@ export async function previewPrices(
     sum.would_cost_micros += would.upstreamCostMicros;
     sums.set(modelId, sum);
   }
-  const oldestMs = charges.at(-1)?.endedAtMs ?? weekMs;
+  const oldestMs = charges.at(-1)?.createdAtMs ?? weekMs;
   return {
     from: new Date(charges.length < requestsMax ? weekMs : oldestMs).toISOString(),
     to: new Date(toMs).toISOString(),
@@ -78,7 +72,7 @@ export async function previewPrices(
   };
 }
 
-function noSum(): Sum {
+function noSum() {
   return {
     requests: 0,
     charged_micros: 0,
