@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { fitSchema, type SchemaTable } from './fit-schema.ts';
 import { geminiTable } from './gemini/response-schema.ts';
-import { anthropicTable } from './messages/output-schema.ts';
+import { anthropicTable } from './claude-schema.ts';
 import { openAiStrictTable } from './openai-schema.ts';
 
 const tables: readonly SchemaTable[] = [anthropicTable, geminiTable, openAiStrictTable];

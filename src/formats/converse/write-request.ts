@@ -6,6 +6,7 @@ import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import type { Emulated } from '../adapting/emulated.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { writeOutputSchema } from '../claude-schema.ts';
 import { writeThinkingConfig } from '../claude-thinking.ts';
 import { fitSampling } from '../claude-traits.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
@@ -39,7 +40,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
           !emulated.stopSequences && { stopSequences: request.stopSequences }),
       },
       ...writeTools(request, markTool, ignored),
-      ...writeOutputFormat(request),
+      ...writeOutputFormat(request, ignored),
       ...(target.tier && { serviceTier: { type: target.tier } }),
       ...writeModelFields({ ...sampling.own, ...reasoning.fields }),
     },
@@ -113,9 +114,11 @@ function writeSampling(
 }
 
 /** The schema is a text there. */
-function writeOutputFormat({ outputFormat }: CanonicalRequest): JsonObject {
+function writeOutputFormat({ outputFormat }: CanonicalRequest, ignored: Set<string>): JsonObject {
   if (outputFormat.type !== 'json-schema') return {};
-  const { name, description, schema } = outputFormat;
+  const { name, description } = outputFormat;
+  const { schema, lost } = writeOutputSchema(outputFormat.schema, null);
+  for (const word of lost) ignored.add(`schema.${word}`);
   const jsonSchema = {
     name: name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'answer',
     schema: JSON.stringify(schema),

@@ -13,11 +13,11 @@ import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
 import { listRepeated, repeatedTools } from '../tool-names.ts';
+import { anthropicTable, writeOutputSchema } from '../claude-schema.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
 import { fitSampling, claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
-import { anthropicTable, writeOutputSchema } from './output-schema.ts';
 import { mayThinkWithBudget, writeThinkingConfig } from '../claude-thinking.ts';
 import { writeConversation } from './write-message.ts';
 

@@ -217,9 +217,11 @@ function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): 
   const upstreamFormat = upstreamFormats[route.format];
   const asAsked = format.readRequest(request, target.unknown);
   const read = withCacheKey(withTurns(asAsked, asked.turns), asked, target);
-  const lowered = route.kind.customTools
-    ? { request: read, names: none, ignored: [] }
-    : lowerCustomTools(read);
+  // A vendor that has them in its own formats may serve Claude too.
+  const lowered =
+    route.kind.customTools && route.format !== 'messages'
+      ? { request: read, names: none, ignored: [] }
+      : lowerCustomTools(read);
   const { written, names } = inWordsOf(format, () => {
     limitArguments(read.messages);
     const fitted = fitRequestNames(repairConversation(lowered.request), upstreamFormat.toolNames);

@@ -1,11 +1,13 @@
 // Fits JSON schemas to Anthropic's constrained decoding, for structured output and for tools with
-// `strict`.
+// `strict`. Bedrock documents the same limits for all models:
+// https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, and
+// github.com/vercel/ai/issues/17197, read 2026-11-29.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations,
 // and how the npm package `@anthropic-ai/sdk` 1.11 changes a schema (lib/transform-json-schema.js),
 // read 2026-11-23.
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { mendSchema } from '../mend-schema.ts';
-import { fitSchema, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { mendSchema } from './mend-schema.ts';
+import { fitSchema, type FittedSchema, type SchemaTable } from './fit-schema.ts';
 
 /**
  * An object that names its properties is closed; what it says about others moves into the

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fitSchema } from '../fit-schema.ts';
-import { anthropicTable, writeOutputSchema } from './output-schema.ts';
+import { fitSchema } from './fit-schema.ts';
+import { anthropicTable, writeOutputSchema } from './claude-schema.ts';
 
 const city = {
   type: 'object',
