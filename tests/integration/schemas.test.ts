@@ -8,40 +8,38 @@ import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import type { Framing } from '../support/model-hosts.ts';
 import { forecast, playToolLoop, type LoopWire } from '../support/tool-loop.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
 
 const loop = await startLoopGateway();
 const openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
-const { upstream } = loop.gateway;
-upstream.on('/v1/responses', judged('responses'));
-upstream.on('/local/v1/chat/completions', judged('chat'));
-upstream.on('/v1/messages', judged('messages'));
-for (const method of ['generateContent', 'streamGenerateContent'])
-  upstream.on(`/v1beta/models/upstream:${method}`, judged('gemini'));
+loop.play(judged);
 after(() => loop.gateway.stop());
 
+const byClaude = [
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxItems',
+  'pattern',
+  '$schema',
+  'oneOf',
+  'exclusiveMinimum',
+];
 /** Schema keywords that a provider refuses, wherever they occur as keywords. */
 const refused: Readonly<Record<LoopWire, readonly string[]>> = {
-  messages: [
-    'minimum',
-    'maximum',
-    'minLength',
-    'maxItems',
-    'pattern',
-    '$schema',
-    'oneOf',
-    'exclusiveMinimum',
-  ],
+  messages: byClaude,
+  converse: byClaude,
   gemini: ['minLength', 'pattern', '$schema', 'exclusiveMinimum', 'const', 'definitions'],
   responses: ['oneOf', 'allOf', 'uniqueItems', 'propertyNames', 'not'],
   chat: [],
 };
 
-function judged(wire: LoopWire): Script {
-  const play = playToolLoop(wire);
+function judged(wire: LoopWire, framing: Framing): Script {
+  const play = playToolLoop(wire, framing);
   return (response, request) => {
     const problem = problemOf(wire, request.body as Body);
     if (problem === null) return play(response, request);
@@ -56,6 +54,11 @@ type Parameters = { readonly type?: unknown; readonly properties?: unknown };
 type Body = {
   readonly output_config?: { readonly format?: Format };
   readonly text?: { readonly format?: Format };
+  readonly outputConfig?: {
+    readonly textFormat?: {
+      readonly structure: { readonly jsonSchema: { readonly schema: string } };
+    };
+  };
   readonly generationConfig?: { readonly responseJsonSchema?: object };
   readonly tools?: readonly {
     readonly parameters?: Parameters;
@@ -65,10 +68,14 @@ type Body = {
 
 function problemOf(
   wire: LoopWire,
-  { output_config: config, text, generationConfig, tools = [] }: Body,
+  { output_config: config, outputConfig, text, generationConfig, tools = [] }: Body,
 ): string | null {
   const strict = text?.format?.strict ? text.format : undefined;
-  const schema = (config?.format ?? strict)?.schema ?? generationConfig?.responseJsonSchema;
+  const schemaText = outputConfig?.textFormat?.structure.jsonSchema.schema;
+  const schema =
+    (config?.format ?? strict)?.schema ??
+    generationConfig?.responseJsonSchema ??
+    (schemaText === undefined ? undefined : (JSON.parse(schemaText) as object));
   const word = wordsOf(schema).find((name) => refused[wire].includes(name));
   if (word !== undefined) return `schema: '${word}' is not supported`;
   if (wire !== 'responses' && wire !== 'chat') return null;
@@ -95,7 +102,7 @@ const Forecast = z.object({
   degrees: z.number().int().min(-90).max(60),
 });
 
-for (const { id: model } of loopModels) {
+for (const { id: model } of everyLoopModel) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 

@@ -49,11 +49,11 @@ const optionsOf: Readonly<Record<string, Record<string, string | boolean>>> = {
  * back. Gemini signs its calls unasked.
  */
 const forgetful: Readonly<Record<string, readonly string[]>> = {
-  'openai responses': ['on-gemini'],
+  'openai responses': ['on-gemini', 'on-vertex-gemini'],
   // On Messages the second step runs without thinking, because the first step's thinking is
   // missing.
-  'openai responses, thinking': ['on-responses', 'on-chat', 'on-gemini'],
-  'openai chat': ['on-gemini'],
+  'openai responses, thinking': ['on-responses', 'on-azure', 'on-chat', 'on-gemini', 'on-vertex-gemini'],
+  'openai chat': ['on-gemini', 'on-vertex-gemini'],
 };
 
 for (const [way, modelOf] of Object.entries(ways)) {

@@ -5,59 +5,43 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
-import type { LoopWire } from '../support/tool-loop.ts';
+import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import type { Framing } from '../support/model-hosts.ts';
+import { formats, playTurns, type LoopWire } from '../support/tool-loop.ts';
 import type { Body } from '../support/turn-format.ts';
-import { chatTurns } from '../support/turns-chat.ts';
-import { geminiTurns } from '../support/turns-gemini.ts';
-import { messagesTurns } from '../support/turns-messages.ts';
-import { responsesTurns } from '../support/turns-responses.ts';
-import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
+import { answerStatus, type Script } from '../support/upstream.ts';
 
 const prefix = `mcp__plugin_everything-claude-code_github.server__${'x'.repeat(100)}`;
 const first = `${prefix}_list`;
 const second = `${prefix}_read`;
-const formats = {
-  responses: responsesTurns,
-  chat: chatTurns,
-  messages: messagesTurns,
-  gemini: geminiTurns,
-} as const;
 const patterns: Readonly<Record<LoopWire, RegExp>> = {
   responses: /^[a-zA-Z0-9_-]{1,128}$/,
   chat: /^[a-zA-Z0-9_-]{1,64}$/,
   messages: /^[a-zA-Z0-9_-]{1,128}$/,
+  converse: /^[a-zA-Z0-9_-]{1,64}$/,
   gemini: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
 };
 
 const loop = await startLoopGateway();
 const openai = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
-const { upstream } = loop.gateway;
-upstream.on('/v1/responses', callLast('responses'));
-upstream.on('/local/v1/chat/completions', callLast('chat'));
-upstream.on('/v1/messages', callLast('messages'));
-for (const method of ['generateContent', 'streamGenerateContent'])
-  upstream.on(`/v1beta/models/upstream:${method}`, callLast('gemini'));
+loop.play(callLast);
 after(() => loop.gateway.stop());
 
 /** Calls the last tool until there is a result. */
-function callLast(wire: LoopWire): Script {
-  const format = formats[wire];
+function callLast(wire: LoopWire, framing: Framing): Script {
+  const play = playTurns(wire, framing, (format, body) => {
+    const isOver = format.readResults(body).length > 0;
+    const name = format.toolNames(body).at(-1)!;
+    const calls = isOver ? [] : [{ id: 'call_1', name, arguments: { a: 1 } }];
+    return { calls, text: isOver ? 'Done.' : null, thought: null };
+  });
   return (response, request) => {
     const body = request.body as Body;
-    const names = format.toolNames(body);
+    const names = formats[wire].toolNames(body);
     const bad = namesIn(body).find((name) => !patterns[wire].test(name) || !names.includes(name));
-    if (bad !== undefined)
-      return answerStatus(400, { body: { error: { message: `invalid name ${bad}` } } })(
-        response,
-        request,
-      );
-    const isOver = format.readResults(body).length > 0;
-    const calls = isOver ? [] : [{ id: 'call_1', name: names.at(-1)!, arguments: { a: 1 } }];
-    const turn = { calls, text: isOver ? 'Done.' : null, thought: null };
-    const isStream = body.stream === true || request.path.endsWith(':streamGenerateContent');
-    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(
+    if (bad === undefined) return play(response, request);
+    return answerStatus(400, { body: { error: { message: `invalid name ${bad}` } } })(
       response,
       request,
     );
@@ -75,7 +59,7 @@ function namesIn(value: unknown): string[] {
 
 const parameters = { type: 'object', properties: { a: { type: 'number' } } };
 
-for (const { id: model } of loopModels) {
+for (const { id: model } of everyLoopModel) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 
@@ -222,7 +206,7 @@ function sentName(): string {
 
 test('in test mode a directive calls a tool by the client’s name', async () => {
   const { key } = await loop.gateway.makeKey();
-  for (const { id: model } of loopModels) {
+  for (const { id: model } of everyLoopModel) {
     const reply = await loop.gateway.post('/v1/chat/completions', {
       key,
       body: {

@@ -1,14 +1,14 @@
-// A provider, in any of the four wire formats, whose model runs a whole tool loop: it asks for the
+// A provider, in any upstream format, whose model runs a whole tool loop: it asks for the
 // weather of two cities at once, reads both results from the next request, and reports them.
 // Anything that the client or the gateway loses is missing in the answer.
 //
-//   upstream.on('/v1/messages', playToolLoop('messages'));
+//   upstream.on('/v1/messages', playToolLoop('messages', 'sse'));
 //   … a client with a tool `get_weather(city)` that returns `weatherOf(city)` gets `report` …
 //
 // A request with a JSON schema gets `forecast`, as text or as a call of the client's own
 // structured-output tool.
-import { encodeEvent, encodeInvoked } from './event-stream.ts';
-import { answerBytes, answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
+import { asksForStream, encodeFrames, streamType, type Framing } from './model-hosts.ts';
+import { answerBytes, answerJson, type Script } from './upstream.ts';
 import { chatTurns } from './turns-chat.ts';
 import { converseTurns } from './turns-converse.ts';
 import { geminiTurns } from './turns-gemini.ts';
@@ -16,11 +16,12 @@ import { messagesTurns } from './turns-messages.ts';
 import { responsesTurns } from './turns-responses.ts';
 import type { Body, ToolCall, Turn, TurnFormat } from './turn-format.ts';
 
-const formats = {
+export const formats = {
   responses: responsesTurns,
   chat: chatTurns,
   messages: messagesTurns,
   gemini: geminiTurns,
+  converse: converseTurns,
 } as const;
 export type LoopWire = keyof typeof formats;
 
@@ -53,38 +54,30 @@ export const reportWithoutReasoning = report + reasoningLost;
  * is told that there is none.
  */
 export function chatReportOf(model: string): string {
-  return model === 'on-gemini' ? reportWithoutReasoning : report;
+  return model.endsWith('-gemini') ? reportWithoutReasoning : report;
 }
 
 /** Answers whole or streamed, as requested. */
-export function playToolLoop(wire: LoopWire): Script {
+export function playToolLoop(wire: LoopWire, framing: Framing): Script {
+  return playTurns(wire, framing, answer);
+}
+
+/** Answers each request with the model's turn; binary streams are cut into small pieces. */
+export function playTurns(
+  wire: LoopWire,
+  framing: Framing,
+  turnOf: (format: TurnFormat, body: Body) => Turn,
+): Script {
   const format: TurnFormat = formats[wire];
   return (response, request) => {
-    const body = request.body as Body;
-    const turn = answer(format, body);
-    const isStream = body.stream === true || request.path.endsWith(':streamGenerateContent');
-    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(
-      response,
-      request,
-    );
+    const turn = turnOf(format, request.body as Body);
+    if (!asksForStream(request.path, request.text))
+      return answerJson(format.whole(turn))(response, request);
+    const bytes = encodeFrames(framing, format.frames(turn));
+    const headers = { 'content-type': streamType(framing) };
+    const sizes = framing === 'sse' ? [bytes.length] : [7, 100, 1];
+    return answerBytes(bytes, { sizes, headers })(response, request);
   };
-}
-
-/** Bedrock's binary streams, cut into small pieces. `isInvoked`: Claude by `invoke`. */
-export function playBedrockLoop(isInvoked: boolean): Script {
-  const format: TurnFormat = isInvoked ? messagesTurns : converseTurns;
-  return (response, request) => {
-    const turn = answer(format, request.body as Body);
-    if (!request.path.includes('stream')) return answerJson(format.whole(turn))(response, request);
-    const bytes = Buffer.concat(format.frames(turn).map((frame) => encodeFrame(frame, isInvoked)));
-    const headers = { 'content-type': 'application/vnd.amazon.eventstream' };
-    return answerBytes(bytes, { sizes: [7, 100, 1], headers })(response, request);
-  };
-}
-
-function encodeFrame(frame: SseFrame, isInvoked: boolean): Buffer {
-  const { event, data } = frame as { readonly event: string; readonly data: object };
-  return isInvoked ? encodeInvoked(data) : encodeEvent(event, data);
 }
 
 function answer(format: TurnFormat, body: Body): Turn {
