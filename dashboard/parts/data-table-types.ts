@@ -51,6 +51,8 @@ export type Props<Row> = Source<Row> & {
   readonly onSort?: (sort: string | undefined) => void;
   /** Less space between the columns, for tables with many. */
   readonly dense?: boolean;
+  /** Label of a field that searches the texts of the rows: `Search members`. Only for whole lists. */
+  readonly search?: string;
   /** Shows only the first rows of the reader's order. */
   readonly rowsMax?: number | undefined;
 };

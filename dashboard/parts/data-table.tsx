@@ -7,6 +7,7 @@ import type { Column, Props } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
 import { useIsPhone } from './screen.ts';
+import { SearchField } from './search-field.tsx';
 import { orderText, readOrder, sortRows, type Order } from './sort-rows.ts';
 import { useUrlState } from './url-state.ts';
 
@@ -14,6 +15,9 @@ export type { Column };
 
 /** Sorting a paged list loads this many rows. */
 const sortedRowsMax = 1_000;
+
+/** A shorter list is read faster than searched. */
+const searchedRows = 10;
 
 /** Rows of a whole list that are shown at once: thousands would stop the page for seconds. */
 const shownRows = 100;
@@ -24,6 +28,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const isPhone = useIsPhone();
   const [order, setOrder] = useOrder(props);
   const [rowsMax, setRowsMax] = useState(shownRows);
+  const [text, setText] = useState('');
   const given = pages ? pages.rows : props.rows;
   const error = pages ? pages.error : props.error;
   const retry = pages ? pages.retry : props.onRetry;
@@ -40,7 +45,8 @@ export function DataTable<Row>(props: Props<Row>) {
   }
   if (given?.length === 0) return empty;
   const valueOf = columns.find(({ title }) => title === order?.title)?.value;
-  const sorted = given && order && valueOf ? sortRows(given, valueOf, order.isUp) : given;
+  const found = text === '' ? given : given?.filter((row) => textOf(row).includes(text));
+  const sorted = found && order && valueOf ? sortRows(found, valueOf, order.isUp) : found;
   const rows = sorted?.slice(0, pages ? undefined : (props.rowsMax ?? rowsMax));
   const hasMore =
     pages?.hasMore ?? (props.rowsMax === undefined && rowsMax < (sorted?.length ?? 0));
@@ -51,7 +57,21 @@ export function DataTable<Row>(props: Props<Row>) {
       data-stale={pages?.isStale || undefined}
       aria-busy={rows === undefined || pages?.isStale}
     >
-      <View {...props} rows={rows} order={order} setOrder={setOrder} />
+      {props.search !== undefined && (given?.length ?? 0) > searchedRows && (
+        <SearchField
+          label={props.search}
+          value={text}
+          onSearch={(typed) => setText(typed.trim().toLowerCase())}
+          className={classes.search}
+        />
+      )}
+      {rows?.length === 0 ? (
+        <Text c="dimmed" className={classes.notice}>
+          Nothing found.
+        </Text>
+      ) : (
+        <View {...props} rows={rows} order={order} setOrder={setOrder} />
+      )}
       {error && (
         <div className={classes.notice}>
           <ErrorNotice error={error} onRetry={retry} />
@@ -75,6 +95,12 @@ export function DataTable<Row>(props: Props<Row>) {
       )}
     </div>
   );
+}
+
+/** The texts of a row, in lower case: names, addresses, ids. */
+function textOf(row: unknown): string {
+  const texts = Object.values(row as object).filter((value) => typeof value === 'string');
+  return texts.join(' ').toLowerCase();
 }
 
 /** The order that the reader chose. It is in the address, for one table of a page at a time. */

@@ -25,6 +25,7 @@ export function InvitationsPanel({ invitations, onWithdraw }: Props) {
     <Panel title="Invitations" description="Sent but not yet accepted." flush>
       <DataTable
         label="Invitations"
+        search="Search invitations"
         columns={columns(onWithdraw)}
         rows={invitations.data?.data}
         error={invitations.error}

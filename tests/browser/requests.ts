@@ -110,6 +110,20 @@ test('filters are kept in the address, survive a reload and apply to the export'
   });
 });
 
+test('a request is found by its id, and closing it leaves no filter', async () => {
+  await visit('/requests?mode=test', async (page) => {
+    const field = page.getByRole('textbox', { name: 'Request ID' });
+    await field.fill(` ${requestId} `);
+    await field.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Held in advance').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await field.inputValue(), '');
+    await page.waitForURL((url) => !url.searchParams.has('request'));
+  });
+});
+
 test('a request opens with the keyboard and can be linked to', async () => {
   await visit('/requests?mode=test&endpoint=responses', async (page) => {
     await rowsOf(page).first().getByRole('button').press('Enter');

@@ -67,7 +67,7 @@ test('a heading sorts up, down and not at all, and the order is in the address',
   });
 });
 
-test('a long list shows its first rows, the others on demand, and sorts all of them', async () => {
+test('a long list shows its first rows, the others on demand, sorts all of them, and has a search', async () => {
   const { account, cookie } = await signIn(gateway, { role: 'owner' });
   const rowOf = (index: number) => ({
     id: `inv_${account}_${index}`,
@@ -90,6 +90,13 @@ test('a long list shows its first rows, the others on demand, and sorts all of t
     await page.getByRole('button', { name: 'Show more' }).click();
     await untilThereAre(rows, 102);
     assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0);
+    const search = page.getByRole('searchbox', { name: 'Search invitations' });
+    await search.fill('Guest-07');
+    await untilThereAre(rows, 10);
+    await search.fill('nobody');
+    await page.getByText('Nothing found.').waitFor();
+    await checkAccessibility(page);
+    assert.equal(await page.getByRole('searchbox', { name: 'Search members' }).count(), 0);
     await page.reload();
     const heading = table.getByRole('button', { name: 'E-mail' });
     for (const first of ['guest-000', 'guest-101']) {

@@ -313,6 +313,16 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
     [account, 21_000_000, 1_000_000, change['returned_micros']],
   );
   assert.equal(pages.next_cursor, null);
+  const found = async (text: string) =>
+    (
+      await jsonOf<{ data: unknown[] }>(
+        operator.get(`/operator/payments/all?search=${encodeURIComponent(text)}`),
+      )
+    ).data.length;
+  assert.equal(await found(account), 1);
+  assert.equal(await found(String(pages.data[0]!['id'])), 1);
+  assert.equal(await found(String(pages.data[0]!['account_name']).slice(1).toUpperCase()), 1);
+  assert.equal(await found('nobody%'), 0);
   const wrong = await operator.get('/operator/payments/all?cursor=yesterday');
   assert.equal(wrong.status, 400);
 });

@@ -52,10 +52,18 @@ export function FilterBar({ filters, setFilters }: Props) {
         clearable
         className={classes.field}
       />
-      <TagField
+      <ExactField
         key={filters.tag ?? ''}
+        label="Tag"
+        placeholder="Any tag"
         value={filters.tag ?? ''}
         onChange={(tag) => setFilters({ tag: tag || undefined })}
+      />
+      <ExactField
+        label="Request ID"
+        placeholder="Request ID"
+        value=""
+        onChange={(request) => setFilters({ request })}
       />
       {linked(filters).map(({ name, text }) => (
         <Pill
@@ -88,20 +96,25 @@ function linked({ code, provider, member, hour }: Filters) {
   ].filter(({ text }) => text !== undefined);
 }
 
-/** Filters by a whole tag, after Enter or when the field is left. */
-function TagField({
-  value,
-  onChange,
-}: {
+type ExactFieldProps = {
+  readonly label: string;
+  readonly placeholder: string;
   readonly value: string;
-  readonly onChange: (tag: string) => void;
-}) {
+  readonly onChange: (text: string) => void;
+};
+
+/** A field for a whole tag or id. It applies after Enter, or when it is left. */
+function ExactField({ label, placeholder, value, onChange }: ExactFieldProps) {
   const [typed, setTyped] = useState(value);
-  const apply = () => typed.trim() !== value && onChange(typed.trim());
+  const apply = () => {
+    if (typed.trim() === value) return;
+    onChange(typed.trim());
+    setTyped(value);
+  };
   return (
     <TextInput
-      aria-label="Tag"
-      placeholder="Any tag"
+      aria-label={label}
+      placeholder={placeholder}
       value={typed}
       onChange={({ currentTarget: { value: next } }) => setTyped(next)}
       onKeyDown={({ key }) => key === 'Enter' && apply()}

@@ -100,6 +100,7 @@ function Members() {
   return (
     <DataTable
       label="Members"
+      search="Search members"
       columns={columns}
       rows={members.data?.data}
       error={members.error}

@@ -1,5 +1,6 @@
 // Accounts with their balances, for operators: all of them, or a page of a search.
 import { sql, type SqlBool } from 'kysely';
+import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import { type Micros, micros } from '../../lib/money.ts';
@@ -116,8 +117,7 @@ function accountsWithLedgers(database: Pick<Database, 'read'>) {
 }
 
 function isNamed(text: string) {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
-  return sql<SqlBool>`(lower(accounts.name) like lower(${pattern}) escape '\\' or accounts.id = ${text})`;
+  return sql<SqlBool>`(${contains('accounts.name', text)} or accounts.id = ${text})`;
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof accountsWithLedgers>['execute']>>[number];

@@ -2,7 +2,8 @@
 // computes what the payment is worth now, and writes the difference to earlier decisions as
 // bookings. Each booking goes to the ledger under its own entry id until it succeeds. So
 // duplicates, retries, any order and any number of gateways credit a payment once.
-import type { Selectable, Transaction } from 'kysely';
+import { sql, type Selectable, type SqlBool, type Transaction } from 'kysely';
+import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -243,10 +244,17 @@ export async function listProblems(
 
 type Place = { readonly createdAtMs: number; readonly id: string };
 
+type PaymentSearch = {
+  /** The whole id of a payment or of its account, or a part of the account's name. */
+  readonly text?: string | undefined;
+  readonly limit: number;
+  readonly cursor: Place | null;
+};
+
 /** Returns a page of the payments that are known to be paid, newest first. */
 export async function listPayments(
   database: Pick<Database, 'read'>,
-  { limit, cursor }: { readonly limit: number; readonly cursor: Place | null },
+  { text, limit, cursor }: PaymentSearch,
 ) {
   const rows = await database.read
     .selectFrom('payments')
@@ -262,6 +270,7 @@ export async function listPayments(
         .as('returned'),
     ])
     .where('paid_at_ms', 'is not', null)
+    .$if(text !== undefined, (query) => query.where(isFound(text!)))
     .$if(cursor !== null, (query) =>
       query.where((eb) =>
         eb(
@@ -286,6 +295,10 @@ export async function listPayments(
     })),
     next: rows.length > limit && last ? { createdAtMs: last.paid_at_ms!, id: last.id } : null,
   };
+}
+
+function isFound(text: string) {
+  return sql<SqlBool>`(payments.id = ${text} or payments.account_id = ${text} or ${contains('accounts.name', text)})`;
 }
 
 type PaymentRow = Selectable<Tables['payments']>;

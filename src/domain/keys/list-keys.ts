@@ -3,6 +3,7 @@ import type { Selectable, SelectQueryBuilder, SqlBool } from 'kysely';
 import { sql } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
+import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -164,8 +165,7 @@ function matching<Output>(
 }
 
 function containsText(text: string) {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
-  return sql<SqlBool>`(lower(name) like lower(${pattern}) escape '\\' or lower(hint) like lower(${pattern}) escape '\\' or id = ${text})`;
+  return sql<SqlBool>`(${contains('name', text)} or ${contains('hint', text)} or id = ${text})`;
 }
 
 /** `keyStateOf` in SQL. */

@@ -1,5 +1,6 @@
 // An operator's search for users, page by page.
 import { sql, type SqlBool } from 'kysely';
+import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 
 type UserSearch = {
@@ -41,8 +42,7 @@ export async function searchUsers(
 }
 
 function isNamed(text: string) {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
-  return sql<SqlBool>`(lower(name) like lower(${pattern}) escape '\\' or lower(email) like lower(${pattern}) escape '\\' or id = ${text})`;
+  return sql<SqlBool>`(${contains('name', text)} or ${contains('email', text)} or id = ${text})`;
 }
 
 async function readMemberships(database: Pick<Database, 'read'>, userIds: readonly string[]) {

@@ -15,8 +15,8 @@ export const paymentsHandlers: Handlers<typeof paymentsEndpoints> = {
     data: await listProblems(context.database, paymentsMax),
   }),
 
-  'GET /operator/payments/all': ({ context, page }) =>
-    pageByTime(page, (place) => listPayments(context.database, place)),
+  'GET /operator/payments/all': ({ context, query, page }) =>
+    pageByTime(page, (place) => listPayments(context.database, { text: query.search, ...place })),
 
   'POST /operator/payments/:payment/assign': async ({ context, params, body, changes }) => {
     const account = await findAccount(context.database, body.account);

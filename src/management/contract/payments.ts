@@ -1,6 +1,6 @@
 // Payments that were not credited automatically, and what operators decide about them.
 import { Type } from 'typebox';
-import { closed, orNull } from './common.ts';
+import { closed, orNull, Search } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const OperatorPayment = closed({
@@ -26,7 +26,8 @@ export const paymentsEndpoints = {
   'GET /operator/payments/all': endpoint({
     access: 'operator',
     summary: 'List all payments',
-    note: 'Newest first.',
+    note: 'Newest first. `search`: the id of a payment or of its account, or a part of the account’s name.',
+    query: Type.Object({ search: Search }),
     page: closed({
       ...OperatorPayment.properties,
       account_name: orNull(Type.String(), 'null: it belongs to no account.'),

@@ -30,6 +30,7 @@ export function Members({ account }: { readonly account: Account }) {
       <Panel title="Members" flush>
         <DataTable
           label="Members"
+          search="Search members"
           rows={members.data?.data}
           error={members.error}
           onRetry={() => void members.refetch()}

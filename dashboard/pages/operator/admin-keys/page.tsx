@@ -38,6 +38,7 @@ export function Page() {
       <Panel flush>
         <DataTable
           label="Admin keys"
+          search="Search admin keys"
           rows={keys.data?.data}
           error={keys.error}
           onRetry={() => void keys.refetch()}

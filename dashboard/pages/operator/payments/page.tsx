@@ -26,6 +26,7 @@ import { Money } from '../../../parts/money.tsx';
 import { showSuccess } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
+import { SearchField } from '../../../parts/search-field.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
@@ -47,7 +48,7 @@ export function Page() {
       <PageHeader title="Payments" description="Stripe’s payments for top-ups by card." />
       <Tabs
         value={tab}
-        onChange={(next) => setState({ tab: next === 'all' ? next : undefined })}
+        onChange={(next) => setState({ tab: next === 'all' ? next : undefined, q: undefined })}
         keepMounted={false}
       >
         <Tabs.List aria-label="Payments" mb="md">
@@ -66,17 +67,31 @@ export function Page() {
 }
 
 function AllPayments() {
-  const pages = useApiPages('GET /operator/payments/all', {});
+  const [search, setState] = useUrlState(({ q = '' }) => q);
+  const pages = useApiPages('GET /operator/payments/all', { query: { search } });
   return (
-    <Panel flush>
-      <DataTable
-        label="All payments"
-        pages={pages}
-        columns={allColumns}
-        rowKey={(payment) => payment.id}
-        empty={<EmptyState icon={IconCreditCard} title="No payments yet" />}
+    <Stack>
+      <SearchField
+        label="Search by account or ID"
+        value={search}
+        onSearch={(text) => setState({ q: text.trim() })}
+        maw={360}
       />
-    </Panel>
+      <Panel flush>
+        <DataTable
+          label="All payments"
+          pages={pages}
+          columns={allColumns}
+          rowKey={(payment) => payment.id}
+          empty={
+            <EmptyState
+              icon={IconCreditCard}
+              title={search === '' ? 'No payments yet' : 'No matching payments'}
+            />
+          }
+        />
+      </Panel>
+    </Stack>
   );
 }
 

@@ -51,6 +51,7 @@ export function Page() {
         <Panel flush>
           <DataTable
             label="Providers"
+            search="Search providers"
             rows={rows}
             error={providers.error}
             onRetry={() => void providers.refetch()}
@@ -75,6 +76,7 @@ export function Page() {
           >
             <DataTable
               label="Routes"
+              search="Search routes"
               rows={routes}
               columns={routeColumns}
               rowKey={(route) => `${route.provider} ${route.model}`}
