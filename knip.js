@@ -2,7 +2,7 @@
 import bundled from './bundle/package.json' with { type: 'json' };
 
 /** Packages that other packages or tests import, and one that knip takes for a part of Node. */
-const notAskedFor = new Set(['dayjs', 'recharts', 'undici', 'ws']);
+const notAskedFor = new Set(['dayjs', 'undici', 'ws']);
 /** All folders may import these. One that none imports is an error, because it need not be here. */
 const bundledNames = Object.keys(bundled.dependencies).filter((name) => !notAskedFor.has(name));
 export default {
