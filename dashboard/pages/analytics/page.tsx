@@ -1,5 +1,5 @@
 // Cost, requests, errors and latencies of any days, compared with as many days before.
-import { SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
+import { SegmentedControl, Select, Stack } from '@mantine/core';
 import { useMode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CostChart } from '../../parts/charts/cost-chart.tsx';
@@ -75,9 +75,7 @@ export function Analytics({ range }: { readonly range: DayRange }) {
           </>
         }
       >
-        <QueryView query={query} skeleton={<Skeleton h={260} />}>
-          {(costs) => <CostChart costs={costs} />}
-        </QueryView>
+        <CostChart query={query} range={range} />
       </Panel>
       <Lines mode={mode} range={range} />
       <Panel title={titleOf(by)} description={groupNames[by].note} flush>

@@ -1,5 +1,5 @@
 // The chosen days: one chart beside the models and keys that cost most, and errors by code.
-import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Grid, Group, Stack, Text } from '@mantine/core';
 import type { Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -43,9 +43,7 @@ export function DaysPart({ mode, range }: Props) {
             description={models.data && <Total analytics={models.data} range={range} />}
             actions={<MoreLink range={range} />}
           >
-            <QueryView query={models} skeleton={<Skeleton h={300} />}>
-              {(costs) => <CostChart costs={costs} height={300} />}
-            </QueryView>
+            <CostChart query={models} range={range} height={300} />
           </Panel>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>

@@ -23,7 +23,7 @@ export type ChartProps = {
   /** The sums of as many days or hours before; null: there is nothing to compare with. */
   readonly before?: Series | null;
   readonly format: (value: number) => string;
-  readonly height?: number | undefined;
+  readonly height?: number;
 };
 
 /** Colours of the series, in this order. They can be distinguished with colour blindness. */
