@@ -10,6 +10,7 @@ import {
   tokensOf,
   type Ending,
 } from './fields.ts';
+import { readContent } from './read-content.ts';
 import {
   efforts,
   noAnswer,
@@ -64,7 +65,7 @@ export const chat: ChatFormat = {
 function addMessage(answer: Answer, delta: unknown): Answer {
   const fields = fieldsOf(delta);
   const { content, refusal, reasoning_content: thought, reasoning } = fields;
-  const text = answer.text + textOf(content) + textOf(refusal);
+  const text = answer.text + readContent(content).text + textOf(refusal);
   const before = fieldsOf(answer.echo[0]);
   const details = [...listOf(before['reasoning_details']), ...listOf(fields['reasoning_details'])];
   const calls = listOf(fields['tool_calls']).map(fieldsOf).reduce(addCall, callsOf(before));
@@ -73,11 +74,11 @@ function addMessage(answer: Answer, delta: unknown): Answer {
     ...answer,
     text,
     reasoning: reasoned,
-    calls: calls.map(({ id, function: called }) => ({
-      id: textOf(id),
-      name: textOf(fieldsOf(called)['name']),
-      arguments: textOf(fieldsOf(called)['arguments']),
-    })),
+    images: [...(answer.images ?? []), ...readContent(fields['images']).attachments],
+    calls: calls.map(({ id, function: called, custom }) => {
+      const { name, arguments: written, input } = fieldsOf(called ?? custom);
+      return { id: textOf(id), name: textOf(name), arguments: textOf(written ?? input) };
+    }),
     echo: [
       {
         role: 'assistant',
@@ -158,6 +159,10 @@ function writeAttachment(file: Attachment): Json {
       return { type: 'file', file: { filename: file.name, file_data: dataUrl(file) } };
     case 'text':
       return { type: 'text', text: fileText(file) };
+    case 'link':
+      return file.media === 'image'
+        ? { type: 'image_url', image_url: { url: file.url } }
+        : { type: 'file', file: { file_data: file.url } };
   }
 }
 

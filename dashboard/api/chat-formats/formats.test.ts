@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasTokens } from '../run-chat.ts';
 import { chatFormats } from './registry.ts';
+import { readBody } from './read-body.ts';
+import { readKept } from './read-kept.ts';
 import { defaultSettings, noAnswer, type ChatRequest } from './types.ts';
 
 const { responses, chat, messages } = chatFormats;
@@ -74,4 +76,92 @@ test('an answer of one format is rewritten for another', () => {
     { role: 'assistant', content: [{ own: 1 }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: '7' }] },
   ]);
+});
+
+const weather = { name: 'w', description: 'Weather.', parameters: { type: 'object' } };
+const picture = { kind: 'image', name: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
+const asked: ChatRequest = {
+  ...defaultSettings,
+  model: 'm',
+  system: 'Be brief.',
+  maxTokens: 50,
+  temperature: 0.5,
+  effort: 'low',
+  tools: [weather],
+  toolChoice: { name: 'w' },
+  schema: { name: 'answer', schema: { type: 'object' }, strict: true },
+  messages: [
+    {
+      role: 'user',
+      text: 'Look',
+      attachments: [picture, { kind: 'link', media: 'image', url: 'https://example.com/a.png' }],
+    },
+    {
+      role: 'assistant',
+      format: 'chat',
+      text: 'I ask.',
+      calls: [
+        { id: 'c1', name: 'w', arguments: '{"city":"Paris"}' },
+        { id: 'c2', name: 'w', arguments: '{"city":"Rome"}' },
+      ],
+      echo: [],
+    },
+    {
+      role: 'tool',
+      results: [
+        { callId: 'c1', output: '7', attachments: [] },
+        { callId: 'c2', output: '<script>', attachments: [] },
+      ],
+    },
+    { role: 'user', text: 'And now?', attachments: [] },
+  ],
+};
+
+for (const format of Object.values(chatFormats)) {
+  test(`a request of the ${format.name} format is read as it was written`, () => {
+    const body = format.writeBody(asked);
+    const {
+      messages: [first, ...rest],
+      ...settings
+    } = readBody(format, body);
+    assert.deepEqual(first, { role: 'system', text: 'Be brief.' });
+    assert.equal(rest.length, asked.messages.length);
+    assert.deepEqual(rest.map(shown), asked.messages.map(shown));
+    const { messages: _, system: __, ...expected } = asked;
+    assert.deepEqual({ ...settings, system: undefined }, { ...expected, system: undefined });
+  });
+
+  test(`a body that is no ${format.name} request is read as an empty one`, () => {
+    for (const body of [
+      {},
+      { messages: [null, 7, { role: 'assistant' }], input: [{ type: 'x' }, 1] },
+    ])
+      assert.equal(readBody(format, body).model, '');
+  });
+}
+
+/** What all formats tell of a message. */
+function shown(message: ReturnType<typeof readBody>['messages'][number]) {
+  switch (message.role) {
+    case 'assistant':
+      return [message.text, message.calls];
+    case 'tool':
+      return message.results;
+    default:
+      return message;
+  }
+}
+
+test('a kept stream is read as far as it goes, and a refusal as its error', () => {
+  const frame = (text: string) => `data: {"choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+  const kept = (text: string, streamed: boolean) =>
+    readKept(chat, {
+      request: { text: '{"mod', cut: true, bytes: 9 },
+      answer: { text, cut: false, bytes: 9 },
+      streamed,
+    });
+  assert.equal(kept(`${frame('Hel')}${frame('lo')}data: {"cho`, true).answer?.text, 'Hello');
+  const refused = kept('{"error":{"code":"bad","message":"No."}}', false);
+  assert.deepEqual(refused.answer?.error, { code: 'bad', message: 'No.' });
+  assert.equal(refused.request, null);
 });

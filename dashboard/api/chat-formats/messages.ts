@@ -181,6 +181,10 @@ function writeMessage(message: Message): Json {
 
 function writeAttachment(file: Attachment): Json {
   if (file.kind === 'text') return { type: 'text', text: fileText(file) };
+  if (file.kind === 'link') {
+    const type = file.media === 'image' ? 'image' : 'document';
+    return { type, source: { type: 'url', url: file.url } };
+  }
   const source = { type: 'base64', media_type: file.mediaType, data: file.data };
   return file.kind === 'image'
     ? { type: 'image', source }

@@ -57,6 +57,7 @@ export const responses: ChatFormat = {
       case 'response.output_item.added':
         return isCall(item) ? { ...answer, calls: [...answer.calls, readCall(item)] } : answer;
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         return { ...answer, calls: appendArguments(answer.calls, textOf(delta)) };
       case 'response.completed':
       case 'response.incomplete':
@@ -94,17 +95,23 @@ function outputOf(response: unknown): readonly Json[] {
 }
 
 function isCall(item: unknown): boolean {
-  return fieldsOf(item)['type'] === 'function_call';
+  const { type } = fieldsOf(item);
+  return type === 'function_call' || type === 'custom_tool_call';
 }
 
 function readCall(item: unknown): ToolCall {
-  const { call_id: id, name, arguments: text } = fieldsOf(item);
-  return { id: textOf(id), name: textOf(name), arguments: textOf(text) };
+  const { call_id: id, name, arguments: text, input } = fieldsOf(item);
+  return { id: textOf(id), name: textOf(name), arguments: textOf(text ?? input) };
 }
 
-function readCalls(response: unknown): Pick<Answer, 'calls' | 'echo'> {
+function readCalls(response: unknown): Pick<Answer, 'calls' | 'images' | 'echo'> {
   const output = outputOf(response);
-  return { calls: output.filter(isCall).map(readCall), echo: output };
+  const made = output.filter(({ type }) => type === 'image_generation_call');
+  const images = made.map(({ output_format: format, result }) => {
+    const mediaType = `image/${textOf(format) || 'png'}`;
+    return { kind: 'image', name: 'image', mediaType, data: textOf(result) } as const;
+  });
+  return { calls: output.filter(isCall).map(readCall), images, echo: output };
 }
 
 function readEnding(response: unknown): Ending {
@@ -158,6 +165,10 @@ function writeAttachment(file: Attachment): Json {
       return { type: 'input_file', filename: file.name, file_data: dataUrl(file) };
     case 'text':
       return { type: 'input_text', text: fileText(file) };
+    case 'link':
+      return file.media === 'image'
+        ? { type: 'input_image', image_url: file.url }
+        : { type: 'input_file', file_url: file.url };
   }
 }
 

@@ -8,7 +8,7 @@ export type Effort = (typeof efforts)[number];
 
 export type Json = { readonly [field: string]: unknown };
 
-/** `data`: the file as base64. A text file is sent as text. */
+/** `data`: the file as base64. A text file is sent as text. `link`: where the provider finds the file. */
 export type Attachment =
   | {
       readonly kind: 'image' | 'pdf';
@@ -16,12 +16,18 @@ export type Attachment =
       readonly mediaType: string;
       readonly data: string;
     }
-  | { readonly kind: 'text'; readonly name: string; readonly text: string };
+  | { readonly kind: 'text'; readonly name: string; readonly text: string }
+  | { readonly kind: 'link'; readonly media: 'image' | 'pdf'; readonly url: string };
 
 /** `arguments`: JSON text as the model wrote it. */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-export type ToolResult = { readonly callId: string; readonly output: string };
+/** Files are only shown: the formats' writers send the text. */
+export type ToolResult = {
+  readonly callId: string;
+  readonly output: string;
+  readonly attachments?: readonly Attachment[];
+};
 
 export type Message =
   | {
@@ -32,7 +38,8 @@ export type Message =
   | ({ readonly role: 'assistant'; readonly format: FormatName } & Pick<
       Answer,
       'text' | 'calls' | 'echo'
-    >)
+    > &
+      Partial<Pick<Answer, 'reasoning' | 'images'>>)
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
 export type ToolDefinition = {
@@ -77,11 +84,18 @@ export type ChatRequest = ChatSettings & {
   readonly messages: readonly Message[];
 };
 
+/** A request as it was sent: instructions keep their place, and `system` is empty. */
+export type ReadRequest = ChatSettings & {
+  readonly model: string;
+  readonly messages: readonly (Message | { readonly role: 'system'; readonly text: string })[];
+};
+
 /** An answer as far as it has arrived. */
 export type Answer = {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly ToolCall[];
+  readonly images?: readonly Attachment[];
   /**
    * The answer in the format's own shape, with its signed reasoning. It goes back unchanged with the
    * next request of the same format.

@@ -72,7 +72,9 @@ function PlaygroundTabs(props: Props) {
   return (
     <Tabs
       value={tab}
-      onChange={(next) => setView({ tab: next === 'images' ? next : undefined, model: undefined })}
+      onChange={(next) =>
+        setView({ tab: next === 'images' ? next : undefined, model: undefined, request: undefined })
+      }
     >
       <Tabs.List aria-label="Type of request" mb="md">
         <Tabs.Tab value="chat" leftSection={<IconMessages size={16} aria-hidden />}>

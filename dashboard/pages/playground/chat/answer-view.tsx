@@ -7,11 +7,14 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { usdText } from '../../../parts/money-text.ts';
+import { AttachmentList } from '../../../parts/messages/attachment-list.tsx';
+import { Reasoning } from '../../../parts/messages/reasoning.tsx';
+import shared from '../../../parts/messages/messages.module.css';
+import { prettyJson } from '../../../parts/pretty-json.ts';
 import { loadAgain } from '../../../parts/load-again.ts';
 import { countedText, countText, durationText } from '../../../parts/number-text.ts';
 import classes from './chat.module.css';
 import type { Step } from './conversation.ts';
-import { prettyJson } from './definitions.ts';
 import { tokensPerSecond } from './speed.ts';
 import { ToolCalls } from './tool-calls.tsx';
 
@@ -32,26 +35,23 @@ type Props = {
 
 export function AnswerView(props: Props) {
   const { step, title, isJson, suggestionsFor, onSendResults, onShowCode } = props;
-  const { progress, state, error, results } = step;
-  const { text, reasoning, calls } = progress.answer;
+  const { progress, state, error, results, drafted = [] } = step;
+  const { text, reasoning, calls, images = [] } = progress.answer;
   const isWaiting = state === 'running';
   return (
     <div className={classes.answer}>
       <Text size="sm" c="dimmed" mb={6}>
         {title}
       </Text>
-      {reasoning !== '' && (
-        <details className={classes.reasoning}>
-          <summary>{isWaiting && text === '' ? 'Reasoning…' : 'Reasoning'}</summary>
-          <div className={classes.text}>{reasoning}</div>
-        </details>
-      )}
+      <Reasoning text={reasoning} isRunning={isWaiting && text === ''} />
       <div className={isWaiting ? classes.waiting : undefined} data-testid="answer">
         <AnswerText text={text} isJson={isJson} />
       </div>
+      <AttachmentList attachments={images} />
       <ToolCalls
         calls={calls}
         results={results}
+        drafted={drafted}
         suggestionsFor={suggestionsFor}
         onSend={onSendResults}
       />
@@ -67,7 +67,7 @@ function AnswerText({ text, isJson }: { readonly text: string; readonly isJson: 
   if (json !== null) return <CodeBlock label="Answer as JSON" code={json} />;
   if (text === '') return null;
   return (
-    <Suspense fallback={<div className={classes.text}>{text}</div>}>
+    <Suspense fallback={<div className={shared.text}>{text}</div>}>
       <Markdown text={text} />
     </Suspense>
   );
@@ -101,7 +101,7 @@ function Figures({ step, onShowCode }: Pick<Props, 'step' | 'onShowCode'>) {
       )}
       {firstTokenMs !== null && <span>first token after {durationText(firstTokenMs)}</span>}
       {speed !== null && <span>{countText(speed)} tokens/s</span>}
-      {state === 'complete' && <span>{durationText(elapsedMs)} total</span>}
+      {state === 'complete' && elapsedMs > 0 && <span>{durationText(elapsedMs)} total</span>}
       {state === 'complete' && hitTokenLimit(answer.stop) && (
         <span>stopped at the token limit</span>
       )}

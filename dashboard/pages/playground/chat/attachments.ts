@@ -17,7 +17,10 @@ export const acceptedFiles = [...imageTypes, 'application/pdf', 'text/*', 'appli
 type FileFacts = Pick<File, 'name' | 'type' | 'size'>;
 
 /** Returns null for a file that no model reads. */
-export function kindOf({ name, type }: Omit<FileFacts, 'size'>): Attachment['kind'] | null {
+export function kindOf({
+  name,
+  type,
+}: Omit<FileFacts, 'size'>): Exclude<Attachment['kind'], 'link'> | null {
   if (imageTypes.includes(type)) return 'image';
   if (type === 'application/pdf') return 'pdf';
   return type.startsWith('text/') || type === 'application/json' || textEndings.test(name)
@@ -53,6 +56,7 @@ export async function readAttachments(
 
 /** Bytes of the file, about. */
 export function sizeOf(attachment: Attachment): number {
+  if (attachment.kind === 'link') return attachment.url.length;
   return attachment.kind === 'text' ? attachment.text.length : attachment.data.length * 0.75;
 }
 

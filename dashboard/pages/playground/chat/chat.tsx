@@ -3,7 +3,7 @@ import { IconAdjustmentsHorizontal, IconCode, IconMessages, IconTrash } from '@t
 import { useState } from 'react';
 import type { ChatModel, ModelCatalogue } from '../../../../src/management/contract/models.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
-import type { Attachment, ChatRequest, FormatName } from '../../../api/chat-formats/types.ts';
+import type { ChatRequest, FormatName } from '../../../api/chat-formats/types.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import type { Key } from '../../../parts/key-select.tsx';
 import { useDraft } from '../../../parts/drafts.ts';
@@ -17,6 +17,7 @@ import { SettingsDrawer } from '../settings-drawer.tsx';
 import { useScope } from '../use-chosen-key.ts';
 import { ChatSettingsForm } from './chat-settings.tsx';
 import classes from './chat.module.css';
+import { ChatFromRequest } from './chat-from-request.tsx';
 import { ColumnsBar } from './columns-bar.tsx';
 import { Compose } from './compose.tsx';
 import {
@@ -29,6 +30,7 @@ import {
 } from './conversation.ts';
 import { DefinitionDialogs, type Definition } from './definition-dialogs.tsx';
 import { emptyDraft, readDraft, type Draft } from './draft.ts';
+import type { Beginning } from './from-request.ts';
 import { useKeepChat, useKeptChat, type KeptChat } from './kept-chat.ts';
 import { SavedPrompts } from './saved-prompts.tsx';
 import { TurnView } from './turn-view.tsx';
@@ -43,30 +45,48 @@ type Props = {
 
 export function Chat(props: Props) {
   const scope = useScope();
-  const kept = useKeptChat(scope);
-  // It is read within milliseconds, and not at all while the tab is hidden.
-  if (kept === undefined) return <div className={classes.talk} />;
-  return <ChatFrom key={scope} {...props} scope={scope} kept={kept} />;
+  const [{ request, format }] = useUrlState((search) => ({
+    request: search.request ?? null,
+    format: readFormat(search.format) ?? 'responses',
+  }));
+  if (request === null) return <OwnChat key={scope} {...props} scope={scope} />;
+  return (
+    <ChatFromRequest key={request} request={request} format={chatFormats[format]}>
+      {(begun) => <ChatFrom {...props} scope={scope} begun={begun} isKept={false} />}
+    </ChatFromRequest>
+  );
 }
 
-type ChatProps = Props & { readonly scope: string; readonly kept: KeptChat | null };
+function OwnChat(props: Props & { readonly scope: string }) {
+  const kept = useKeptChat(props.scope);
+  // It is read within milliseconds, and not at all while the tab is hidden.
+  if (kept === undefined) return <div className={classes.talk} />;
+  return <ChatFrom {...props} begun={kept} isKept />;
+}
 
-function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
+type ChatProps = Props & {
+  readonly scope: string;
+  readonly begun: Partial<KeptChat & Beginning> | null;
+  /** The browser keeps it. */
+  readonly isKept: boolean;
+};
+
+function ChatFrom({ catalogue, chosenKey, setKey, scope, begun, isKept }: ChatProps) {
   // Without models in the address, as after a look at the images, those used last.
-  const [lastModels, setLastModels] = useState(kept?.models.join(',') ?? '');
+  const [lastModels, setLastModels] = useState(begun?.models?.join(',') ?? '');
   const [view, setView] = useUrlState((search) => ({
     models: search.model?.split(',') ?? null,
-    format: readFormat(search.format) ?? kept?.format ?? 'responses',
+    format: readFormat(search.format) ?? begun?.format ?? 'responses',
   }));
-  const [draft, setDraft] = useState(kept?.draft ?? emptyDraft);
-  const [text, setText] = useState('');
-  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [draft, setDraft] = useState(begun?.draft ?? emptyDraft);
+  const [text, setText] = useState(begun?.text ?? '');
+  const [attachments, setAttachments] = useState(begun?.attachments ?? []);
   const [code, setCode] = useState<{ format: FormatName; request: ChatRequest } | null>(null);
   const changeDraft = (patch: Partial<Draft>) => setDraft((before) => ({ ...before, ...patch }));
   const [edited, setEdited] = useState<Definition | null>(null);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const [column, setColumn] = useState(0);
-  const conversation = useConversation(kept?.turns ?? []);
+  const conversation = useConversation(begun?.turns ?? []);
   const { turns, isRunning } = conversation;
   useDraft('chat', () => text || unansweredText(turns), setText);
   const isWide = useIsWide();
@@ -95,7 +115,11 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
     !isRunning &&
     problem === null;
   const settings = 'settings' in read ? read.settings : null;
-  useKeepChat(scope, { models: modelIds, format: format.name, draft, turns }, isRunning);
+  useKeepChat(
+    isKept ? scope : null,
+    { models: modelIds, format: format.name, draft, turns },
+    isRunning,
+  );
 
   const setModels = (next: readonly ChatModel[]) =>
     setView({ model: next.map(({ id }) => id).join(',') });
@@ -246,7 +270,7 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
 function filesOf({ messages }: ChatRequest) {
   return messages.flatMap((message) =>
     message.role === 'user'
-      ? (message.attachments ?? []).flatMap((file) => (file.kind === 'text' ? [] : [file]))
+      ? (message.attachments ?? []).flatMap((file) => ('data' in file ? [file] : []))
       : [],
   );
 }

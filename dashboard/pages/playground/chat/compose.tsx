@@ -4,7 +4,7 @@ import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-re
 import { useState, type ReactNode } from 'react';
 import type { Attachment } from '../../../api/chat-formats/types.ts';
 import { showError } from '../../../parts/notify.ts';
-import { AttachmentList } from './attachment-list.tsx';
+import { AttachmentList } from '../../../parts/messages/attachment-list.tsx';
 import { acceptedFiles, readAttachments } from './attachments.ts';
 import classes from './chat.module.css';
 

@@ -22,6 +22,8 @@ export type Step = {
   readonly error: ApiError | null;
   /** The reader's results of the answer's calls, which the next step sends; null: not given yet. */
   readonly results: readonly ToolResult[] | null;
+  /** Results to begin with, which the reader may change. */
+  readonly drafted?: readonly ToolResult[];
 };
 
 /** A model's answers to a question: the next step follows when the reader gives tool results. */

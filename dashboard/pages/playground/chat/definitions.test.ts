@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSchema, parseTools, prettyJson, schemaExample, toolsExample } from './definitions.ts';
+import { parseSchema, parseTools, schemaExample, toolsExample } from './definitions.ts';
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } } };
 
@@ -37,10 +37,4 @@ test('a schema must be one of an object', () => {
   assert.equal(parseSchema(schemaExample, options).value?.strict, true);
   assert.match(parseSchema('{"type":"string"}', options).problem!, /JSON Schema of an object/);
   assert.match(parseSchema('{', options).problem!, /not JSON/);
-});
-
-test('JSON is indented, and other text is left alone', () => {
-  assert.equal(prettyJson('{"a":1}'), '{\n  "a": 1\n}');
-  assert.equal(prettyJson('{"a":'), null);
-  assert.equal(prettyJson('"text"'), null);
 });

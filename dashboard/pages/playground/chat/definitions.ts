@@ -75,12 +75,6 @@ export function parseSchema(
   return { value: { name, schema: json.value, strict } };
 }
 
-/** Indents JSON; returns null for other text. */
-export function prettyJson(text: string): string | null {
-  const { value } = parseJson(text);
-  return typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : null;
-}
-
 function parseJson(text: string): Parsed<unknown> {
   try {
     return { value: JSON.parse(text) };

@@ -1,7 +1,8 @@
 // Edits JSON with a check, and shows what is wrong while it is typed.
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { prettyJson, type Parsed } from './definitions.ts';
+import { prettyJson } from '../../../parts/pretty-json.ts';
+import type { Parsed } from './definitions.ts';
 
 type Props = {
   readonly opened: boolean;

@@ -36,10 +36,12 @@ export function useKeptChat(scope: string): KeptChat | null | undefined {
 /** While answers arrive, they are kept once in this time. */
 const keepEveryMs = 500;
 
-export function useKeepChat(scope: string, chat: KeptChat, isRunning: boolean): void {
+/** A null `scope` keeps nothing. */
+export function useKeepChat(scope: string | null, chat: KeptChat, isRunning: boolean): void {
   const latest = useRef(chat);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   useEffect(() => {
+    if (scope === null) return;
     latest.current = chat;
     const write = () => {
       if (timer.current !== null) clearTimeout(timer.current);

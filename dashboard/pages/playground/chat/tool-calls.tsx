@@ -1,15 +1,15 @@
 // The calls of an answer, and the results that the reader gives.
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
-import { IconCornerDownLeft, IconTool } from '@tabler/icons-react';
+import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { IconCornerDownLeft } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ToolCall, ToolResult } from '../../../api/chat-formats/types.ts';
-import { CodeBlock } from '../../../parts/code-block.tsx';
-import classes from './chat.module.css';
-import { prettyJson } from './definitions.ts';
+import { ToolCallView, ToolResultView } from '../../../parts/messages/tool-call.tsx';
 
 type Props = {
   readonly calls: readonly ToolCall[];
   readonly results: readonly ToolResult[] | null;
+  /** What the fields begin with. */
+  readonly drafted: readonly ToolResult[];
   /** Results given to a tool before, to pick from. */
   readonly suggestionsFor: (tool: string) => readonly string[];
   /** Null: results cannot be sent now. */
@@ -18,8 +18,10 @@ type Props = {
 
 const usualResults = ['{"ok": true}', '{"error": "not found"}'];
 
-export function ToolCalls({ calls, results, suggestionsFor, onSend }: Props) {
-  const [outputs, setOutputs] = useState<readonly string[]>([]);
+export function ToolCalls({ calls, results, drafted, suggestionsFor, onSend }: Props) {
+  const [outputs, setOutputs] = useState(() =>
+    calls.map((call) => resultOf(call, drafted)?.output ?? ''),
+  );
   if (calls.length === 0) return null;
   const setOutput = (index: number, text: string) =>
     setOutputs(calls.map((_call, at) => (at === index ? text : (outputs[at] ?? ''))));
@@ -27,19 +29,9 @@ export function ToolCalls({ calls, results, suggestionsFor, onSend }: Props) {
   return (
     <Stack gap="sm" mt="sm">
       {calls.map((call, index) => (
-        <section key={index} className={classes.call} aria-label={`Call of ${call.name}`}>
-          <Group gap={6} mb={6}>
-            <IconTool size={16} aria-hidden />
-            <Text size="sm" fw={500} ff="monospace">
-              {call.name}
-            </Text>
-          </Group>
-          <CodeBlock
-            label={`Arguments of ${call.name}`}
-            code={prettyJson(call.arguments) ?? call.arguments}
-          />
+        <ToolCallView key={index} call={call}>
           {results ? (
-            <ResultView result={results.find(({ callId }) => callId === call.id)} />
+            <ToolResultView result={resultOf(call, results)} />
           ) : (
             onSend && (
               <ResultField
@@ -52,7 +44,7 @@ export function ToolCalls({ calls, results, suggestionsFor, onSend }: Props) {
               />
             )
           )}
-        </section>
+        </ToolCallView>
       ))}
       {!results && onSend && (
         <div>
@@ -72,15 +64,8 @@ export function ToolCalls({ calls, results, suggestionsFor, onSend }: Props) {
   );
 }
 
-function ResultView({ result }: { readonly result: ToolResult | undefined }) {
-  return (
-    <>
-      <Text size="sm" c="dimmed" mt={6}>
-        Result
-      </Text>
-      <div className={classes.text}>{result?.output}</div>
-    </>
-  );
+function resultOf({ id }: ToolCall, results: readonly ToolResult[]): ToolResult | undefined {
+  return results.find(({ callId }) => callId === id);
 }
 
 type FieldProps = {

@@ -1,6 +1,7 @@
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import { AnswerView } from './answer-view.tsx';
-import { AttachmentList } from './attachment-list.tsx';
+import { AttachmentList } from '../../../parts/messages/attachment-list.tsx';
+import shared from '../../../parts/messages/messages.module.css';
 import classes from './chat.module.css';
 import { earlierResults, type StepPlace, type Turn } from './conversation.ts';
 import type { Conversation } from './use-conversation.ts';
@@ -24,9 +25,9 @@ export function TurnView({ turn, conversation, nameOf, keyId, shownColumn, onSho
   const isLast = turn === turns.at(-1);
   return (
     <article className={classes.turn} aria-label={`Turn ${turn.id}`}>
-      <div className={classes.question}>
+      <div className={shared.question}>
         <AttachmentList attachments={turn.attachments} />
-        {turn.text !== '' && <div className={classes.text}>{turn.text}</div>}
+        {turn.text !== '' && <div className={shared.text}>{turn.text}</div>}
       </div>
       <div className={classes.replies} data-count={replies.length}>
         {replies.map(({ column, steps }) => (
