@@ -3,8 +3,11 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { showError } from './notify.ts';
 
+type Text = string | (() => Promise<string>);
+
 type Props = {
-  readonly text: string;
+  /** A function is called for the text when the button is pressed. */
+  readonly text: Text;
   /** Label for the tooltip and screen readers: `Copy key`. */
   readonly label?: string;
   /** Shows the label on the button. */
@@ -29,9 +32,12 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
-    if (await copyText(text)) setCopied(true);
-    else
-      showError(new Error('Your browser blocked copying. Select the text and copy it manually.'));
+    try {
+      if (await copyText(text)) return setCopied(true);
+      throw new Error('Your browser blocked copying. Select the text and copy it manually.');
+    } catch (thrown) {
+      showError(thrown);
+    }
   };
   const icon = isCopied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />;
   if (wide) {
@@ -65,13 +71,20 @@ export function CopyButton({
  * Copies a text to the clipboard. Returns false when the browser forbids it. Also works over plain
  * http, where there is no Clipboard API.
  */
-async function copyText(text: string): Promise<boolean> {
+async function copyText(text: Text): Promise<boolean> {
+  const promised = typeof text === 'string' ? text : text();
   try {
-    await navigator.clipboard.writeText(text);
+    if (typeof promised === 'string') await navigator.clipboard.writeText(promised);
+    else await navigator.clipboard.write([new ClipboardItem({ 'text/plain': blobOf(promised) })]);
     return true;
   } catch {
-    return copyBySelection(text);
+    return copyBySelection(await promised);
   }
+}
+
+/** Safari refuses a text that arrives after the click, but not the promise of one. */
+async function blobOf(text: Promise<string>): Promise<Blob> {
+  return new Blob([await text], { type: 'text/plain' });
 }
 
 function copyBySelection(text: string): boolean {

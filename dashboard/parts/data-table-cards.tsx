@@ -36,7 +36,9 @@ export function TableCards<Row>(props: ViewProps<Row>) {
             <div className={classes.cardTitle}>
               {titleColumn &&
                 (onOpen ? (
-                  <OpenButton onOpen={() => onOpen(row)}>{titleColumn.render(row)}</OpenButton>
+                  <OpenButton row={rowKey(row)} onOpen={() => onOpen(row)}>
+                    {titleColumn.render(row)}
+                  </OpenButton>
                 ) : (
                   titleColumn.render(row)
                 ))}

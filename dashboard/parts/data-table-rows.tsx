@@ -49,7 +49,9 @@ export function TableRows<Row>(props: ViewProps<Row>) {
                     <Table.Td key={title || index} ta={align}>
                       <Digits value={digits[index]}>
                         {index === 0 && onOpen ? (
-                          <OpenButton onOpen={() => onOpen(row)}>{render(row)}</OpenButton>
+                          <OpenButton row={rowKey(row)} onOpen={() => onOpen(row)}>
+                            {render(row)}
+                          </OpenButton>
                         ) : (
                           render(row)
                         )}

@@ -2,6 +2,7 @@
 import './overview.ts';
 import './keys.ts';
 import './requests.ts';
+import './request-drawer.ts';
 import './models.ts';
 import './playground.ts';
 import './playground-journeys.ts';

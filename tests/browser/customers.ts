@@ -104,8 +104,13 @@ test('an account’s requests, analytics and keys are shown read-only, and bodie
       .click();
     const drawer = page.getByRole('dialog', { name: 'Request' });
     await drawer.getByText('Held in advance').waitFor();
+    await drawer.getByRole('tab', { name: 'Conversation' }).click();
+    await drawer.getByRole('region', { name: 'User' }).getByText('the secret plan').waitFor();
+    assert.equal(await drawer.getByRole('link', { name: 'Open in playground' }).count(), 0);
     await drawer.getByRole('tab', { name: 'Request' }).click();
     await drawer.getByText('the secret plan').waitFor();
+    await page.keyboard.press('k');
+    await drawer.getByText(customer.bad, { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     const rows = await rowsOf(gateway.database, 'audit_log', { account_id: customer.account });
     const bodies = rows.filter(({ action }) => action === 'account.read-bodies');

@@ -1,13 +1,14 @@
 // Every request of the account: charged, repeated, refused and failed.
 import { Button, Group, Switch, Tabs } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
+import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { RequestRecord } from '../../../src/management/contract/requests.ts';
 import { useAccount, useIsAtLeast, useMode, type Mode } from '../../api/account.ts';
 import { useAccountInSight } from '../../api/account-in-sight.ts';
 import { apiPath, queryText } from '../../api/client.ts';
-import { useApiPages } from '../../api/use-api.ts';
+import { useApiPages, type Pages } from '../../api/use-api.ts';
+import { focusRow, moveFocus } from '../../parts/data-table-button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
@@ -18,6 +19,7 @@ import { CacheDays } from './cache-days.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { columns, defaultColumns } from './request-columns.tsx';
+import type { Neighbours } from './request-actions.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
 import { readFilters, readSort } from './request-filters.ts';
 import { Totals } from './totals.tsx';
@@ -84,6 +86,11 @@ export function Requests() {
     { query },
     isLive ? tailEveryMs : null,
   );
+  const neighbours = useNeighbours(pages, open);
+  useHotkeys([
+    ['j', () => moveFocus(1)],
+    ['k', () => moveFocus(-1)],
+  ]);
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   const { code: _, outcome, ...exported } = filters;
   const exportQuery = {
@@ -132,9 +139,31 @@ export function Requests() {
           empty={isFiltered ? <NoMatches /> : <NoRequestsYet mode={mode} />}
         />
       </Panel>
-      <RequestDrawer requestId={open} onClose={() => setView({ request: undefined })} />
+      <RequestDrawer
+        requestId={open}
+        neighbours={neighbours}
+        onShow={(request) => setView({ request }, { push: false })}
+        onClose={() => setView({ request: undefined })}
+      />
     </>
   );
+}
+
+/** Loads more of the list at its end, and focuses the shown request's row when it closes. */
+function useNeighbours(pages: Pages<RequestRecord>, open: string | null): Neighbours {
+  const ids = pages.rows?.map(({ request_id: id }) => id) ?? [];
+  const at = open === null ? -1 : ids.indexOf(open);
+  const { hasMore, isLoadingMore, error, loadMore } = pages;
+  const isAtEnd = at !== -1 && at === ids.length - 1 && hasMore && !isLoadingMore && !error;
+  useEffect(() => {
+    if (isAtEnd) loadMore();
+  });
+  const last = useRef<string | null>(null);
+  useEffect(() => {
+    if (open === null && last.current !== null) focusRow(last.current);
+    last.current = open;
+  }, [open]);
+  return { previous: ids[at - 1] ?? null, next: at === -1 ? null : (ids[at + 1] ?? null) };
 }
 
 function NoMatches() {

@@ -1,4 +1,5 @@
 // Shows the stored bodies of a request and its answer, or says why there are none.
+import type { ReactNode } from 'react';
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import type { KeptBody, RequestBodies } from '../../../src/management/contract/requests.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -7,15 +8,14 @@ import { AccountLink } from '../../parts/account-link.tsx';
 import { byteText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
-import { prettyBody } from './pretty-body.ts';
+import { prettyJson } from '../../parts/pretty-json.ts';
 
-type Props = {
-  readonly requestId: string;
-  readonly keyId: string;
-  readonly part: 'request' | 'answer';
-};
+type Place = { readonly requestId: string; readonly keyId: string };
+type Kept = NonNullable<RequestBodies['kept']>;
 
-export function RequestBody({ requestId, keyId, part }: Props) {
+type Props = Place & { readonly children: (kept: Kept) => ReactNode };
+
+export function KeptBodies({ requestId, keyId, children }: Props) {
   const query = useApi('GET /accounts/:account/requests/:request/bodies', {
     params: { request: requestId },
   });
@@ -23,7 +23,7 @@ export function RequestBody({ requestId, keyId, part }: Props) {
     <QueryView query={query} skeleton={<Skeleton h={240} />}>
       {({ kept, reason }) =>
         kept ? (
-          <Kept kept={kept} part={part} />
+          children(kept)
         ) : (
           <Stack gap="sm" align="flex-start">
             <Text size="sm">{reasons[reason ?? 'not-kept']}</Text>
@@ -62,13 +62,9 @@ const reasons: Readonly<Record<NonNullable<RequestBodies['reason']>, string>> = 
     'Nothing is stored. Bodies appear some seconds after the answer, for requests since the key keeps them. When the gateway has no room, it drops them.',
 };
 
-function Kept({
-  kept,
-  part,
-}: {
-  readonly kept: NonNullable<RequestBodies['kept']>;
-  readonly part: Props['part'];
-}) {
+type BodyProps = { readonly kept: Kept; readonly part: 'request' | 'answer' };
+
+export function Body({ kept, part }: BodyProps) {
   const body = kept[part];
   if (!body)
     return (
@@ -82,7 +78,7 @@ function Kept({
     <Stack gap="sm">
       {body.cut && <CutNote body={body} />}
       <CodeBlock
-        code={prettyBody(body)}
+        code={prettyJson(body.text) ?? body.text}
         label={part === 'request' ? 'Body of the request' : 'Body of the answer'}
         isHigh
       />

@@ -14,6 +14,7 @@ import {
   Title,
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { lazy, Suspense, useState } from 'react';
 import type { RequestDetail } from '../../../src/management/contract/requests.ts';
 import { useAccountInSight } from '../../api/account-in-sight.ts';
 import { useIsAtLeast } from '../../api/account.ts';
@@ -24,55 +25,89 @@ import { missText } from '../../parts/cache-miss.ts';
 import { Fact } from '../../parts/fact.tsx';
 import { AccountLink } from '../../parts/account-link.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { loadAgain } from '../../parts/load-again.ts';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
 import { CostTable } from './cost-table.tsx';
 import { StatusBadge } from './request-columns.tsx';
-import { RequestBody } from './request-bodies.tsx';
-import { endpointName, finishName } from './request-filters.ts';
+import { NeighbourButtons, RepeatButtons, type Neighbours } from './request-actions.tsx';
+import { Body, KeptBodies } from './request-bodies.tsx';
+import { endpointName, finishName, isChatFormat } from './request-filters.ts';
 import { WithCode } from '../../parts/with-code.tsx';
 
-/** A null `requestId` closes the drawer. */
-export function RequestDrawer({
-  requestId,
-  onClose,
-}: {
+const RequestConversation = lazy(
+  loadAgain(async () => ({
+    default: (await import('./request-conversation.tsx')).RequestConversation,
+  })),
+);
+
+type Props = {
+  /** Null closes the drawer. */
   readonly requestId: string | null;
+  readonly neighbours: Neighbours;
+  readonly onShow: (requestId: string) => void;
   readonly onClose: () => void;
-}) {
+};
+
+export function RequestDrawer({ requestId, neighbours, onShow, onClose }: Props) {
   return (
     <DetailDrawer item={requestId} onClose={onClose} title={() => 'Request'}>
-      {(shown) => <Details requestId={shown} />}
+      {(shown) => <Details requestId={shown} neighbours={neighbours} onShow={onShow} />}
     </DetailDrawer>
   );
 }
 
-function Details({ requestId }: { readonly requestId: string }) {
+type DetailsProps = Omit<Props, 'requestId' | 'onClose'> & { readonly requestId: string };
+
+function Details({ requestId, neighbours, onShow }: DetailsProps) {
+  // Stays when the reader goes to the next request.
+  const [tab, setTab] = useState<string | null>('details');
   const request = useApi('GET /accounts/:account/requests/:request', {
     params: { request: requestId },
   });
   return (
     <Stack gap="lg">
-      <CopiedCode text={requestId} label="Copy request ID" />
+      <Group justify="space-between" wrap="nowrap">
+        <CopiedCode text={requestId} label="Copy request ID" />
+        <NeighbourButtons neighbours={neighbours} onShow={onShow} />
+      </Group>
       <QueryView query={request} skeleton={<Skeleton h={360} />}>
-        {(detail) => <Inspector detail={detail} />}
+        {(detail) => (
+          <>
+            <RepeatButtons detail={detail} />
+            <Inspector detail={detail} tab={tab} setTab={setTab} />
+          </>
+        )}
       </QueryView>
     </Stack>
   );
 }
 
+type InspectorProps = {
+  readonly detail: RequestDetail;
+  readonly tab: string | null;
+  readonly setTab: (tab: string | null) => void;
+};
+
 /** Owners, admins and operators also see the bodies, if the key keeps them. */
-function Inspector({ detail }: { readonly detail: RequestDetail }) {
+function Inspector({ detail, tab, setTab }: InspectorProps) {
   const isAdmin = useIsAtLeast('admin');
   const isInSight = useAccountInSight() !== null;
   if (!isAdmin && !isInSight) return <About detail={detail} />;
+  const { endpoint } = detail;
   const place = { requestId: detail.request_id, keyId: detail.key.id };
+  const hasTalk = isChatFormat(endpoint);
   return (
-    <Tabs defaultValue="details" keepMounted={false}>
+    <Tabs
+      value={tab === 'conversation' && !hasTalk ? 'request' : tab}
+      onChange={setTab}
+      keepMounted={false}
+    >
       <Tabs.List aria-label="Parts of the request" mb="lg">
         <Tabs.Tab value="details">Details</Tabs.Tab>
+        {hasTalk && <Tabs.Tab value="conversation">Conversation</Tabs.Tab>}
         <Tabs.Tab value="request">Request</Tabs.Tab>
         <Tabs.Tab value="answer">Answer</Tabs.Tab>
       </Tabs.List>
@@ -81,14 +116,25 @@ function Inspector({ detail }: { readonly detail: RequestDetail }) {
       </Tabs.Panel>
       {isInSight && (
         <Text size="sm" c="dimmed" mb="sm">
-          Opening a body is recorded in the account’s audit log.
+          Opening a body is recorded in the account’s audit log. So is copying it.
         </Text>
       )}
+      {hasTalk && (
+        <Tabs.Panel value="conversation">
+          <KeptBodies {...place}>
+            {(kept) => (
+              <Suspense fallback={<Skeleton h={240} />}>
+                <RequestConversation kept={kept} format={endpoint} />
+              </Suspense>
+            )}
+          </KeptBodies>
+        </Tabs.Panel>
+      )}
       <Tabs.Panel value="request">
-        <RequestBody {...place} part="request" />
+        <KeptBodies {...place}>{(kept) => <Body kept={kept} part="request" />}</KeptBodies>
       </Tabs.Panel>
       <Tabs.Panel value="answer">
-        <RequestBody {...place} part="answer" />
+        <KeptBodies {...place}>{(kept) => <Body kept={kept} part="answer" />}</KeptBodies>
       </Tabs.Panel>
     </Tabs>
   );
@@ -97,7 +143,7 @@ function Inspector({ detail }: { readonly detail: RequestDetail }) {
 function About({ detail }: { readonly detail: RequestDetail }) {
   return (
     <Stack gap="lg">
-      {detail.error && <ErrorPart error={detail.error} cause={causeOf(detail)} />}
+      {detail.error && <ErrorPart detail={detail} error={detail.error} />}
       <Facts detail={detail} />
       <Tries detail={detail} />
       {detail.charge && <CostPart charge={detail.charge} />}
@@ -116,25 +162,16 @@ function CopiedCode({ text, label }: { readonly text: string; readonly label: st
   );
 }
 
-type ErrorParts = {
-  readonly error: NonNullable<RequestDetail['error']>;
-  readonly cause: string | null;
-};
-
-function ErrorPart({ error, cause }: ErrorParts) {
+/** One sentence says what happened, the exactest that is known; another what to do. */
+function ErrorPart({ detail, error }: { readonly detail: RequestDetail; readonly error: Failure }) {
   const { code, message, param, meaning, remedy, documentation_url: address } = error;
   return (
     <Alert
       color="red"
       icon={<IconAlertTriangle aria-hidden />}
-      title={<WithCode text={message ?? cause ?? meaning} />}
+      title={<WithCode text={causeOf(detail, error) ?? message ?? meaning} />}
     >
       <Stack gap={6}>
-        {message !== null && (
-          <Text size="sm">
-            <WithCode text={cause ?? meaning} />
-          </Text>
-        )}
         <Text size="sm">
           <WithCode text={remedy} />
         </Text>
@@ -166,7 +203,11 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
       <Fact name="Model">
         <ModelFact detail={detail} />
       </Fact>
-      <Fact name="Key">{detail.key.name || <Code>{detail.key.id}</Code>}</Fact>
+      <Fact name="Key">
+        <AccountLink page="keys" filters={{ key: detail.key.id }}>
+          {detail.key.name || detail.key.id}
+        </AccountLink>
+      </Fact>
       <Fact name="Endpoint">
         {endpointName(detail.endpoint)}
         {detail.streamed ? ', streamed' : ''}
@@ -250,16 +291,23 @@ const failureNames: Readonly<Record<string, string>> = {
   unreadable: 'Unreadable answer',
 };
 
-/** Shown when there was more than one call, or when the only one failed. */
-/** Says which of an error's many meanings it was, where the last call tells; null: none did. */
-function causeOf({ error, history }: RequestDetail): string | null {
+type Failure = NonNullable<RequestDetail['error']>;
+
+/**
+ * Returns how the last call failed, where the message says less: no provider's words are kept, and the
+ * gateway's own are the same for all failures. null: no call failed.
+ */
+function causeOf({ history, charge }: RequestDetail, { code, message }: Failure): string | null {
   const last = history?.tries.at(-1);
-  if (error?.code !== 'upstream_unavailable' || last?.ending !== 'failed') return null;
+  const saysLess = message === null || (code.startsWith('upstream_') && !charge);
+  if (!saysLess || last?.ending !== 'failed') return null;
   const what = last.status === null ? failureNames[last.failure ?? ''] : `status ${last.status}`;
   if (what === undefined) return null;
-  return `The last call failed: ${last.provider}, ${what.toLowerCase()}. Nothing was charged.`;
+  const free = charge ? '' : ' Nothing was charged.';
+  return `The last call failed: ${last.provider}, ${what.toLowerCase()}.${free}`;
 }
 
+/** Shown when there was more than one call, or when the only one failed. */
 function Tries({ detail: { history } }: { readonly detail: RequestDetail }) {
   const tries = history?.tries ?? [];
   if (tries.length < 2 && !tries.some(({ ending }) => ending === 'failed')) return null;

@@ -15,6 +15,11 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   'web-search': 'Web search',
 };
 
+/** Endpoints whose requests are conversations. */
+export function isChatFormat(endpoint: string): endpoint is 'responses' | 'chat' | 'messages' {
+  return endpoint === 'responses' || endpoint === 'chat' || endpoint === 'messages';
+}
+
 export const outcomeNames: Readonly<Record<NonNullable<Filters['outcome']>, string>> = {
   complete: 'Complete',
   'cut-off': 'Cut off',

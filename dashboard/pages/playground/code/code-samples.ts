@@ -1,5 +1,6 @@
 // The playground's request as code. Files are not in the code: it reads them, so that it stays short
 // and still runs.
+import { curlHead, shellQuote } from '../../../parts/curl.ts';
 import type { Json } from '../../../api/chat-formats/types.ts';
 
 /** `data`: base64. */
@@ -25,12 +26,7 @@ export function codeSamples(request: SampleRequest): readonly Sample[] {
 }
 
 function curl({ baseUrl, path, body, files }: SampleRequest): string {
-  const unbuffered = body['stream'] === true ? ' -N' : '';
-  const head = [
-    `curl${unbuffered} ${baseUrl}${path} \\`,
-    `  -H "Authorization: Bearer $TOLLGATE_KEY" \\`,
-    `  -H "Content-Type: application/json" \\`,
-  ];
+  const head = curlHead({ baseUrl, path, isStream: body['stream'] === true });
   const text = JSON.stringify(body, null, 2);
   if (!hasFile(body, files)) return [...head, `  -d ${shellQuote(text)}`].join('\n');
   // The shell puts the files into a here-document, whose size has no limit.
@@ -41,10 +37,6 @@ function curl({ baseUrl, path, body, files }: SampleRequest): string {
     escaped,
   );
   return [...head, '  -d @- <<JSON', filled, 'JSON'].join('\n');
-}
-
-function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function hasFile(value: unknown, files: readonly SampleFile[]): boolean {
