@@ -17,5 +17,7 @@ test('any body reaches curl unchanged, whatever a shell would make of it', () =>
 
 test('a body longer than one argument may be is passed as input', () => {
   const body = JSON.stringify({ text: "it's $HOME".repeat(20_000) });
-  assert.equal(run(body), `${body}\n`);
+  assert.equal(run(body), body);
+  const long = `${'x'.repeat(200_000)}'\nJSON\necho "$(id)"\n`;
+  assert.equal(run(long), long);
 });

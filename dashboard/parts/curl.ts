@@ -9,19 +9,21 @@ type Call = {
   readonly body: string;
 };
 
-/** Systems limit one argument to 128 KiB; a here-document has no limit. */
+/** Systems limit one argument of a program to 128 KiB, but not what the shell itself prints. */
 const argumentBytesMax = 100_000;
 
-/** Returns a command that sends exactly this body. */
+/**
+ * Returns a command that sends exactly this body. Unlike `-d`, its options read no file for a body that
+ * begins with @, and keep line breaks.
+ */
 export function curlCommand({ baseUrl, path, isStream, body }: Call): string {
-  const isLong = new TextEncoder().encode(body).length > argumentBytesMax;
-  return [
-    ...curlHead({ baseUrl, path, isStream }),
-    // Unlike -d, these read no file for a body that begins with @, and keep line breaks.
-    isLong
-      ? `  --data-binary @- <<'TOLLGATE_BODY'\n${body}\nTOLLGATE_BODY`
-      : `  --data-raw ${shellQuote(body)}`,
-  ].join('\n');
+  const head = curlHead({ baseUrl, path, isStream });
+  const quoted = shellQuote(body);
+  const lines =
+    new TextEncoder().encode(quoted).length > argumentBytesMax
+      ? [`printf %s ${quoted} |`, ...head, '  --data-binary @-']
+      : [...head, `  --data-raw ${quoted}`];
+  return lines.join('\n');
 }
 
 /** Returns the lines before the body. */

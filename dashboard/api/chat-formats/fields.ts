@@ -60,6 +60,16 @@ export function parseArguments(text: string): unknown {
   }
 }
 
+/** Returns null for what is no object in JSON. */
+export function parseObject(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value) ? (value as Json | null) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns a text file as text of the message, with its name. */
 export function fileText({ name, text }: Extract<Attachment, { kind: 'text' }>): string {
   return `<file name="${name}">\n${text}\n</file>`;

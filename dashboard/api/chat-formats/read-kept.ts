@@ -1,9 +1,9 @@
 // Reads the kept bodies of a request. They may be cut, or be no valid request at all.
 import { createParser } from 'eventsource-parser';
 import type { RequestBodies } from '../../../src/management/contract/requests.ts';
-import { errorOf, fieldsOf } from './fields.ts';
+import { errorOf, fieldsOf, parseObject } from './fields.ts';
 import { readBody } from './read-body.ts';
-import { noAnswer, type Answer, type ChatFormat, type Json, type ReadRequest } from './types.ts';
+import { noAnswer, type Answer, type ChatFormat, type ReadRequest } from './types.ts';
 
 type Kept = NonNullable<RequestBodies['kept']>;
 
@@ -17,16 +17,6 @@ export function readKept(
     request: body && readBody(format, body),
     answer: answer && (streamed ? readStream : readWhole)(format, answer.text),
   };
-}
-
-/** Returns null for what is no object in JSON. */
-export function parseObject(text: string): Json | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value) ? (value as Json | null) : null;
-  } catch {
-    return null;
-  }
 }
 
 function readWhole(format: ChatFormat, text: string): Answer | null {

@@ -1,5 +1,6 @@
 // A request of the history as a command that sends it again. Pure functions.
 import type { KeptBody, RequestDetail } from '../../../src/management/contract/requests.ts';
+import { parseObject } from '../../api/chat-formats/fields.ts';
 import { curlCommand } from '../../parts/curl.ts';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -20,8 +21,8 @@ export function canRepeat({ endpoint }: Pick<RequestDetail, 'endpoint'>): boolea
 type Repeated = Pick<RequestDetail, 'endpoint' | 'model' | 'history' | 'streamed'>;
 
 /**
- * Returns the command. `isOwn`: it has the request's own body, which is kept as a whole; else a small
- * one with the model. A form is kept as a list of its parts, which cannot be sent.
+ * Returns the command. `isOwn`: it has the request's own body, if that is kept as a whole and is an
+ * object in JSON; else a small one with the model. Of a form, only a list of its parts is kept.
  */
 export function curlOf(
   { endpoint, model, history, streamed }: Repeated,
@@ -29,11 +30,19 @@ export function curlOf(
   baseUrl: string,
 ): { readonly command: string; readonly isOwn: boolean } {
   const { path, body } = endpoints[endpoint]!;
-  const isOwn = kept !== null && !kept.cut && !kept.text.startsWith('[');
+  const isOwn = kept !== null && parseObject(kept.text) !== null;
   const asked = history?.asked_model ?? model?.id;
   const example = { ...(asked !== undefined && { model: asked }), ...body };
   const text = isOwn
-    ? kept.text
+    ? withoutControls(kept.text)
     : JSON.stringify({ ...example, ...(streamed && { stream: true }) });
   return { command: curlCommand({ baseUrl, path, isStream: streamed, body: text }), isOwn };
+}
+
+/** A terminal may act on control characters that are pasted. JSON has them escaped up to U+001F. */
+function withoutControls(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\u009f]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  );
 }

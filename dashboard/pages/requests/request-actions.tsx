@@ -67,7 +67,7 @@ export function RepeatButtons({ detail }: { readonly detail: RequestDetail }) {
     const read = mayRead && !bodies.data ? await bodies.refetch({ throwOnError: true }) : bodies;
     const { command, isOwn } = curlOf(detail, read.data?.kept?.request ?? null, baseUrl);
     if (!isOwn)
-      showSuccess('Copied with an example body: the request’s own is not kept, or not for you.');
+      showSuccess('Copied with an example body: there is no whole JSON body that you may read.');
     return command;
   };
   if (!canRepeat(detail)) return null;

@@ -5,7 +5,7 @@ import { useState, type ReactNode } from 'react';
 import type { RequestBodies } from '../../../../src/management/contract/requests.ts';
 import { useIsAtLeast } from '../../../api/account.ts';
 import { readBody } from '../../../api/chat-formats/read-body.ts';
-import { parseObject } from '../../../api/chat-formats/read-kept.ts';
+import { parseObject } from '../../../api/chat-formats/fields.ts';
 import type { ChatFormat } from '../../../api/chat-formats/types.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { AppLink } from '../../../parts/link.tsx';
