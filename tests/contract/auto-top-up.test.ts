@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { sql } from 'kysely';
 import type { Stripe } from 'stripe';
+import type { ApiError } from '../../src/canonical/errors.ts';
+import { AuditedChanges } from '../../src/domain/audit/audited-changes.ts';
 import { mailOwners } from '../../src/domain/alerts/endpoints.ts';
 import { chargedInMonth } from '../../src/domain/billing/auto-top-ups.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
@@ -14,6 +17,7 @@ import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { micros } from '../../src/lib/money.ts';
 import { dayMs, monthOf } from '../../src/lib/utc-time.ts';
+import { setAutoTopUp } from '../../src/management/changes/auto-top-up.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
 import fc from '../support/property.ts';
 import { rowOf, rowsOf, setRows } from '../support/rows.ts';
@@ -24,6 +28,7 @@ import {
   startStripe,
 } from '../support/stripe.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 import { type OpenToppingUp, openToppingUp } from '../support/topping-up.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -464,6 +469,32 @@ onEachStore((store) => {
     await look();
     assert.deepEqual([await opened.usd(), stripe.intents.length], [0, 0]);
     assert.equal((await rowOf(database, 'auto_top_ups', {})).paused_reason, 'returned');
+  });
+
+  test('who turns it on while another owner removes the card is told that there is none', async (t) => {
+    const { database, clock, settings } = await open(t, store);
+    const actor = { kind: 'user', id: 'usr_1', name: 'Ann', address: null } as const;
+    const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
+    const { threshold_micros, amount_micros, ceiling_micros } = await settings();
+    const more = {
+      threshold_micros: micros(threshold_micros! + 1),
+      amount_micros: amount_micros!,
+      ceiling_micros: ceiling_micros!,
+    };
+    let turnedOn: Promise<string> | undefined;
+    await database.write.transaction().execute(async (removing) => {
+      const none = { card_id: null, threshold_micros: null };
+      await removing.updateTable('auto_top_ups').set(none).execute();
+      const order = { accountId: 'acc', userId: 'usr_1', settings: more };
+      turnedOn = setAutoTopUp(changes, order).then(
+        () => 'on',
+        ({ code }: ApiError) => code,
+      );
+      const waiting = sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      if (store.dialect === 'postgres')
+        await until(async () => (await waiting.execute(database.read)).rows.length > 0);
+    });
+    assert.deepEqual([await turnedOn, (await settings()).threshold_micros], ['conflict', null]);
   });
 
   test('a gateway that is killed while Stripe has its request has charged once', async (t) => {

@@ -161,12 +161,7 @@ export class AutoTopUps {
     const { database, clock, fee, note } = this.#options;
     return database.write.transaction().execute(async (transaction) => {
       const nowMs = clock.nowMs();
-      const settings = await transaction
-        .updateTable('auto_top_ups')
-        .set((eb) => ({ revision: eb('revision', '+', 1) }))
-        .where('account_id', '=', accountId)
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const settings = (await lockAutoTopUp(transaction, accountId))!;
       const open = selectUnsettled(transaction).where('account_id', '=', accountId);
       const booking = transaction
         .selectFrom('payment_bookings')
@@ -326,6 +321,19 @@ export function findAutoTopUp(
 ): Promise<AutoTopUpRow | undefined> {
   const query = db.selectFrom('auto_top_ups').selectAll();
   return query.where('account_id', '=', accountId).executeTakeFirst();
+}
+
+/** Returns the row as it is now. Others wait to change it until the transaction ends. */
+export function lockAutoTopUp(
+  transaction: Kysely<Tables>,
+  accountId: string,
+): Promise<AutoTopUpRow | undefined> {
+  return transaction
+    .updateTable('auto_top_ups')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('account_id', '=', accountId)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Returns the newest automatic top-up. */

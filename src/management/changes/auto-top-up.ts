@@ -3,7 +3,7 @@ import { ApiError } from '../../canonical/errors.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
-import { type AutoTopUpRow, findAutoTopUp } from '../../domain/billing/auto-top-ups.ts';
+import { type AutoTopUpRow, lockAutoTopUp } from '../../domain/billing/auto-top-ups.ts';
 import type { Micros } from '../../lib/money.ts';
 
 export type AutoTopUpSettings = {
@@ -30,7 +30,7 @@ export function setAutoTopUp(
   { accountId, userId, settings }: Order,
 ): Promise<void> {
   return changes.commit(async ({ write }) => {
-    const row = await findAutoTopUp(write, accountId);
+    const row = await lockAutoTopUp(write, accountId);
     if (settings && !row?.card_id) throw new ApiError('conflict', 'Save a card first.');
     const after = settings ?? off;
     const before = { ...settingsOf(row), paused_reason: row?.paused_reason ?? null };
@@ -68,7 +68,7 @@ export function startCard(
 /** Returns Stripe's id of the card, to be removed there. Throws ApiError 404. */
 export function removeCard(changes: AuditedChanges, accountId: string): Promise<string> {
   return changes.commit(async ({ write }) => {
-    const row = await findAutoTopUp(write, accountId);
+    const row = await lockAutoTopUp(write, accountId);
     if (!row?.card_id) throw new ApiError('not_found', 'No card is saved.');
     const none = { checkout_id: null, card_id: null, card_brand: null, card_last4: null };
     await write
