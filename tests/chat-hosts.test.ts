@@ -347,6 +347,25 @@ for (const [how, more] of [
   });
 }
 
+test('the words that a page is cited for are the same without the reasoning before them', () => {
+  const span = { start_index: asSent.indexOf('Yes'), end_index: asSent.length };
+  const citation = { type: 'url_citation', url_citation: { url: 'https://a.example', ...span } };
+  const events = [
+    ...thought.map((content) => chunk({ content })),
+    chunk({ annotations: [citation] }, 'stop'),
+    usageChunk,
+    '[DONE]',
+  ];
+  const body = whole({ content: asSent, annotations: [citation] }, 'stop');
+  const written = writeWhole('chat', 'responses', body, answerContext('responses'));
+  const streamed = play('responses', events).events.at(-1)!.response as Json;
+  for (const { output } of [written!, streamed] as Json[]) {
+    const { text, annotations } = output.at(-1).content[0];
+    const [{ start_index: start, end_index: end }] = annotations;
+    assert.equal(text.slice(start, end), 'Yes.');
+  }
+});
+
 test('a text that only quotes the tags stays as it is', () => {
   const quoted = [{ reasoning_content: 'Hm.' }, { content: '<think>' }, { content: 'x</think>' }];
   const events = [...quoted.map((delta) => chunk(delta)), chunk({}, 'stop'), '[DONE]'];

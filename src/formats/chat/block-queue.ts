@@ -6,6 +6,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { MediaSource, Signature } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { UnreadableAnswer } from '../format.ts';
+import { citationInBlock } from './citations.ts';
 import { CallsByPiece, isWholeObject, type CallPiece } from './call-pieces.ts';
 
 type TextKind = 'text' | 'refusal' | 'thinking';
@@ -207,17 +208,6 @@ export class BlockQueue {
 
 function newState(): BlockState {
   return { text: '', pending: '', status: 'waiting' };
-}
-
-/** A span that begins before the block is dropped. */
-function citationInBlock(citation: UrlCitation, textStart: number): UrlCitation {
-  const { span } = citation;
-  if (!span || textStart === 0) return citation;
-  const isWithin = span.start >= textStart;
-  return {
-    ...citation,
-    span: isWithin ? { start: span.start - textStart, end: span.end - textStart } : null,
-  };
 }
 
 function startOf(block: Block): StreamEvent {

@@ -33,6 +33,17 @@ function readAnnotation(annotation: unknown): UrlCitation | null {
     : null;
 }
 
+/** A span that begins before the block is dropped. */
+export function citationInBlock(citation: UrlCitation, textStart: number): UrlCitation {
+  const { span } = citation;
+  if (!span || textStart === 0) return citation;
+  const isWithin = span.start >= textStart;
+  return {
+    ...citation,
+    span: isWithin ? { start: span.start - textStart, end: span.end - textStart } : null,
+  };
+}
+
 /**
  * Perplexity and xAI list an answer's pages beside it: `search_results`, or `citations` with only
  * the URLs.

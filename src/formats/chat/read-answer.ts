@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { isCustomCall } from './call-pieces.ts';
-import { readAnnotations, readSources } from './citations.ts';
+import { citationInBlock, readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readImages } from './images.ts';
 import { readErrorMessage } from '../error-message.ts';
@@ -98,9 +98,12 @@ function isChoice(choice: unknown): choice is Choice {
 
 /** `sources`: the pages that the answer lists beside the message. */
 function readMessage(message: JsonObject, sources: readonly UrlCitation[]): AssistantPart[] {
-  const { thinking, text } = readWords(message);
+  const { thinking, text, textStart } = readWords(message);
   const parts: AssistantPart[] = [];
-  if (text !== '') parts.push(textPartOf(text, readAnnotations(message.annotations), sources));
+  const annotations = readAnnotations(message.annotations).map((citation) =>
+    citationInBlock(citation, textStart),
+  );
+  if (text !== '') parts.push(textPartOf(text, annotations, sources));
   if (typeof message.refusal === 'string' && message.refusal !== '')
     parts.push({ type: 'refusal', text: message.refusal });
   if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, thinking));
@@ -120,16 +123,25 @@ function textPartOf(
   return citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
 }
 
-type Words = { readonly thinking: readonly PlacedThinking[]; readonly text: string };
+type Words = {
+  readonly thinking: readonly PlacedThinking[];
+  readonly text: string;
+  /** Where the text begins in the message's content, to which citations refer. */
+  readonly textStart: number;
+};
 
 function readWords(message: JsonObject): Words {
   const thought = readThinkingInContent(message.content);
   const blocks = readReasoning(message);
   const whole = readText(message.content);
-  if (blocks.length > 0) return { thinking: blocks, text: whole };
-  if (thought !== '') return { thinking: [unsignedThinking(thought)], text: whole };
+  if (blocks.length > 0) return { thinking: blocks, text: whole, textStart: 0 };
+  if (thought !== '') return { thinking: [unsignedThinking(thought)], text: whole, textStart: 0 };
   const { thinking, text } = splitThoughts(whole);
-  return { thinking: thinking === '' ? [] : [unsignedThinking(thinking)], text };
+  return {
+    thinking: thinking === '' ? [] : [unsignedThinking(thinking)],
+    text,
+    textStart: whole.length - text.length,
+  };
 }
 
 /**

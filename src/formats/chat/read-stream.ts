@@ -9,7 +9,7 @@ import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readCallPiece } from './call-pieces.ts';
-import { readAnnotations, readSources } from './citations.ts';
+import { citationInBlock, readAnnotations, readSources } from './citations.ts';
 import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
@@ -108,7 +108,7 @@ class ChatStreamReader {
     }
     for (const citation of readAnnotations(delta.annotations)) {
       this.#hasAnnotations = true;
-      this.#blocks.addCitation(citation);
+      this.#blocks.addCitation(citationInBlock(citation, this.#tags.textStart));
     }
     this.#blocks.addText('refusal', readText(delta.refusal));
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) {

@@ -14,6 +14,13 @@ export class ThinkTags {
   #state: 'start' | 'opened' | 'thinking' | 'after' | 'text' = 'start';
   /** What may be part of a tag, or the white space before one. */
   #held = '';
+  #lengthIn = 0;
+  #textLength = 0;
+
+  /** How much of what came so far is no text: citations count from the start of the whole. */
+  get textStart(): number {
+    return this.#lengthIn - this.#held.length - this.#textLength;
+  }
 
   /** What follows is text: the host has sent the reasoning in a field of its own. */
   skip(): void {
@@ -21,6 +28,13 @@ export class ThinkTags {
   }
 
   push(piece: string): Tagged {
+    const read = this.#read(piece);
+    this.#lengthIn += piece.length;
+    this.#textLength += read.text.length;
+    return read;
+  }
+
+  #read(piece: string): Tagged {
     if (this.#state === 'text' && this.#held === '') return { thinking: '', text: piece };
     let rest = this.#held + piece;
     let thinking = '';
@@ -58,6 +72,7 @@ export class ThinkTags {
     const isThought = this.#state === 'thinking';
     this.#held = '';
     this.#state = 'text';
+    if (!isThought) this.#textLength += held.length;
     return isThought ? { thinking: held, text: '' } : { thinking: '', text: held };
   }
 
