@@ -216,6 +216,16 @@ onEachStore((store) => {
       }
       assert.equal(opened.stripe.intents.length, 0);
       assert.equal((await opened.attempts()).length, 1);
+      await opened.clock.advance(60 * minuteMs);
+      await opened.look();
+      const [attempt] = (await opened.attempts()).filter(({ card_id }) => card_id === 'pm_1');
+      assert.equal(attempt!.state, 'failed');
+      const { paused_reason: paused } = await opened.settings();
+      assert.equal(paused, what === 'the account is frozen' ? 'no-answer' : null);
+      const told = paused === null ? 0 : 1;
+      assert.equal((await opened.told('auto_top_up.failed')).length, told);
+      const pauses = await rowsOf(opened.database, 'audit_log', { action: 'auto-top-up.pause' });
+      assert.equal(pauses.length, told);
     });
 
   test('a frozen account is not charged', async (t) => {

@@ -224,13 +224,15 @@ export class AutoTopUps {
       // Another gateway may have told it already.
       if (!settled || answer.kind !== 'failed') return;
       const { problem } = answer;
-      await transaction
+      const paused = await transaction
         .updateTable('auto_top_ups')
         .set({ paused_at_ms: clock.nowMs(), paused_reason: problem })
         .where('account_id', '=', attempt.account_id)
         // The failure of a card says nothing about the one that replaced it.
         .where('card_id', '=', attempt.card_id)
-        .execute();
+        .where('threshold_micros', 'is not', null)
+        .executeTakeFirst();
+      if (paused.numUpdatedRows === 0n) return;
       const { account_id: accountId } = attempt;
       await note(transaction, { kind: 'fail', accountId, topUp: settled, problem });
     });
