@@ -81,6 +81,19 @@ async function openBooks(t: TestContext, store: StoreKind) {
 }
 
 onEachStore((store) => {
+  test('sums of some accounts by day are read from the rows of these accounts alone', async (t) => {
+    const { database } = await openBooks(t, store);
+    const of = { mode: 'live' } as const;
+    const query = { of, fromDay: days[0]!, toDay: days[2]!, by: 'account', ids: ['acc'] } as const;
+    assert.deepEqual(
+      (await sumDays(database.read, query)).map(({ day, group }) => [day, group]),
+      days.map((day) => [day, 'acc']),
+    );
+    const plan = await planOf(database, store, (read) => sumDays(read, query));
+    // PostgreSQL chooses the index by how many rows there are.
+    assert.match(plan, /\(ledger_id=\? AND day>|\(ledger_id = /);
+  });
+
   test('the day of the first charge is looked up for each ledger, not found among all charges', async (t) => {
     const { database } = await openBooks(t, store);
     for (const [of, day] of [

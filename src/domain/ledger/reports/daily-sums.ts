@@ -5,7 +5,7 @@ import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import type { LedgerId } from '../commands.ts';
+import { type LedgerId, ledgerIdOf } from '../commands.ts';
 
 export type DailySumsQuery = {
   /** One ledger, or all accounts in a mode for operators. */
@@ -50,8 +50,18 @@ export async function sumDays(
   { ids, ...query }: DailySumsQuery & { readonly ids: readonly string[] },
 ): Promise<readonly DailySum[]> {
   if (ids.length === 0) return [];
-  const rows = await sumWithin(db, query)
-    .where(groupOf(db, query.by), 'in', ids)
+  const { of, by } = query;
+  const all = sumWithin(db, query);
+  // Not by the account, for which the rows of all accounts in these days would be read.
+  const wanted =
+    by === 'account' && 'mode' in of
+      ? all.where(
+          'row.ledger_id',
+          'in',
+          ids.map((id) => ledgerIdOf(id, of.mode)),
+        )
+      : all.where(groupOf(db, by), 'in', ids);
+  const rows = await wanted
     .select('row.day')
     .groupBy(['row.day', 'group'])
     .orderBy('row.day')
