@@ -48,19 +48,23 @@ type PageFields = {
   readonly score?: string;
 };
 
-/**
- * Reads a list of results by their field names and leaves out invalid ones. Returns null when it is
- * not a list.
- */
-export function readPages(list: unknown, fields: PageFields): FoundPage[] | null {
-  if (!Array.isArray(list)) return null;
-  return list.filter(isObject).map((result) => ({
+/** Reads a list of results by their field names and leaves out invalid ones. `place`: for the error. */
+export function readPages(list: unknown, place: string, fields: PageFields): ReadSearch {
+  if (!Array.isArray(list))
+    return { kind: 'unreadable', message: `the answer has no \`${place}\`` };
+  const pages = list.filter(isObject).map((result) => ({
     title: textAt(result, [fields.title]) ?? '',
     url: textAt(result, [fields.url]) ?? '',
     snippet: textAt(result, fields.snippet) ?? '',
     date: textAt(result, fields.date),
     score: fields.score === undefined ? null : readScore(result[fields.score]),
   }));
+  return { kind: 'found', pages, hasMore: false };
+}
+
+/** Returns a search that is posted as JSON. */
+export function postSearch(headers: SearchCall['headers'], body: object): SearchCall {
+  return { method: 'POST', path: '/search', headers, body: JSON.stringify(body) };
 }
 
 function textAt(result: Record<string, unknown>, names: readonly string[]): string | null {

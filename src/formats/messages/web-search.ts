@@ -1,10 +1,10 @@
 // Anthropic's own web search: where a request asks for it, what limits it, and how often an answer
 // used it.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { readSearchCount, searchesPerRequestMax, type SearchTool } from '../../terms/web-search.ts';
+import { readSearchCount, type SearchTool } from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
-import { describeValue } from '../../lib/schema.ts';
+import { readSearchLimit } from '../search-limit.ts';
 
 /**
  * The version without code. Later versions filter results with code that the model writes and runs,
@@ -35,7 +35,11 @@ export function readSearchTool({ body }: ClientRequest): SearchTool | null {
   const tool = tools[first] as JsonObject;
   refuseCode(tool, `tools[${first}].allowed_callers`);
   const limitField = `tools[${first}].max_uses`;
-  return { name: 'web_search', searchesMax: readLimit(tool.max_uses, limitField), limitField };
+  return {
+    name: 'web_search',
+    searchesMax: readSearchLimit(tool.max_uses, limitField),
+    limitField,
+  };
 }
 
 /** Code runs in a container at the provider, in rounds that `max_uses` does not limit. */
@@ -45,21 +49,6 @@ function refuseCode({ allowed_callers: callers }: JsonObject, path: string): voi
   throw invalidRequest(
     path,
     `${path} must be ["direct"]: code that the provider runs has no price here.`,
-  );
-}
-
-function readLimit(value: unknown, path: string): number | null {
-  if (value === undefined || value === null) return null;
-  if (
-    typeof value === 'number' &&
-    Number.isInteger(value) &&
-    value >= 1 &&
-    value <= searchesPerRequestMax
-  )
-    return value;
-  throw invalidRequest(
-    path,
-    `${path} must be a whole number from 1 to ${searchesPerRequestMax}, because each search is charged; got ${describeValue(value)}`,
   );
 }
 

@@ -1,15 +1,10 @@
 // OpenAI's own web search: where a request asks for it, what limits it, and how often an answer
 // used it.
 import { invalidRequest } from '../../canonical/errors.ts';
-import {
-  readSearchCount,
-  searchesPerRequestMax,
-  type SearchTool,
-  type SearchToolName,
-} from '../../terms/web-search.ts';
+import { readSearchCount, type SearchTool, type SearchToolName } from '../../terms/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
-import { describeValue } from '../../lib/schema.ts';
+import { readSearchLimit } from '../search-limit.ts';
 
 const searchTools: ReadonlyMap<unknown, SearchToolName> = new Map([
   ['web_search', 'web_search'],
@@ -42,7 +37,7 @@ export function readSearchTool({ body }: ClientRequest): SearchTool | null {
   }
   return {
     name: first.name,
-    searchesMax: readLimit(body.max_tool_calls),
+    searchesMax: readSearchLimit(body.max_tool_calls, 'max_tool_calls', ' with a web search'),
     limitField: 'max_tool_calls',
   };
 }
@@ -62,21 +57,6 @@ function withPaths(tools: unknown, path: string): ListedTool[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool: unknown, index) =>
     isObject(tool) ? [{ tool, path: `${path}[${index}]` }] : [],
-  );
-}
-
-function readLimit(value: unknown): number | null {
-  if (value === undefined || value === null) return null;
-  if (
-    typeof value === 'number' &&
-    Number.isInteger(value) &&
-    value >= 1 &&
-    value <= searchesPerRequestMax
-  )
-    return value;
-  throw invalidRequest(
-    'max_tool_calls',
-    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, because each search is charged; got ${describeValue(value)}`,
   );
 }
 

@@ -41,18 +41,14 @@ function writeSearch({ query, count, page }: SearchPage, apiKey: string | null):
 function readSearch(body: unknown): ReadSearch {
   const { web, query } = isObject(body) ? body : {};
   if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
-  const pages = readPages(isObject(web) ? web.results : null, {
+  const read = readPages(isObject(web) ? web.results : null, 'web.results', {
     title: 'title',
     url: 'url',
     snippet: ['description'],
     date: ['page_age', 'age'],
   });
-  if (!pages) return { kind: 'unreadable', message: 'the answer has no `web.results`' };
-  return {
-    kind: 'found',
-    pages,
-    hasMore: isObject(query) && query.more_results_available === true,
-  };
+  const hasMore = isObject(query) && query.more_results_available === true;
+  return read.kind === 'found' ? { ...read, hasMore } : read;
 }
 
 /** A wrong key is a 422, as is a query that is too long. */

@@ -2,6 +2,7 @@
 // pages.
 import { isObject } from '../../lib/json.ts';
 import {
+  postSearch,
   readPages,
   type ReadSearch,
   type SearchCall,
@@ -22,23 +23,19 @@ export const exa: SearchProviderKind = {
  * only.
  */
 function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
-  return {
-    method: 'POST',
-    path: '/search',
-    headers: apiKey === null ? {} : { 'x-api-key': apiKey },
-    body: JSON.stringify({ query, numResults: count, contents: { highlights: true } }),
-  };
+  return postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, {
+    query,
+    numResults: count,
+    contents: { highlights: true },
+  });
 }
 
 function readSearch(body: unknown): ReadSearch {
-  const pages = readPages(isObject(body) ? body.results : null, {
+  return readPages(isObject(body) ? body.results : null, 'results', {
     title: 'title',
     url: 'url',
     snippet: ['highlights', 'summary', 'text'],
     date: ['publishedDate'],
     score: 'score',
   });
-  return pages
-    ? { kind: 'found', pages, hasMore: false }
-    : { kind: 'unreadable', message: 'the answer has no `results`' };
 }

@@ -36,21 +36,20 @@ function writeSearch({ query }: SearchPage, apiKey: string | null): SearchCall {
  */
 function readSearch(body: unknown): ReadSearch {
   const { results, unresponsive_engines: unresponsive } = isObject(body) ? body : {};
-  const pages = readPages(results, {
+  const read = readPages(results, 'results', {
     title: 'title',
     url: 'url',
     snippet: ['content'],
     date: ['publishedDate'],
     score: 'score',
   });
-  if (!pages) return { kind: 'unreadable', message: 'the answer has no `results`' };
-  if (pages.length === 0 && Array.isArray(unresponsive) && unresponsive.length > 0) {
+  const isFruitless = read.kind === 'found' && read.pages.length === 0;
+  if (isFruitless && Array.isArray(unresponsive) && unresponsive.length > 0)
     return {
       kind: 'unreadable',
       message: 'it found nothing, and some of its engines did not respond',
     };
-  }
-  return { kind: 'found', pages, hasMore: false };
+  return read;
 }
 
 /** SearXNG has no credential, so a 403 means that its operator has not enabled JSON. */

@@ -2,6 +2,7 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
 import {
+  postSearch,
   readPages,
   type ReadSearch,
   type SearchCall,
@@ -19,12 +20,7 @@ export const serper: SearchProviderKind = {
 };
 
 function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
-  return {
-    method: 'POST',
-    path: '/search',
-    headers: apiKey === null ? {} : { 'x-api-key': apiKey },
-    body: JSON.stringify({ q: query, num: count }),
-  };
+  return postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, { q: query, num: count });
 }
 
 /** When nothing is found, `organic` may be missing but `searchParameters` is present. */
@@ -32,15 +28,12 @@ function readSearch(body: unknown): ReadSearch {
   const { organic, searchParameters } = isObject(body) ? body : {};
   if (organic === undefined && isObject(searchParameters))
     return { kind: 'found', pages: [], hasMore: false };
-  const pages = readPages(organic, {
+  return readPages(organic, 'organic', {
     title: 'title',
     url: 'link',
     snippet: ['snippet'],
     date: ['date'],
   });
-  return pages
-    ? { kind: 'found', pages, hasMore: false }
-    : { kind: 'unreadable', message: 'the answer has no `organic`' };
 }
 
 /** Used-up credits are a 400 here. The operator must fix that, not the client. */

@@ -3,6 +3,7 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
 import {
+  postSearch,
   readPages,
   type ReadSearch,
   type SearchCall,
@@ -21,26 +22,22 @@ export const tavily: SearchProviderKind = {
 };
 
 function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
-  return {
-    method: 'POST',
-    path: '/search',
-    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-    // The price depends on the depth.
-    body: JSON.stringify({ query, max_results: count, search_depth: 'basic' }),
-  };
+  // The price depends on the depth.
+  return postSearch(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }, {
+    query,
+    max_results: count,
+    search_depth: 'basic',
+  });
 }
 
 function readSearch(body: unknown): ReadSearch {
-  const pages = readPages(isObject(body) ? body.results : null, {
+  return readPages(isObject(body) ? body.results : null, 'results', {
     title: 'title',
     url: 'url',
     snippet: ['content'],
     date: ['published_date'],
     score: 'score',
   });
-  return pages
-    ? { kind: 'found', pages, hasMore: false }
-    : { kind: 'unreadable', message: 'the answer has no `results`' };
 }
 
 /** Tavily's own statuses for a used-up plan or pay-as-you-go limit. */
