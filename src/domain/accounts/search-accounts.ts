@@ -5,17 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 
-export type FoundAccount = {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly isFrozen: boolean;
-  readonly priceMultiplierPpm: number;
-  readonly live: LedgerSums;
-  readonly test: LedgerSums;
-};
-
-type LedgerSums = { readonly postedMicros: Micros; readonly heldMicros: Micros };
+export type FoundAccount = ReturnType<typeof toFound>;
 
 type AccountListing = {
   readonly id: string;
@@ -122,7 +112,7 @@ function isNamed(text: string) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof accountsWithLedgers>['execute']>>[number];
 
-function toFound(row: Row): FoundAccount {
+function toFound(row: Row) {
   return {
     id: row.id,
     name: row.name,

@@ -13,16 +13,7 @@ import { newSigningSecret } from './signature.ts';
 export type Owner = string | null;
 export type EndpointRow = Selectable<Tables['alert_endpoints']>;
 
-export type EndpointListing = {
-  readonly id: string;
-  readonly kind: EndpointRow['kind'];
-  readonly address: string;
-  /** null: all. */
-  readonly types: readonly AlertType[] | null;
-  readonly created_at: string;
-  readonly disabled_at: string | null;
-  readonly disabled_reason: string | null;
-};
+export type EndpointListing = ReturnType<typeof toListing>;
 
 export type EndpointOrder = Pick<EndpointListing, 'kind' | 'address' | 'types'> & {
   readonly owner: Owner;
@@ -78,7 +69,7 @@ export async function findEndpoint(
   return byOwner(query, owner).executeTakeFirst();
 }
 
-export function toListing(row: EndpointRow): EndpointListing {
+export function toListing(row: EndpointRow) {
   return {
     id: row.id,
     kind: row.kind,

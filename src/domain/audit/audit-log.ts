@@ -31,21 +31,7 @@ export type Actor = {
   readonly address: string | null;
 };
 
-export type AuditEntry = {
-  readonly id: string;
-  readonly created_at: string;
-  readonly actor: {
-    readonly kind: Actor['kind'];
-    readonly id: string;
-    readonly name: string;
-    readonly address: string | null;
-  };
-  readonly account_id: string | null;
-  readonly action: string;
-  readonly subject: string;
-  readonly before: unknown;
-  readonly after: unknown;
-};
+export type AuditEntry = ReturnType<typeof toEntry>;
 
 type AuditRecord = {
   readonly actor: Actor;
@@ -142,7 +128,7 @@ export async function listChanges(
   return page && { entries: page.rows.map(toEntry), next: page.next };
 }
 
-function toEntry(row: Selectable<Tables['audit_log']>): AuditEntry {
+function toEntry(row: Selectable<Tables['audit_log']>) {
   return {
     id: row.id,
     created_at: new Date(row.created_at_ms).toISOString(),

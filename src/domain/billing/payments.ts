@@ -212,16 +212,7 @@ export type Decision =
   /** The payment is not ours, or was settled in another way. */
   | { readonly kind: 'dismiss'; readonly note: string };
 
-export type PaymentListing = {
-  readonly id: string;
-  readonly account_id: string | null;
-  readonly amount_micros: Micros | null;
-  readonly currency: string | null;
-  readonly problem: Selectable<Tables['payments']>['problem'];
-  readonly decision: Selectable<Tables['payments']>['decision'];
-  readonly note: string | null;
-  readonly paid_at: string | null;
-};
+export type PaymentListing = ReturnType<typeof toListing>;
 
 /**
  * Lists the payments that were not credited automatically: the undecided first, then newest first.
@@ -475,7 +466,7 @@ function toEvent(row: Selectable<Tables['payment_events']>): PaymentEvent {
   };
 }
 
-function toListing(row: PaymentRow): PaymentListing {
+function toListing(row: PaymentRow) {
   return {
     id: row.id,
     account_id: row.account_id,

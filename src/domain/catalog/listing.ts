@@ -27,33 +27,9 @@ export type Viewer = Visibility & {
   readonly multiplierPpmOf: (modelId: string) => number;
 };
 
-type ModelListEntry = {
-  readonly id: string;
-  readonly object: 'model';
-  /** Unix seconds. */
-  readonly created: number;
-  readonly owned_by: string;
-  // Anthropic's SDK reads the following three.
-  readonly type: 'model' | 'image';
-  readonly display_name: string;
-  /** ISO 8601. */
-  readonly created_at: string;
-  /** ISO 8601; left out: not announced. */
-  readonly deprecated_at?: string;
-  readonly retires_at?: string;
-  /** The id of the model to use in its place; left out: none is named. */
-  readonly successor?: string;
-  /** Left out: its last day has not come. */
-  readonly ended?: true;
-};
+type ModelListEntry = ReturnType<typeof listEntry>;
 
-export type ModelList = {
-  readonly object: 'list';
-  readonly data: readonly ModelListEntry[];
-  readonly has_more: boolean;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
-};
+export type ModelList = ReturnType<typeof listModels>;
 
 export type ModelInfoList = {
   readonly data: readonly (ModelInfoEntry | ImageInfoEntry)[];
@@ -86,7 +62,7 @@ export type Charging = {
  * Returns everything that the caller may see on one page: chat models and their aliases, then image
  * models.
  */
-export function listModels(catalog: Catalog, viewer: Visibility): ModelList {
+export function listModels(catalog: Catalog, viewer: Visibility) {
   const data = [
     ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model', viewer)),
     ...visibleImageModels(catalog, viewer).map(({ id, model }) =>
@@ -208,15 +184,16 @@ function isVisibleImageModel(
 function listEntry(
   id: string,
   model: Model | ImageModel,
-  type: ModelListEntry['type'],
+  type: 'model' | 'image',
   { nowMs }: Visibility,
-): ModelListEntry {
+) {
   const { deprecatedAtMs, retiresAtMs, successor } = model.retirement ?? {};
   return {
     id,
     object: 'model',
     created: model.createdAtSeconds,
     owned_by: model.ownedBy,
+    // Anthropic's SDK reads the following three.
     type,
     display_name: model.displayName,
     created_at: isoTime(model.createdAtSeconds * 1_000),

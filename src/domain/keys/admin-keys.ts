@@ -20,16 +20,7 @@ export type AdminKey = {
 };
 
 /** An admin key as it is listed. Only `insertAdminKey` returns the key itself. */
-export type AdminKeyListing = {
-  readonly id: string;
-  readonly name: string;
-  readonly hint: string;
-  readonly scopes: readonly AdminScope[];
-  readonly allowed_addresses: readonly string[] | null;
-  readonly expires_at: string | null;
-  readonly created_at: string;
-  readonly revoked_at: string | null;
-};
+export type AdminKeyListing = ReturnType<typeof toListing>;
 
 export type AdminKeyOrder = {
   readonly name: string;
@@ -135,7 +126,7 @@ export function adminKeyDigest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-function toListing(row: Selectable<Tables['admin_keys']>): AdminKeyListing {
+function toListing(row: Selectable<Tables['admin_keys']>) {
   return {
     id: row.id,
     name: row.name,

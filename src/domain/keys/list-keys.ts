@@ -7,34 +7,11 @@ import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { Micros } from '../../lib/money.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
 /** A key as it is listed. Only `createKey` returns the key itself. */
-export type KeyListing = {
-  readonly id: string;
-  readonly account_id: string;
-  readonly mode: Mode;
-  readonly name: string;
-  readonly hint: string;
-  readonly daily_cap_micros: Micros | null;
-  readonly monthly_cap_micros: Micros | null;
-  readonly models: readonly string[] | null;
-  /** null: all. */
-  readonly scopes: readonly KeyScope[] | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  readonly allowed_addresses: readonly string[] | null;
-  readonly expires_at: string | null;
-  /** null: bodies are not kept. */
-  readonly body_days: number | null;
-  readonly cache_marks: boolean;
-  readonly created_at: string;
-  readonly disabled_at: string | null;
-  readonly revoked_at: string | null;
-};
+export type KeyListing = ReturnType<typeof toListing>;
 
 type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
@@ -180,7 +157,7 @@ function inState(state: KeyState, nowMs: number) {
   return conditions[state];
 }
 
-export function toListing(row: Selectable<Tables['api_keys']>): KeyListing {
+export function toListing(row: Selectable<Tables['api_keys']>) {
   return {
     id: row.id,
     account_id: row.account_id,

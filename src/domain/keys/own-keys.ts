@@ -23,16 +23,7 @@ export const sealedOwnKeys = new SealedRows<Place>({
     [id, accountId, provider, address].join(' '),
 });
 
-export type OwnKeyListing = {
-  readonly id: string;
-  readonly provider: string;
-  readonly order: 'before' | 'after';
-  /** The key's last characters. */
-  readonly shown_end: string;
-  readonly created_at: string;
-  readonly last_refused_at: string | null;
-  readonly address_digest: string;
-};
+export type OwnKeyListing = ReturnType<typeof toListing>;
 
 export type OwnKeyOrder = Pick<OwnKeyListing, 'provider' | 'order'> & {
   readonly accountId: string;
@@ -87,11 +78,11 @@ function rowsOf(db: Kysely<Tables>, accountId: string): Promise<Row[]> {
     .execute();
 }
 
-export function toListing(row: Row): OwnKeyListing {
+export function toListing(row: Row) {
   return {
     id: row.id,
     provider: row.provider,
-    order: row.goes_first === 1 ? 'before' : 'after',
+    order: row.goes_first === 1 ? ('before' as const) : ('after' as const),
     shown_end: row.shown_end,
     created_at: new Date(row.created_at_ms).toISOString(),
     last_refused_at: isoTimeOf(row.refused_at_ms),
