@@ -220,9 +220,9 @@ testOn(
       const figures = chart.getByRole('status');
       await page.getByRole('combobox', { name: 'Tag name' }).click();
       await page.getByRole('option', { name: 'project' }).click();
-      await chart.getByRole('list').getByText('alpha').waitFor();
+      await chart.getByRole('list').getByText('alpha', { exact: true }).waitFor();
       await pointAt(page, chart, 0.9);
-      await figures.getByText('beta').waitFor();
+      await figures.getByText('beta', { exact: true }).waitFor();
       assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
       // The keyboard shows the same.
       await page.mouse.move(0, 0);

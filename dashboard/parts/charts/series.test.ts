@@ -25,10 +25,14 @@ test('groups have a label, a colour, a sum, and a total at each point', () => {
 });
 
 test('the values of a tag name stand without it', () => {
-  const series = [cost('project=alpha', null, [1]), cost(null, null, [2])];
+  const series = [
+    cost('project=alpha', 'project=alpha', [1]),
+    cost('project', 'project', [1]),
+    cost(null, null, [2]),
+  ];
   assert.deepEqual(
     costSeries({ series, tag_name: 'project' }).map(({ label }) => label),
-    ['alpha', 'Other requests'],
+    ['alpha', 'project', 'Other requests'],
   );
 });
 

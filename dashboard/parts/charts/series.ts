@@ -30,22 +30,20 @@ export type ChartProps = {
 export const colors = ['#4d76e4', '#1d9e8d', '#e0a030', '#c9527c', '#8a63d2', '#5f9e3f'] as const;
 const restColor = '#7c8798';
 
-type Analytics = Output<'GET /accounts/:account/analytics'>;
+type Costs = Pick<Output<'GET /accounts/:account/analytics'>, 'series' | 'tag_name'>;
 
 /** Returns the costs of the groups. The values of a tag name are labelled without the name. */
-export function costSeries({
-  series,
-  tag_name: tagName,
-}: Pick<Analytics, 'series' | 'tag_name'>): Series[] {
-  return series.map(({ id, name, is_rest: isRest, cost_micros: values }, index) => ({
-    label: isRest
-      ? tagName === null
-        ? 'All others'
-        : 'Other requests'
-      : (name ?? id?.replace(`${tagName}=`, '') ?? 'None'),
-    color: isRest ? restColor : colors[index % colors.length]!,
-    values,
+export function costSeries({ series, tag_name: tagName }: Costs): Series[] {
+  return series.map((group, index) => ({
+    label: labelOf(group, tagName),
+    color: group.is_rest ? restColor : colors[index % colors.length]!,
+    values: group.cost_micros,
   }));
+}
+
+function labelOf({ id, name, is_rest: isRest }: Costs['series'][number], tagName: string | null) {
+  if (tagName !== null) return isRest ? 'Other requests' : id!.replace(`${tagName}=`, '');
+  return isRest ? 'All others' : (name ?? id ?? 'None');
 }
 
 /** Returns the dashed line of the time before: `Cost before`. */
