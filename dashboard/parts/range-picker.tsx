@@ -1,5 +1,6 @@
 // Chooses the days of a page: the last ones with one click, or any range.
-import { Group, SegmentedControl, Skeleton } from '@mantine/core';
+import { Button, Group, SegmentedControl, Skeleton } from '@mantine/core';
+import { IconZoomOut } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { loadAgain } from './load-again.ts';
 import { useUrlState } from './url-state.ts';
@@ -26,24 +27,30 @@ export function useRange(presets: readonly Preset[] = usual) {
 
 const noDays = { days: undefined, from: undefined, to: undefined, out: undefined };
 
-/**
- * Changes the days of a page with `useRange` to those that a chart's reader chooses. `zoomOut` returns
- * to the days before the first zoom; null: these are they. Back leads out too.
- */
+/** Changes the days of a page with `useRange` to those that a chart's reader chooses. */
 export function useZoom() {
   const [{ days, from, to, out }, setState] = useUrlState((search) => search);
   const before = days ?? (from && to ? `${from} ${to}` : presetDefault);
-  return {
-    zoomInto: (range: DayRange) =>
-      setState({ ...noDays, ...range, out: out ?? before }, { push: true }),
-    zoomOut:
-      out === undefined
-        ? null
-        : () => {
-            const [first, last] = out.split(' ');
-            setState({ ...noDays, ...(last ? { from: first, to: last } : { days: first }) });
-          },
-  };
+  return (range: DayRange) => setState({ ...noDays, ...range, out: out ?? before }, { push: true });
+}
+
+/** Leads back to the days before the first zoom, as Back does. Nothing without a zoom. */
+export function ZoomOut() {
+  const [{ out }, setState] = useUrlState((search) => search);
+  if (out === undefined) return null;
+  const [first, last] = out.split(' ');
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      leftSection={<IconZoomOut size={14} aria-hidden />}
+      onClick={() =>
+        setState({ ...noDays, ...(last ? { from: first, to: last } : { days: first }) })
+      }
+    >
+      Zoom out
+    </Button>
+  );
 }
 
 type Props = {
@@ -81,6 +88,7 @@ function RangePicker({ presets, preset, onPreset, ...field }: Props) {
       <Suspense fallback={<Skeleton h={30} w={220} />}>
         <AnyDaysField {...field} />
       </Suspense>
+      <ZoomOut />
     </Group>
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { daysBefore, isComparable, lastDays, readRange } from './utc-days.ts';
+import { daysBefore, daysIn, isComparable, lastDays, readRange } from './utc-days.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 0, 30);
 
@@ -29,6 +29,7 @@ test('a range is read from the address, and invalid values are ignored', () => {
 
 test('days are compared with as many before, if charges began before those', () => {
   const range = { from: '2026-03-01', to: '2026-03-02' };
+  assert.deepEqual(daysIn(range), ['2026-03-01', '2026-03-02']);
   assert.deepEqual(daysBefore(range), { from: '2026-02-27', to: '2026-02-28' });
   assert.deepEqual(
     [null, '2026-02-28', '2026-02-27', '2025-01-01'].map((began) => isComparable(range, began)),

@@ -14,6 +14,11 @@ export function lastDays(days: number, nowMs: number): DayRange {
   return { from: dayOf(nowMs - (days - 1) * dayMs), to: dayOf(nowMs) };
 }
 
+export function daysIn({ from, to }: DayRange): string[] {
+  const count = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+  return Array.from({ length: count }, (_, index) => dayOf(Date.parse(from) + index * dayMs));
+}
+
 /** Returns as many days before these. */
 export function daysBefore({ from, to }: DayRange): DayRange {
   const lengthMs = Date.parse(to) - Date.parse(from) + dayMs;

@@ -1,8 +1,8 @@
 // A chart with its legend, its way out of a zoom, and the same figures as a table.
 import { Button, Group, Table, Text } from '@mantine/core';
-import { IconTable, IconZoomOut } from '@tabler/icons-react';
+import { IconTable } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
-import { useZoom } from '../range-picker.tsx';
+import { useZoom, ZoomOut } from '../range-picker.tsx';
 import classes from './charts.module.css';
 import { Plot } from './plot.tsx';
 import { keyOf, sumOf, textAt, totalsOf, type ChartProps, type Series } from './series.ts';
@@ -16,7 +16,7 @@ type Props = ChartProps & {
 };
 
 export function Chart({ total, days, ...chart }: Props) {
-  const { zoomInto, zoomOut } = useZoom();
+  const zoomInto = useZoom();
   const [hasTable, setTable] = useState(false);
   const { series, before, label } = chart;
   if (series.every(({ values }) => values.every((value) => value === null)))
@@ -38,11 +38,12 @@ export function Chart({ total, days, ...chart }: Props) {
           m={0}
           mt="md"
           p={0}
+          maw="100%"
           style={{ listStyle: 'none' }}
           aria-label={`Legend of ${label}`}
         >
           {[...series, ...(before ? [before] : [])].map((each) => (
-            <Group key={keyOf(each)} component="li" gap={8} wrap="nowrap" maw="100%">
+            <Group key={keyOf(each)} component="li" gap={8} wrap="nowrap" miw={0} maw="100%">
               <Swatch series={each} />
               <Text size="sm" truncate title={each.label}>
                 {each.label}
@@ -56,16 +57,7 @@ export function Chart({ total, days, ...chart }: Props) {
           ))}
         </Group>
         <Group gap={4} ml="auto">
-          {zoomOut && (
-            <Button
-              variant="default"
-              size="compact-xs"
-              leftSection={<IconZoomOut size={14} aria-hidden />}
-              onClick={zoomOut}
-            >
-              Zoom out
-            </Button>
-          )}
+          <ZoomOut />
           <Button
             variant="subtle"
             color="gray"
@@ -103,7 +95,7 @@ function Figures(chart: ChartProps) {
         <Table.Tbody>
           {points.map(({ title }, index) => (
             <Table.Tr key={title}>
-              <Table.Th scope="row" fw={400}>
+              <Table.Th scope="row" fw={400} style={{ whiteSpace: 'nowrap' }}>
                 {title}
               </Table.Th>
               {columns.map((each) => (

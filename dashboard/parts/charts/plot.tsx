@@ -12,6 +12,9 @@ const right = 12;
 const digitWidth = 7;
 const labelWidth = 56;
 const barWidthMax = 28;
+const tipGap = 16;
+/** Beside a point of such a chart, a tooltip has too little room. */
+const narrow = 560;
 
 type Props = {
   readonly chart: ChartProps;
@@ -92,20 +95,20 @@ export function Plot({ chart, onChoose }: Props) {
       )}
       <div role="status">
         {active !== null && (
-          <div
-            className={classes.tip}
-            style={
-              scale.x(active) < width / 2
-                ? { left: scale.x(active) + 16 }
-                : { right: width - scale.x(active) + 16 }
-            }
-          >
+          <div className={classes.tip} style={tipPlace(scale.x(active), width)}>
             <Tip chart={chart} index={active} />
           </div>
         )}
       </div>
     </div>
   );
+}
+
+/** Beside the point, in the half of the chart that has more room; on a phone at its edge. */
+function tipPlace(x: number, width: number) {
+  const isLeft = x < width / 2;
+  if (width < narrow) return isLeft ? { right: 0 } : { left: 0 };
+  return isLeft ? { left: x + tipGap } : { right: width - x + tipGap };
 }
 
 /** One path for each series, as a year has hundreds of bars. */

@@ -1,7 +1,7 @@
 // What a chart shows: series of whole numbers by day or hour, and the sums of the time before.
 import type { Output } from '../../api/client.ts';
 import { dayText } from '../time-text.ts';
-import { daysBefore } from '../utc-days.ts';
+import { daysBefore, daysIn } from '../utc-days.ts';
 
 /** A day or an hour. `tick` is its short name; `before` names the one it is compared with. */
 export type Point = { readonly tick: string; readonly title: string; readonly before: string };
@@ -72,12 +72,11 @@ export function totalsOf({ points, series }: Pick<ChartProps, 'points' | 'series
 }
 
 export function dayPoints(days: readonly string[]): Point[] {
-  const { from } = daysBefore({ from: days[0]!, to: days.at(-1)! });
-  const earlierMs = Date.parse(days[0]!) - Date.parse(from);
-  return days.map((day) => ({
+  const earlier = daysIn(daysBefore({ from: days[0]!, to: days.at(-1)! }));
+  return days.map((day, index) => ({
     tick: tickText(day),
     title: dayText(day),
-    before: tickText(new Date(Date.parse(day) - earlierMs).toISOString().slice(0, 10)),
+    before: tickText(earlier[index]!),
   }));
 }
 

@@ -21,7 +21,7 @@ export function Tip({ chart, index }: Props) {
       {lines.map((line) => (
         <Group key={keyOf(line)} gap={8} wrap="nowrap" fw={line.color === '' ? 600 : undefined}>
           {line.color !== '' && <Swatch series={line} />}
-          <Text span inherit truncate flex={1}>
+          <Text span inherit lineClamp={2} flex={1}>
             {line.label}
           </Text>
           <Text span inherit>

@@ -13,9 +13,8 @@ import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
-import type { DayRange } from '../../../parts/utc-days.ts';
+import { daysBefore, daysIn, type DayRange } from '../../../parts/utc-days.ts';
 import { Lines } from './attention.tsx';
-import { dayRows, type DayRow } from './day-rows.ts';
 
 type Report = Output<'GET /operator/report'>;
 
@@ -31,41 +30,40 @@ const title = 'Revenue, cost and margin by day';
 const total = (micros: number) => <Money short micros={micros} />;
 
 export function Days({ range, now, before, compares }: DaysProps) {
+  const days = daysIn(range);
+  // Reports leave out days without charges.
+  const values = (
+    name: 'revenue_micros' | 'cost_micros' | 'margin_micros',
+    of = now,
+    at = days,
+  ) => {
+    const rows = new Map(of?.rows.map((row) => [row.id, row[name]]));
+    return at.map((day) => rows.get(day) ?? 0);
+  };
+  const earlier = () => values('revenue_micros', before, daysIn(daysBefore(range)));
   return (
     <Panel title={title}>
       {now?.rows.length === 0 && before?.rows.length === 0 ? (
         <Text c="dimmed">Nothing was charged in these days, nor before.</Text>
       ) : now && before ? (
-        <DayLines compares={compares} rows={dayRows(range, now.rows, before.rows)} />
+        <Chart
+          label={title}
+          shape="lines"
+          points={dayPoints(days)}
+          series={[
+            { label: 'Revenue', color: colors[0], values: values('revenue_micros') },
+            { label: 'Cost', color: colors[2], values: values('cost_micros') },
+            { label: 'Margin', color: colors[1], values: values('margin_micros') },
+          ]}
+          before={compares ? beforeSeries('Revenue before', earlier()) : null}
+          format={usdText}
+          total={total}
+          days={days}
+        />
       ) : (
         <Skeleton h={260} />
       )}
     </Panel>
-  );
-}
-
-type LinesProps = Pick<DaysProps, 'compares'> & {
-  readonly rows: readonly DayRow[];
-};
-
-function DayLines({ compares, rows }: LinesProps) {
-  const days = rows.map(({ day }) => day);
-  const valuesOf = (name: Exclude<keyof DayRow, 'day'>) => rows.map((row) => row[name]);
-  return (
-    <Chart
-      label={title}
-      shape="lines"
-      points={dayPoints(days)}
-      series={[
-        { label: 'Revenue', color: colors[0], values: valuesOf('revenue') },
-        { label: 'Cost', color: colors[2], values: valuesOf('cost') },
-        { label: 'Margin', color: colors[1], values: valuesOf('margin') },
-      ]}
-      before={compares ? beforeSeries('Revenue before', valuesOf('before')) : null}
-      format={usdText}
-      total={total}
-      days={days}
-    />
   );
 }
 
