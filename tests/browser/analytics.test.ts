@@ -304,30 +304,38 @@ testOn('sqlite', 'lists show the cost of each day as a line', async () => {
   });
 });
 
-testOn('sqlite', 'a finger that moves up over a chart scrolls the page', async () => {
-  await visitCharts(
-    '/analytics?mode=test',
-    async (page) => {
-      const plot = costChart(page).getByRole('group');
-      await plot.scrollIntoViewIfNeeded();
-      const { x, y, width, height } = (await plot.boundingBox())!;
-      const protocol = await page.context().newCDPSession(page);
-      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: number[]) =>
-        protocol.send('Input.dispatchTouchEvent', {
-          type,
-          touchPoints: places.map((place) => ({ x: x + width / 2, y: y + place })),
-        });
-      const scrolled = async () => Number(await page.evaluate('scrollY'));
-      const scrolledBefore = await scrolled();
-      await touch('touchStart', [height - 20]);
-      for (let moved = 30; moved <= 150; moved += 20) await touch('touchMove', [height - moved]);
-      await touch('touchEnd', []);
-      await until(async () => (await scrolled()) > scrolledBefore);
-      assert.equal(new URL(page.url()).searchParams.get('from'), null);
-    },
-    { viewport: phone },
-  );
-});
+testOn(
+  'sqlite',
+  'a finger that moves up over a chart scrolls the page, and one that moves aside zooms',
+  async () => {
+    await visitCharts(
+      '/analytics?mode=test',
+      async (page) => {
+        const plot = costChart(page).getByRole('group');
+        await plot.scrollIntoViewIfNeeded();
+        const { width, height } = (await plot.boundingBox())!;
+        const protocol = await page.context().newCDPSession(page);
+        const touch = async (places: readonly (readonly [number, number])[]) => {
+          const { x, y } = (await plot.boundingBox())!;
+          const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: object[]) =>
+            protocol.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
+          for (const [index, [right, down]] of places.entries())
+            await send(index === 0 ? 'touchStart' : 'touchMove', [{ x: x + right, y: y + down }]);
+          await send('touchEnd', []);
+        };
+        const scrolled = async () => Number(await page.evaluate('scrollY'));
+        const scrolledBefore = await scrolled();
+        const moves = [0, 20, 40, 60, 80, 100, 120];
+        await touch(moves.map((moved) => [width / 2, height - 20 - moved]));
+        await until(async () => (await scrolled()) > scrolledBefore);
+        assert.equal(new URL(page.url()).searchParams.get('from'), null);
+        await touch(moves.map((moved) => [width - 15 - moved, height / 2]));
+        await page.waitForURL(new RegExp(`from=.*to=${days[3]}`));
+      },
+      { viewport: phone },
+    );
+  },
+);
 
 test('analytics fit a phone in dark mode', async () => {
   const options = { baseUrl: gateway.url, cookie: user.cookie, viewport: phone } as const;
