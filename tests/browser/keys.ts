@@ -66,11 +66,13 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
     assert.match(secret, /^tg_test_\w{38}$/);
     await page.getByText(`${gateway.url}/v1`, { exact: true }).waitFor();
-    for (const name of ['OpenAI Python', 'Anthropic SDK', 'Claude Code', 'Codex']) {
+    for (const name of ['curl', 'OpenAI Python', 'Anthropic SDK', 'Claude Code', 'Codex']) {
       await page.getByRole('tab', { name }).click();
       const code = page.getByRole('region', { name: `Code for ${name}` });
       await code.getByText(gateway.url).waitFor();
       await code.getByText('gpt-6-luna').first().waitFor();
+      const hidden = await code.evaluate((box) => box.scrollWidth - box.clientWidth);
+      assert.equal(hidden, 0, `the sample for ${name} is cut`);
       const guide = await page.getByRole('link', { name: `Guide: ${name}` }).getAttribute('href');
       await ok(gateway.get(guide!));
     }

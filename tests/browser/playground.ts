@@ -12,6 +12,7 @@ import {
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
@@ -220,6 +221,24 @@ test('a conversation survives a reload, in its mode only, and sign-out removes i
   });
 });
 
+test('the page says when the key belongs to somebody else', async () => {
+  const owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
+  const { account } = owner;
+  await ok(owner.post(`/accounts/${account}/keys`, { mode: 'test', name: 'Backend' }));
+  const other = await signIn(gateway, { role: 'member', account });
+  for (const [{ cookie }, whose] of [
+    [owner, 'your'],
+    [other, 'Ada Lovelace’s'],
+  ] as const)
+    await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+      await page.goto('/playground?mode=test');
+      await page.getByText(`with ${whose} key “Backend”`).waitFor();
+      const note = page.getByText('This is Ada Lovelace’s key. Your requests count in its caps.');
+      assert.equal(await note.first().isVisible(), whose !== 'your');
+      await checkAccessibility(page);
+    });
+});
+
 test('the key used last is offered first', async () => {
   const other = await signIn(gateway, { role: 'member' });
   const old = await gateway.makeKey({ account: other.account, name: 'Old' });
@@ -250,7 +269,7 @@ test('the key used last is offered first', async () => {
     await isShown('Old');
     await Promise.all([page.waitForRequest(/[?&]search=New(&|$)/), key.fill('New')]);
     await page.getByRole('option', { name: 'New' }).click();
-    await page.getByText('with the key “New”').waitFor();
+    await page.getByText('with the account’s key “New”').waitFor();
     const [request] = await Promise.all([page.waitForRequest(/\/v1\//), say(page, 'Hello')]);
     answer();
     assert.match(request.url(), new RegExp(`/keys/${fresh.id}/v1/`));

@@ -65,6 +65,15 @@ test('a page that is opened while the gateway is away appears when it is back, a
       await keys.getByRole('combobox', { name: 'State' }).click();
       await keys.getByRole('option', { name: 'Revoked', exact: true }).click();
       await banner(keys).waitFor();
+      // A form says itself that a call has failed.
+      await keys.getByRole('button', { name: 'Create key' }).first().click();
+      await keys.getByRole('dialog', { name: 'Create a key' }).waitFor();
+      const { x, y } = (await banner(keys).boundingBox())!;
+      const top = await keys.evaluate(
+        `document.elementFromPoint(${x + 5}, ${y + 5}).closest('[role=status]') === null`,
+      );
+      assert.ok(top, 'the banner covers the dialog');
+      await keys.keyboard.press('Escape');
       await gateway.program.start();
       await heading(page, 'Playground').waitFor();
       await banner(page).waitFor({ state: 'hidden' });
