@@ -186,7 +186,9 @@ function renderCode(code: string, info: string, fill: (html: string) => string):
   const html = known ? highlighter.highlight(code, { language }).value : escapeHtml(code);
   const isOutput = marks.includes('output');
   const label = isOutput ? 'Prints, with a test key' : (labels[language] ?? 'Text');
-  return `<figure class="code${isOutput ? ' output' : ''}"><figcaption>${label}</figcaption><pre tabindex="0"><code>${fill(html)}</code></pre></figure>\n`;
+  // Text without a language may be a drawing.
+  const kinds = ['code', ...(isOutput ? ['output'] : []), ...(known ? ['wraps'] : [])];
+  return `<figure class="${kinds.join(' ')}"><figcaption>${label}</figcaption><pre tabindex="0"><code>${fill(html)}</code></pre></figure>\n`;
 }
 
 /** Marks the parts of a sample that the page replaces by the reader's own address and key. */

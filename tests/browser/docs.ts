@@ -121,6 +121,12 @@ test('samples have the gateway’s address and the reader’s key, also when the
     await page.goto('/docs/guides/quick-start');
     await page.getByLabel('Your key').fill(key);
     await page.getByText('Test key: the sandbox answers').waitFor();
+    const cut = await page
+      .locator('.code:not(.output) pre')
+      .evaluateAll((boxes) =>
+        boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent),
+      );
+    assert.deepEqual(cut, []);
     await page.getByRole('button', { name: 'Copy', exact: true }).nth(1).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
