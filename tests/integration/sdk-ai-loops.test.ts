@@ -52,7 +52,13 @@ const forgetful: Readonly<Record<string, readonly string[]>> = {
   'openai responses': ['on-gemini', 'on-vertex-gemini'],
   // On Messages the second step runs without thinking, because the first step's thinking is
   // missing.
-  'openai responses, thinking': ['on-responses', 'on-azure', 'on-chat', 'on-gemini', 'on-vertex-gemini'],
+  'openai responses, thinking': [
+    'on-responses',
+    'on-azure',
+    'on-chat',
+    'on-gemini',
+    'on-vertex-gemini',
+  ],
   'openai chat': ['on-gemini', 'on-vertex-gemini'],
 };
 
