@@ -495,7 +495,7 @@ onEachStore((store) => {
     await database.write.transaction().execute(async (removing) => {
       const none = { card_id: null, threshold_micros: null };
       await removing.updateTable('auto_top_ups').set(none).execute();
-      const order = { accountId: 'acc', userId: 'usr_1', settings: more };
+      const order = { accountId: 'acc', userId: 'usr_1', settings: more, isConfirmed: true };
       turnedOn = setAutoTopUp(changes, order).then(
         () => 'on',
         ({ code }: ApiError) => code,
@@ -505,6 +505,29 @@ onEachStore((store) => {
         await until(async () => (await waiting.execute(database.read)).rows.length > 0);
     });
     assert.deepEqual([await turnedOn, (await settings()).threshold_micros], ['conflict', null]);
+  });
+
+  test('what was judged to allow no more is refused once an owner has allowed less, or it is paused', async (t) => {
+    const { database, clock, settings } = await open(t, store);
+    const actor = { kind: 'user', id: 'usr_1', name: 'Ann', address: null } as const;
+    const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
+    const { threshold_micros, amount_micros, ceiling_micros } = await settings();
+    const judged = {
+      threshold_micros: threshold_micros!,
+      amount_micros: amount_micros!,
+      ceiling_micros: ceiling_micros!,
+    };
+    const order = { accountId: 'acc', userId: 'usr_1', settings: judged, isConfirmed: false };
+    for (const meanwhile of [
+      { ceiling_micros: micros(judged.ceiling_micros - 1) },
+      { paused_at_ms: 1, paused_reason: 'declined' },
+    ] as const) {
+      await setRows(database, 'auto_top_ups', {}, { ...judged, ...meanwhile });
+      await assert.rejects(setAutoTopUp(changes, order), { code: 'conflict' });
+      assert.partialDeepStrictEqual(await settings(), meanwhile);
+    }
+    await setAutoTopUp(changes, { ...order, isConfirmed: true });
+    assert.partialDeepStrictEqual(await settings(), { ...judged, paused_at_ms: null });
   });
 
   test('a gateway that is killed while Stripe has its request has charged once', async (t) => {

@@ -1,7 +1,6 @@
 // Top-ups that Tollgate starts by itself with a saved card.
 import { invalidRequest } from '../../canonical/errors.ts';
 import {
-  type AutoTopUpRow,
   chargedInMonth,
   findAutoTopUp,
   findLastAttempt,
@@ -12,6 +11,7 @@ import { formatUsd, micros } from '../../lib/money.ts';
 import { baseUrlOf } from '../../server/server-url.ts';
 import { requireAccount } from '../changes/accounts.ts';
 import {
+  allowsMore,
   type AutoTopUpSettings,
   removeCard,
   setAutoTopUp,
@@ -32,8 +32,9 @@ export const autoTopUpHandlers: Handlers<typeof autoTopUpEndpoints> = {
     const { account: accountId } = params;
     const settings = body.settings && checkSettings(context, body.settings);
     const before = await findAutoTopUp(context.database.read, accountId);
-    if (settings && allowsMore(before, settings)) await call.confirm();
-    await setAutoTopUp(call.changes, { accountId, userId: session.userId, settings });
+    const isConfirmed = settings !== null && allowsMore(before, settings);
+    if (isConfirmed) await call.confirm();
+    await setAutoTopUp(call.changes, { accountId, userId: session.userId, settings, isConfirmed });
     // Charges at once when the balance is below the threshold already.
     if (settings) void context.billing.check();
     return shown(context, accountId);
@@ -83,13 +84,6 @@ function checkSettings(context: ManagementContext, asked: Amounts): AutoTopUpSet
     );
   const [threshold, ceiling] = [micros(asked.threshold_micros), micros(asked.ceiling_micros)];
   return { threshold_micros: threshold, amount_micros, ceiling_micros: ceiling };
-}
-
-/** Returns true when the new settings can charge the card more, earlier or again. */
-function allowsMore(before: AutoTopUpRow | undefined, after: Amounts): boolean {
-  if (!before || before.paused_at_ms !== null) return true;
-  const names = ['threshold_micros', 'amount_micros', 'ceiling_micros'] as const;
-  return names.some((name) => after[name] > (before[name] ?? 0));
 }
 
 async function shown({ database, gateway, billing }: ManagementContext, accountId: string) {

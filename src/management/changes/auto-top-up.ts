@@ -18,20 +18,27 @@ type Order = {
   readonly userId: string;
   /** null: off. */
   readonly settings: AutoTopUpSettings | null;
+  /** Whether the user has confirmed it, because it `allowsMore`. */
+  readonly isConfirmed: boolean;
 };
 
 const told = ['auto_top_up.failed', 'auto_top_up.ceiling_reached'] as const;
 const off = { threshold_micros: null, amount_micros: null, ceiling_micros: null };
 const resumed = { paused_at_ms: null, paused_reason: null };
 
-/** Ends a pause. Throws ApiError 409 when no card is saved. */
+/**
+ * Ends a pause. Throws ApiError 409 when no card is saved, or when what is unconfirmed would allow more than
+ * what has become of the settings since it was judged.
+ */
 export function setAutoTopUp(
   changes: AuditedChanges,
-  { accountId, userId, settings }: Order,
+  { accountId, userId, settings, isConfirmed }: Order,
 ): Promise<void> {
   return changes.commit(async ({ write }) => {
     const row = await lockAutoTopUp(write, accountId);
     if (settings && !row?.card_id) throw new ApiError('conflict', 'Save a card first.');
+    if (settings && !isConfirmed && allowsMore(row, settings))
+      throw new ApiError('conflict', 'The settings have changed meanwhile. Look at them again.');
     const after = settings ?? off;
     const before = { ...settingsOf(row), paused_reason: row?.paused_reason ?? null };
     const fields = changedFields(before, { ...after, paused_reason: null });
@@ -45,6 +52,13 @@ export function setAutoTopUp(
       await mailOwners(write, accountId, { types: told, nowMs: changes.clock.nowMs() });
     return { result: undefined, change: changeOf('update', accountId, fields) };
   });
+}
+
+/** Returns true when the new settings can charge the card more, earlier or again. */
+export function allowsMore(before: AutoTopUpRow | undefined, after: AutoTopUpSettings): boolean {
+  if (!before || before.paused_at_ms !== null) return true;
+  const names = ['threshold_micros', 'amount_micros', 'ceiling_micros'] as const;
+  return names.some((name) => after[name] > (before[name] ?? 0));
 }
 
 /** Stores the checkout in which a card is saved; its end saves it. */
