@@ -28,6 +28,11 @@ test('the list of models is read in each host’s form, sorted and without repea
     assert.equal(readModelList(none), null);
 });
 
+test('of an endless list, the first models are read', () => {
+  const data = Array.from({ length: 250_000 }, (_, index) => ({ id: `m${index}` }));
+  assert.equal(readModelList({ data })!.length, 5_000);
+});
+
 test('Bedrock lists its models at a host of its own', () => {
   const base_url = 'https://bedrock-runtime.eu-west-1.amazonaws.com';
   const asked = modelListOf('bedrock', { kind: 'bedrock', base_url, api_key: 'k' })!;

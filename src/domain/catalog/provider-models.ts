@@ -81,7 +81,7 @@ type ListedPrices = {
   readonly cache_write?: number;
 };
 
-/** Returns the models in an answer, sorted by id; null when it is no list. */
+/** Returns the first models in an answer, sorted by id; null when it is no list. */
 export function readModelList(body: unknown): readonly ListedModel[] | null {
   if (Array.isArray(body)) return modelsIn(body);
   if (!isObject(body)) return null;
@@ -92,9 +92,12 @@ export function readModelList(body: unknown): readonly ListedModel[] | null {
 
 const listedAs = /^(?:publishers\/[\w-]+\/)?models\//u;
 
+/** Ten times what the longest lists have. A page shows them all. */
+const modelsMax = 5_000;
+
 function modelsIn(list: readonly unknown[]): ListedModel[] {
   const byId = new Map<string, ListedModel>();
-  for (const model of list) {
+  for (const model of list.slice(0, modelsMax)) {
     if (!isObject(model)) continue;
     const id = model['id'] ?? model['modelId'] ?? model['name'];
     if (typeof id !== 'string' || id === '') continue;
