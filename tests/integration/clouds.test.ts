@@ -102,6 +102,13 @@ before(async () => {
         llama: route('project', 'meta/llama-4'),
         pasted: route('pasted', 'gemini-3.8-flash'),
         'dear-region': route('keyed', 'grok', { api: 'chat', cost_factor: 1.5 }),
+        'claude-sonnet-5': {
+          routes: [{ provider: 'bearer', model: 'eu.anthropic.claude-sonnet-5', cost_factor: 1.1 }],
+        },
+        'claude-sonnet-5-eu': {
+          routes: [{ provider: 'bearer', model: 'eu.anthropic.claude-sonnet-5' }],
+          prices: { input: 2.2, output: 11 },
+        },
         'cloud-then-azure': {
           routes: [
             { provider: 'bearer', model: 'us.anthropic.claude-sonnet-5' },
@@ -180,6 +187,22 @@ test('a region that costs more takes from the margin, not from the account', asy
     ({ model_id: model }) => model === 'dear-region',
   );
   assert.equal(Number(charge!.upstream_cost_micros), 38);
+});
+
+test('a profile of one geography is charged as the model, or at the operator’s own price for it', async () => {
+  const path = '/bearer/model/eu.anthropic.claude-sonnet-5/invoke';
+  const dear = { text: 'one', tokens: { input: 1_000, output: 2_000 } };
+  gateway.upstream.on(path, answerContent('messages', dear));
+  const chargeOf = async (model: string) => {
+    const { reply } = await ask(model);
+    assert.equal(reply.status, 200, reply.text);
+    const charges = await rowsOf(gateway.database, 'charges');
+    const charge = charges.find(({ model_id: id }) => id === model)!;
+    return [Number(charge.cost_micros), Number(charge.upstream_cost_micros)] as const;
+  };
+  const [listed, billed] = await chargeOf('claude-sonnet-5');
+  assert.equal(billed, Math.ceil((listed * 11) / 10));
+  assert.deepEqual(await chargeOf('claude-sonnet-5-eu'), [24_200, 24_200]);
 });
 
 test('images are made by Azure’s deployments at its v1 address', async () => {
