@@ -69,19 +69,7 @@ export type AccountChange = {
 };
 
 /** The terms that `changeTerms` can change, in the form of the audit log. */
-export type AccountTerms = {
-  readonly name: string;
-  readonly frozen: boolean;
-  readonly retain_responses: boolean;
-  readonly requires_second_factor: boolean;
-  readonly price_multiplier_ppm: number;
-  /** By model id. */
-  readonly model_multipliers_ppm: Readonly<Record<string, number>>;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  readonly allowed_addresses: readonly string[] | null;
-};
+export type AccountTerms = Awaited<ReturnType<typeof readTerms>>;
 
 /**
  * Changes the account's terms. Every gateway on the database follows within seconds. Returns the
@@ -121,7 +109,7 @@ export async function changeTerms(
 }
 
 /** Throws when the account does not exist. */
-export async function readTerms(db: Kysely<Tables>, id: string): Promise<AccountTerms> {
+export async function readTerms(db: Kysely<Tables>, id: string) {
   const row = await db
     .selectFrom('accounts')
     .selectAll()
@@ -220,20 +208,8 @@ async function setModelPrice(
   await transaction.insertInto('account_model_prices').values(row).execute();
 }
 
-type AccountRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly isFrozen: boolean;
-  readonly retainResponses: boolean;
-  readonly requiresSecondFactor: boolean;
-  readonly createdAtMs: number;
-};
-
 /** Finds accounts by id, unordered. Unknown ids are left out. */
-export async function findAccounts(
-  database: Pick<Database, 'read'>,
-  ids: readonly string[],
-): Promise<AccountRecord[]> {
+export async function findAccounts(database: Pick<Database, 'read'>, ids: readonly string[]) {
   if (ids.length === 0) return [];
   const rows = await database.read
     .selectFrom('accounts')

@@ -3,23 +3,9 @@ import { sql, type SqlBool } from 'kysely';
 import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import { type Micros, micros } from '../../lib/money.ts';
+import { micros } from '../../lib/money.ts';
 
 export type FoundAccount = ReturnType<typeof toFound>;
-
-type AccountListing = {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly frozen: boolean;
-  readonly retain_responses: boolean;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  readonly allowed_addresses: readonly string[] | null;
-  readonly live_available_micros: Micros;
-  readonly test_available_micros: Micros;
-};
 
 type AccountSearch = {
   /** A part of the name, in any case, or the whole id. */
@@ -46,7 +32,7 @@ export async function searchAccounts(
 }
 
 /** Lists all accounts, oldest first. */
-export async function listAccounts(database: Database): Promise<AccountListing[]> {
+export async function listAccounts(database: Database) {
   const rows = await accountsWithLedgers(database)
     .select([
       'accounts.retain_responses',

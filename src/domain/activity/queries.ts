@@ -6,11 +6,11 @@ import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { memberOfKey } from '../../db/which-groups.ts';
-import { type Micros, micros } from '../../lib/money.ts';
+import { micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
-import { readNotes, type RequestNotes } from './request-notes.ts';
+import { readNotes } from './request-notes.ts';
 
 type ActivityQuery = {
   /** null means all accounts, for operators. */
@@ -26,26 +26,10 @@ type ActivityQuery = {
   readonly modelId?: string;
 };
 
-export type ActivitySum = {
-  /**
-   * The day, or the id of the model; '' without a breakdown, or when the request failed
-   * before its model was known.
-   */
-  readonly group: string;
-  /** `hit`, `idempotent-replay`, or an error code. */
-  readonly outcome: string;
-  readonly requests: number;
-  /** The original cost of repeated answers, as far as it is known, and their tokens. */
-  readonly savedMicros: Micros;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-};
+export type ActivitySum = Awaited<ReturnType<typeof sumActivity>>[number];
 
 /** Returns sums ordered by group, then outcome. */
-export async function sumActivity(
-  db: Kysely<Tables>,
-  query: ActivityQuery,
-): Promise<readonly ActivitySum[]> {
+export async function sumActivity(db: Kysely<Tables>, query: ActivityQuery) {
   let rows = db
     .selectFrom('activity_days')
     .select(({ fn }) => [
@@ -68,9 +52,13 @@ export async function sumActivity(
     .orderBy('outcome')
     .execute();
   return found.map((row) => ({
+    // The day, or the id of the model; '' without a breakdown, or when the request failed before its
+    // model was known.
     group: row.group,
+    // `hit`, `idempotent-replay`, or an error code.
     outcome: row.outcome,
     requests: Number(row.requests),
+    // The original cost of repeated answers, as far as it is known, and their tokens.
     savedMicros: micros(Number(row.saved)),
     inputTokens: Number(row.input),
     outputTokens: Number(row.output),
@@ -84,28 +72,7 @@ const groups = {
 };
 
 /** A request as its account's history has it. */
-export type LoggedRequest = {
-  readonly requestId: string;
-  readonly mode: Mode;
-  readonly createdAtMs: number;
-  readonly keyId: string;
-  /** '' when the request failed before its model was known. */
-  readonly modelId: string;
-  /** The route's path: `/v1/chat/completions`. */
-  readonly path: string;
-  readonly outcome: 'charged' | 'hit' | 'idempotent-replay' | 'failed';
-  /** An error code, which canonical/errors.ts explains; null: it did not fail. */
-  readonly code: string | null;
-  readonly streamed: boolean;
-  readonly durationMs: number | null;
-  readonly firstByteMs: number | null;
-  /** The original cost of a repeated answer, as far as it is known, and its tokens. */
-  readonly savedMicros: Micros;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly tags: readonly string[];
-  readonly notes: RequestNotes;
-};
+export type LoggedRequest = ReturnType<typeof toLogged>;
 
 /** A field that is left out does not filter. */
 export type UnchargedQuery = {
@@ -135,46 +102,33 @@ export type UnchargedQuery = {
  */
 export async function listUncharged(
   db: Kysely<Tables>,
-  {
-    accountId,
-    mode,
-    outcomes,
-    code,
-    keyId,
-    modelId,
-    member,
-    tag,
-    weekHour,
-    paths,
-    fromMs,
-    toMs,
-    after,
-    limit,
-  }: UnchargedQuery,
+  asked: UnchargedQuery,
 ): Promise<readonly LoggedRequest[]> {
   let query = db
     .selectFrom('request_log')
     .selectAll()
-    .where('account_id', '=', accountId)
-    .where('mode', '=', mode)
+    .where('account_id', '=', asked.accountId)
+    .where('mode', '=', asked.mode)
     // A literal, because a partial index is used only when the SQL text contains its condition.
     .where('outcome', '<>', sql.lit('charged' as const));
-  if (outcomes) query = query.where('outcome', 'in', outcomes);
-  if (code !== undefined) query = query.where('code', '=', code);
-  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
-  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-  if (member !== undefined) query = query.where(memberOfKey(db, 'request_log.key_id'), '=', member);
-  if (weekHour !== undefined)
-    query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', weekHour);
-  if (tag !== undefined) {
+  if (asked.outcomes) query = query.where('outcome', 'in', asked.outcomes);
+  if (asked.code !== undefined) query = query.where('code', '=', asked.code);
+  if (asked.keyId !== undefined) query = query.where('key_id', '=', asked.keyId);
+  if (asked.modelId !== undefined) query = query.where('model_id', '=', asked.modelId);
+  if (asked.member !== undefined)
+    query = query.where(memberOfKey(db, 'request_log.key_id'), '=', asked.member);
+  if (asked.weekHour !== undefined)
+    query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', asked.weekHour);
+  if (asked.tag !== undefined) {
     const position = isSqlite(db)
-      ? sql<number>`instr(tags, ${`,${tag},`})`
-      : sql<number>`strpos(tags, ${`,${tag},`})`;
+      ? sql<number>`instr(tags, ${`,${asked.tag},`})`
+      : sql<number>`strpos(tags, ${`,${asked.tag},`})`;
     query = query.where(position, '>', 0);
   }
-  if (paths) query = query.where('path', 'in', paths);
-  if (fromMs !== undefined) query = query.where('created_at_ms', '>=', fromMs);
-  if (toMs !== undefined) query = query.where('created_at_ms', '<', toMs);
+  if (asked.paths) query = query.where('path', 'in', asked.paths);
+  if (asked.fromMs !== undefined) query = query.where('created_at_ms', '>=', asked.fromMs);
+  if (asked.toMs !== undefined) query = query.where('created_at_ms', '<', asked.toMs);
+  const { after } = asked;
   if (after)
     query = query.where((eb) =>
       eb(eb.refTuple('created_at_ms', 'request_id'), '<', eb.tuple(after.createdAtMs, after.id)),
@@ -182,7 +136,7 @@ export async function listUncharged(
   const rows = await query
     .orderBy('created_at_ms', 'desc')
     .orderBy('request_id', 'desc')
-    .limit(limit)
+    .limit(asked.limit)
     .execute();
   return rows.map(toLogged);
 }
@@ -217,19 +171,23 @@ export async function findAccountOf(db: Kysely<Tables>, requestId: string): Prom
   return found?.account_id ?? null;
 }
 
-function toLogged(row: RequestRow): LoggedRequest {
+function toLogged(row: RequestRow) {
   return {
     requestId: row.request_id,
     mode: row.mode,
     createdAtMs: row.created_at_ms,
     keyId: row.key_id,
+    // '' when the request failed before its model was known.
     modelId: row.model_id,
+    // The route's path: `/v1/chat/completions`.
     path: row.path,
     outcome: row.outcome,
+    // An error code, which canonical/errors.ts explains; null: it did not fail.
     code: row.code,
     streamed: row.streamed === 1,
     durationMs: row.duration_ms,
     firstByteMs: row.first_byte_ms,
+    // The original cost of a repeated answer, as far as it is known, and its tokens.
     savedMicros: row.saved_micros,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,

@@ -3,7 +3,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { codeOf } from '../../db/postgres/error.ts';
-import type { Role, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 
 type NewUser = {
@@ -13,17 +13,6 @@ type NewUser = {
   readonly passwordHash: string | null;
   readonly isEmailVerified: boolean;
   readonly isOperator?: boolean;
-};
-
-type UserListing = {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly operator: boolean;
-  readonly email_verified: boolean;
-  readonly second_factor: boolean;
-  readonly created_at: string;
-  readonly accounts: readonly { readonly id: string; readonly role: Role }[];
 };
 
 /** Returns the id, or null when another user has the e-mail address. */
@@ -141,19 +130,12 @@ export async function removeSecondFactor(
     .execute();
 }
 
-export type UserRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly isEmailVerified: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly isOperator: boolean;
-};
+export type UserRecord = NonNullable<Awaited<ReturnType<typeof findUser>>>;
 
 export async function findUser(
   database: Pick<Database, 'read'>,
   by: { readonly id: string } | { readonly email: string },
-): Promise<UserRecord | null> {
+) {
   const row = await database.read
     .selectFrom('users')
     .select(['id', 'name', 'email', 'email_verified', 'two_factor_enabled', 'is_operator'])
@@ -196,7 +178,7 @@ export async function hasUsers(database: Pick<Database, 'read'>): Promise<boolea
 }
 
 /** Lists all users, oldest first. */
-export async function listUsers(database: Database): Promise<UserListing[]> {
+export async function listUsers(database: Database) {
   const users = await database.read.selectFrom('users').selectAll().orderBy('id').execute();
   const memberships = await database.read
     .selectFrom('account_members')

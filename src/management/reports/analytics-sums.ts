@@ -7,17 +7,7 @@ import { dayMs, dayOf } from '../../lib/utc-time.ts';
 /** Requests by bucket of a histogram. */
 type Histogram = Map<number, number>;
 
-export type Sums = {
-  costMicros: number;
-  requests: number;
-  inputTokens: number;
-  outputTokens: number;
-  errors: number;
-  cached: number;
-  savedMicros: number;
-  readonly first: Histogram;
-  readonly whole: Histogram;
-};
+export type Sums = ReturnType<typeof noSums>;
 
 export class GroupSums {
   readonly #groups = new Map<string, Sums>();
@@ -42,7 +32,7 @@ export class GroupSums {
   }
 }
 
-function noSums(): Sums {
+function noSums() {
   return {
     costMicros: 0,
     requests: 0,
@@ -51,8 +41,8 @@ function noSums(): Sums {
     errors: 0,
     cached: 0,
     savedMicros: 0,
-    first: new Map(),
-    whole: new Map(),
+    first: new Map() as Histogram,
+    whole: new Map() as Histogram,
   };
 }
 

@@ -4,7 +4,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
-import { type Micros, micros } from '../../../lib/money.ts';
+import { micros } from '../../../lib/money.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 
 export type DailySumsQuery = {
@@ -23,24 +23,6 @@ export type DailySumsQuery = {
 
 type SumGroup = 'none' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
 
-type DailySum = {
-  readonly day: string;
-  /** The id of the model, key, member or account, or the endpoint; '' without a breakdown. */
-  readonly group: string;
-  readonly requests: number;
-  /** All input, including tokens read from a provider's cache. */
-  readonly inputTokens: number;
-  /** The part read from a provider's cache. */
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
-  readonly images: number;
-  /** The amount charged. */
-  readonly costMicros: Micros;
-  /** The operator's cost, and the part of the price that exceeded balance and caps. */
-  readonly upstreamCostMicros: Micros;
-  readonly lossMicros: Micros;
-};
-
 /**
  * Returns sums of some groups, ordered by day, then group; days without charges are missing. Reads
  * one row per day, key, model and endpoint.
@@ -48,7 +30,7 @@ type DailySum = {
 export async function sumDays(
   db: Kysely<Tables>,
   { ids, ...query }: DailySumsQuery & { readonly ids: readonly string[] },
-): Promise<readonly DailySum[]> {
+) {
   if (ids.length === 0) return [];
   const { of, by } = query;
   const all = sumWithin(db, query);
@@ -86,11 +68,7 @@ export async function firstChargedDay(
 }
 
 /** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
-export async function sumRange(
-  db: Kysely<Tables>,
-  query: DailySumsQuery,
-  which: WhichGroups,
-): Promise<readonly Omit<DailySum, 'day'>[]> {
+export async function sumRange(db: Kysely<Tables>, query: DailySumsQuery, which: WhichGroups) {
   if ('ids' in which && which.ids.length === 0) return [];
   const group = groupOf(db, query.by);
   let rows = sumWithin(db, query).groupBy('group');
@@ -151,19 +129,24 @@ function within<Output>(
 
 /** PostgreSQL returns sums as text, because they may exceed its integers. */
 type Sum = number | string;
-type SumRow = Pick<DailySum, 'group'> &
-  Readonly<Record<'requests' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'images', Sum>> &
+type SumRow = { readonly group: string } & Readonly<
+  Record<'requests' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'images', Sum>
+> &
   Readonly<Record<'cost' | 'upstreamCost' | 'loss', Sum>>;
 
-function sumOfRow(row: SumRow): Omit<DailySum, 'day'> {
+function sumOfRow(row: SumRow) {
   return {
+    // The id of the model, key, member or account, or the endpoint; '' without a breakdown.
     group: row.group,
     requests: Number(row.requests),
+    // All input, including tokens read from a provider's cache.
     inputTokens: Number(row.inputTokens),
     cachedTokens: Number(row.cachedTokens),
     outputTokens: Number(row.outputTokens),
     images: Number(row.images),
+    // The amount charged.
     costMicros: micros(Number(row.cost)),
+    // The operator's cost, and the part of the price that exceeded balance and caps.
     upstreamCostMicros: micros(Number(row.upstreamCost)),
     lossMicros: micros(Number(row.loss)),
   };

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
-import { type Micros, micros } from '../../../lib/money.ts';
+import { micros } from '../../../lib/money.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
@@ -17,29 +17,7 @@ type ReportQuery = {
   readonly toMs: number;
 };
 
-export type ReportRow = {
-  /**
-   * The UTC day, or the id of the account, key or model. Failed requests have no model, so by model
-   * they are ''.
-   */
-  readonly group: string;
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** The amount charged. */
-  readonly revenueMicros: Micros;
-  /** The operator's cost of the charged requests. */
-  readonly costMicros: Micros;
-  /** Costs that exceeded balance and caps; not part of the revenue. */
-  readonly uncollectedMicros: Micros;
-  /**
-   * The operator's cost of failed requests, which are free, and the likely cost of requests of
-   * killed processes.
-   */
-  readonly failedMicros: Micros;
-  /** Revenue minus cost and failed requests. */
-  readonly marginMicros: Micros;
-};
+export type ReportRow = ReturnType<typeof rowOf>;
 
 /** Returns rows ordered by group. */
 export async function report(
@@ -118,29 +96,28 @@ export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, 'group'> {
   };
 }
 
-function rowOf(group: string, sums: ChargeSums = noCharges, failedMicros = 0): ReportRow {
+function rowOf(group: string, sums: ChargeSums = noCharges, failedMicros = 0) {
   return {
+    // The UTC day, or the id of the account, key or model. Failed requests have no model, so by model
+    // they are ''.
     group,
     requests: sums.requests,
     inputTokens: sums.input,
     outputTokens: sums.output,
+    // The amount charged.
     revenueMicros: micros(sums.revenue),
+    // The operator's cost of the charged requests.
     costMicros: micros(sums.cost),
+    // Costs that exceeded balance and caps; not part of the revenue.
     uncollectedMicros: micros(sums.uncollected),
+    // The operator's cost of failed requests, which are free, and the likely cost of requests of
+    // killed processes.
     failedMicros: micros(failedMicros),
     marginMicros: micros(sums.revenue - sums.cost - failedMicros),
   };
 }
 
-type ChargeSums = {
-  readonly requests: number;
-  readonly input: number;
-  readonly output: number;
-  readonly revenue: number;
-  readonly cost: number;
-  readonly uncollected: number;
-};
-const noCharges: ChargeSums = {
+const noCharges = {
   requests: 0,
   input: 0,
   output: 0,
@@ -148,6 +125,7 @@ const noCharges: ChargeSums = {
   cost: 0,
   uncollected: 0,
 };
+type ChargeSums = typeof noCharges;
 
 async function sumCharges(
   db: Kysely<Tables>,
