@@ -7,6 +7,7 @@ import { Chart } from '../../parts/charts/chart.tsx';
 import { colors, dayPoints, type Series } from '../../parts/charts/series.ts';
 import { durationText, shareText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
 import type { DayRange } from '../../parts/utc-days.ts';
 
 type Day = Output<'GET /accounts/:account/analytics/days'>['now'][number];
@@ -50,28 +51,28 @@ function latency(title: string, name: 'first_token' | 'duration'): Chosen {
 }
 
 export function Lines({ mode, range }: { readonly mode: Mode; readonly range: DayRange }) {
-  const byDay = useApi(
+  const query = useApi(
     'GET /accounts/:account/analytics/days',
     { query: { mode, ...range } },
     { keepPrevious: true },
-  ).data;
+  );
   return (
     <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
       {charts.map(({ title, format, series }) => (
         <Panel key={title} title={title}>
-          {byDay ? (
-            <Chart
-              label={title}
-              shape="lines"
-              height={200}
-              points={dayPoints(byDay.days)}
-              series={series(byDay.now)}
-              format={format}
-              days={byDay.days}
-            />
-          ) : (
-            <Skeleton h={200} />
-          )}
+          <QueryView query={query} skeleton={<Skeleton h={200} />}>
+            {({ days, now }) => (
+              <Chart
+                label={title}
+                shape="lines"
+                height={200}
+                points={dayPoints(days)}
+                series={series(now)}
+                format={format}
+                days={days}
+              />
+            )}
+          </QueryView>
         </Panel>
       ))}
     </SimpleGrid>

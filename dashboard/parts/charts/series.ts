@@ -27,7 +27,7 @@ export type ChartProps = {
 };
 
 /** Colours of the series, in this order. They can be distinguished with colour blindness. */
-export const colors = ['#4d76e4', '#1d9e8d', '#e0a030', '#c9527c', '#8a63d2', '#5f9e3f'] as const;
+export const colors = ['#4d76e4', '#1d9e8d', '#c07f14', '#c9527c', '#8a63d2', '#5f9e3f'] as const;
 const restColor = '#7c8798';
 
 type Costs = Pick<Output<'GET /accounts/:account/analytics'>, 'series' | 'tag_name'>;

@@ -24,7 +24,6 @@ export function Trend({ now, before, good }: Props) {
       fw={500}
       c={isGood === undefined ? undefined : isGood ? 'green' : 'red'}
       style={{ whiteSpace: 'nowrap' }}
-      data-trend={isGood === undefined ? 'neutral' : isGood ? 'good' : 'bad'}
     >
       <Arrow size={14} aria-hidden style={{ verticalAlign: '-2px' }} />
       {text}
