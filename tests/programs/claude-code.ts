@@ -11,12 +11,12 @@ import { answerJson, answerSse, type Script, type SseFrame } from '../support/up
 import { makeWorkspace, runProgram, type Workspace } from './command.ts';
 import { turnFrames, type ToolCall, type Wire } from './turns.ts';
 
-const paths: Readonly<Record<Wire, string>> = {
+const paths = {
   responses: '/v1/responses',
   messages: '/v1/messages',
   chat: '/local/v1/chat/completions',
   gemini: '/v1beta/models/upstream:streamGenerateContent',
-};
+} as const satisfies Partial<Record<Wire, string>>;
 
 const model = (provider: string, id = 'upstream') => ({
   routes: [{ provider, model: id }],

@@ -16,6 +16,7 @@ import {
   type Workspace,
 } from './command.ts';
 import { playTask, playTurns } from './play.ts';
+import { hostProviders, type Framing } from '../support/model-hosts.ts';
 import type { ToolCall, Wire } from './turns.ts';
 
 /** What a task's answers name: `copy` is a file that the client is to make of the note. */
@@ -31,12 +32,30 @@ export type Scenario = {
   readonly dropsReasoning?: boolean;
 };
 
-export const paths: Readonly<Record<Wire, string>> = {
+const claudeId = 'anthropic.claude-haiku-4-5';
+
+export const paths = {
   responses: '/v1/responses',
   messages: '/v1/messages',
   chat: '/local/v1/chat/completions',
   gemini: '/v1beta/models/upstream:streamGenerateContent',
+  converse: `/bedrock/model/${claudeId}/converse-stream`,
+  invoke: `/bedrock/model/${claudeId}/invoke-with-response-stream`,
+  vertex: `/vertex/v1/projects/my-project/locations/global/publishers/anthropic/models/${claudeId}:streamRawPredict`,
+  azure: '/azure/openai/v1/responses',
 };
+/** Each format at its vendor, and the clouds. */
+export type UpstreamName = keyof typeof paths;
+export const upstreamNames = Object.keys(paths) as readonly UpstreamName[];
+
+function wireOf(name: UpstreamName): Wire {
+  if (name === 'azure') return 'responses';
+  return name === 'invoke' || name === 'vertex' ? 'messages' : name;
+}
+
+function framingOf(name: UpstreamName): Framing {
+  return name === 'converse' || name === 'invoke' ? name : 'sse';
+}
 
 const prices = { input: 1, output: 2, cache_write: 1, cache_read: 1 };
 const limits = {
@@ -54,12 +73,20 @@ const model = (provider: string, route: object = {}) => ({
 
 /** A test file that uses it must stop it. */
 export const gateway = await startGateway((upstream) => ({
-  providers: { google: { kind: 'google', base_url: upstream.url, api_key: 'none' } },
+  providers: hostProviders(upstream.url, { api_key: 'none' }),
   models: {
     'responses-model': model('openai', { api: 'responses' }),
     'messages-model': model('anthropic'),
     'chat-model': model('local'),
     'gemini-model': model('google'),
+    'converse-model': model('bedrock', { model: claudeId, api: 'converse' }),
+    'invoke-model': model('bedrock', { model: claudeId }),
+    'vertex-model': model('vertex', { model: claudeId }),
+    // Codex sends a web search with every request, which has no price there.
+    'azure-model': {
+      ...model('azure', { api: 'responses' }),
+      tool_prices: { web_search: 0.01 },
+    },
     // Codex knows these two models and gives them tools of other kinds.
     'gpt-6-sol': model('anthropic'),
     'gpt-6.1-terra': model('openai'),
@@ -74,20 +101,20 @@ type Run = (workspace: Workspace, model: string, marker: string) => Promise<Prog
 export function runScenario(t: TestContext, scenario: Scenario, run: Run): Promise<void> {
   const { model: name, wire } = scenario;
   const play = ({ marker }: Place) => playTask(wire, { ...scenario, marker });
-  return finishTask(t, { name, wire, run, play, makesCopy: false });
+  return finishTask(t, { name, upstream: wire, run, play, makesCopy: false });
 }
 
-/** A task of two tools on a model of this upstream format. */
-export function runClient(t: TestContext, client: Client, wire: Wire): Promise<void> {
-  const play = (place: Place) => client.play(wire, place);
-  const trial = { name: `${wire}-model`, wire, run: client.run, play, makesCopy: true };
+/** A task of two tools on a model of this upstream. */
+export function runClient(t: TestContext, client: Client, upstream: UpstreamName): Promise<void> {
+  const play = (place: Place) => client.play(wireOf(upstream), place, framingOf(upstream));
+  const trial = { name: `${upstream}-model`, upstream, run: client.run, play, makesCopy: true };
   const attempt = () => finishTask(t, trial);
   return client.mayHalt ? attempt().catch(attempt) : attempt();
 }
 
 type Trial = {
   readonly name: string;
-  readonly wire: Wire;
+  readonly upstream: UpstreamName;
   readonly run: Run;
   readonly play: (place: Place) => Script;
   readonly makesCopy: boolean;
@@ -95,21 +122,21 @@ type Trial = {
 
 async function finishTask(
   t: TestContext,
-  { name, wire, run, play, makesCopy }: Trial,
+  { name, upstream, run, play, makesCopy }: Trial,
 ): Promise<void> {
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const workspace = makeWorkspace(t, marker);
   const { work } = workspace;
   const copy = `copy-${randomBytes(4).toString('hex')}.txt`;
   const sent = gateway.upstream.requests.length;
-  gateway.upstream.on(paths[wire], play({ work, copy, marker }));
+  gateway.upstream.on(paths[upstream], play({ work, copy, marker }));
   const result = await run(workspace, name, marker);
   const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
   assert.equal(result.code, 0, output);
   assert.ok(result.stdout.includes(`The note says: ${marker}`), output);
   if (makesCopy) assert.ok(readFileSync(join(work, copy), 'utf8').includes(marker), output);
   const asked = gateway.upstream.requests.slice(sent).map((request) => request.path);
-  assert.deepEqual([...new Set(asked)], [paths[wire]], 'no other path was requested');
+  assert.deepEqual([...new Set(asked)], [paths[upstream]], 'no other path was requested');
   assert.ok(asked.length >= 2, 'a result came back');
 }
 
@@ -271,7 +298,7 @@ function readGuide(name: string, block: RegExp): string {
 
 export type Client = {
   readonly title: string;
-  readonly play: (wire: Wire, place: Place) => Script;
+  readonly play: (wire: Wire, place: Place, framing: Framing) => Script;
   readonly run: Run;
   /** It sometimes halts itself, because it takes a side request's call for a repetition. */
   readonly mayHalt?: boolean;
@@ -283,25 +310,23 @@ function withTools(
   second: (place: Place) => ToolCall,
   drops: readonly Wire[] = [],
 ): Client['play'] {
-  return (wire, place) =>
-    playTask(wire, {
-      call,
-      marker: place.marker,
-      second: { call: second(place), marker: place.copy },
-      dropsReasoning: drops.includes(wire),
-    });
+  return (wire, place, framing) => {
+    const next = { call: second(place), marker: place.copy };
+    const dropsReasoning = drops.includes(wire);
+    return playTask(wire, { call, marker: place.marker, second: next, dropsReasoning }, framing);
+  };
 }
 
 /** aider knows no tools: it takes files from an answer's text, and runs a check of its own. */
-function withEdits(wire: Wire, { copy, marker }: Place): Script {
+function withEdits(wire: Wire, { copy, marker }: Place, framing: Framing): Script {
   const listing = (said: string, content: string) => ({
     text: `${said}\n\n${copy}\n\`\`\`\n${content}\n\`\`\`\n`,
   });
-  return playTurns(wire, (body) =>
+  const answer = (body: string) =>
     body.includes(complaint)
       ? listing(`The note says: ${marker}`, `${marker}\nThe second line.`)
-      : listing('I copy it.', marker),
-  );
+      : listing('I copy it.', marker);
+  return playTurns(wire, answer, framing);
 }
 
 export const clients = {
@@ -340,7 +365,7 @@ export const clients = {
         name: 'write_file',
         input: { file_path: join(work, copy), content: marker },
       }),
-      ['messages', 'gemini', 'responses'],
+      ['messages', 'converse', 'gemini', 'responses'],
     ),
     run: runQwen,
     mayHalt: true,
@@ -354,7 +379,7 @@ export const clients = {
         name: 'editor',
         input: { path: join(work, copy), new_text: marker },
       }),
-      ['messages', 'gemini', 'responses'],
+      ['messages', 'converse', 'gemini', 'responses'],
     ),
     run: runCline,
   },
@@ -363,7 +388,7 @@ export const clients = {
     play: withTools(
       { name: 'Read', input: { filepath: 'note.txt' } },
       ({ copy, marker }) => ({ name: 'Write', input: { filepath: copy, content: marker } }),
-      ['messages', 'responses', 'chat'],
+      ['messages', 'converse', 'responses', 'chat'],
     ),
     run: runContinue,
   },

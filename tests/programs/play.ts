@@ -1,7 +1,8 @@
 // An upstream that plays a task: it thinks and calls a tool, calls a second one when it has the first
 // one's result, then reports what the first one found. All answers are streams, because the programs
 // request nothing else.
-import { answerSse, type Script } from '../support/upstream.ts';
+import { encodeFrames, streamType, type Framing } from '../support/model-hosts.ts';
+import { answerBytes, type Script } from '../support/upstream.ts';
 import { turnFrames, type ToolCall, type Turn, type Wire } from './turns.ts';
 
 export type Task = {
@@ -23,6 +24,7 @@ const callsMax = 6;
 export function playTask(
   wire: Wire,
   { call, marker, second, dropsReasoning = false }: Task,
+  framing?: Framing,
 ): Script {
   const thinkingOf = ({ name }: ToolCall, step: number) => ({
     text: `I need step ${step}.`,
@@ -49,11 +51,18 @@ export function playTask(
     // Programs also send small side requests without tools.
     return body.includes(`"${call.name}"`) ? make(call, 1) : { text: 'Nothing to say.' };
   };
-  return playTurns(wire, answer);
+  return playTurns(wire, answer, framing);
 }
 
 /** Each answer is made from the text of the request's body. */
-export function playTurns(wire: Wire, answer: (body: string) => Turn): Script {
-  return (response, request) =>
-    answerSse(turnFrames(wire, answer(JSON.stringify(request.body))))(response, request);
+export function playTurns(
+  wire: Wire,
+  answer: (body: string) => Turn,
+  framing: Framing = 'sse',
+): Script {
+  const headers = { 'content-type': streamType(framing) };
+  return (response, request) => {
+    const frames = turnFrames(wire, answer(JSON.stringify(request.body)));
+    return answerBytes(encodeFrames(framing, frames), { headers })(response, request);
+  };
 }

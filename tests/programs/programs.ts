@@ -18,26 +18,31 @@ import {
   runScenario,
   type Client,
   type Scenario,
+  type UpstreamName,
 } from './clients.ts';
 import { makeWorkspace } from './command.ts';
 import { playTask } from './play.ts';
-import { turnFrames, type Turn, type Wire } from './turns.ts';
+import { turnFrames, type Turn } from './turns.ts';
 
 after(() => gateway.stop());
 
 const countPath = '/v1/messages/count_tokens';
 
-/** `npm run test:clients` runs these, and more, on every format. */
-const few: readonly (readonly [Client, Wire])[] = [
+/** `npm run test:clients` runs these, and more, on every upstream. */
+const few: readonly (readonly [Client, UpstreamName])[] = [
   [clients.claude, 'responses'],
+  [clients.claude, 'invoke'],
+  [clients.claude, 'vertex'],
   [clients.codex, 'messages'],
+  [clients.codex, 'azure'],
   [clients.opencode, 'gemini'],
+  [clients.opencode, 'converse'],
   [clients.qwen, 'chat'],
 ];
 
-for (const [client, wire] of few) {
-  test(`${client.title} finishes a task of two tools on ${wire}`, (t) =>
-    runClient(t, client, wire));
+for (const [client, upstream] of few) {
+  test(`${client.title} finishes a task of two tools on ${upstream}`, (t) =>
+    runClient(t, client, upstream));
 }
 
 test('aider finishes a task of two edits on messages', { skip: skipWithoutPython }, (t) =>

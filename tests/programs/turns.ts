@@ -1,7 +1,8 @@
 // One model turn as a stream of each wire format: a text, or thinking and a tool call.
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import type { SseFrame } from '../support/upstream.ts';
 
-export type Wire = 'responses' | 'chat' | 'messages' | 'gemini';
+export type Wire = UpstreamFormatName;
 /** `input` is text for a custom tool. */
 export type ToolCall = {
   readonly name: string;
@@ -26,6 +27,7 @@ const wires: Readonly<Record<Wire, (turn: Turn) => SseFrame[]>> = {
   chat: chatFrames,
   messages: messageFrames,
   gemini: geminiFrames,
+  converse: converseFrames,
 };
 
 const usage = { input_tokens: 100, output_tokens: 20 };
@@ -249,4 +251,39 @@ function geminiFrames(turn: Turn): SseFrame[] {
           ]),
         ];
   return [...parts, frame([], { finishReason: 'STOP' })];
+}
+
+function converseFrames(turn: Turn): SseFrame[] {
+  const blocks =
+    'text' in turn
+      ? [piecesOf(turn.text).map((text) => ({ text }))]
+      : [
+          [
+            { reasoningContent: { text: turn.thinking.text } },
+            { reasoningContent: { signature: turn.thinking.signature } },
+          ],
+          piecesOf(argumentsOf(turn.call)).map((input) => ({ toolUse: { input } })),
+        ];
+  // Only a call has a start.
+  const start = 'call' in turn && {
+    toolUse: { toolUseId: turn.call.id ?? 'tooluse_1', name: turn.call.name },
+  };
+  return [
+    { event: 'messageStart', data: { role: 'assistant' } },
+    ...blocks.flatMap((deltas, contentBlockIndex) => [
+      ...(start && contentBlockIndex === 1
+        ? [{ event: 'contentBlockStart', data: { contentBlockIndex, start } }]
+        : []),
+      ...deltas.map((delta) => ({
+        event: 'contentBlockDelta',
+        data: { contentBlockIndex, delta },
+      })),
+      { event: 'contentBlockStop', data: { contentBlockIndex } },
+    ]),
+    { event: 'messageStop', data: { stopReason: 'text' in turn ? 'end_turn' : 'tool_use' } },
+    {
+      event: 'metadata',
+      data: { usage: { inputTokens: 100, outputTokens: 20, totalTokens: 120 } },
+    },
+  ];
 }
