@@ -1,7 +1,7 @@
 // Links a figure to the requests behind it.
 import type { ReactNode } from 'react';
 import { AccountLink } from './account-link.tsx';
-import classes from './requests-link.module.css';
+import classes from './figure-link.module.css';
 import type { Search } from './url-state.ts';
 
 type Props = {

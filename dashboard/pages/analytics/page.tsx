@@ -84,7 +84,7 @@ export function Analytics({ range }: { readonly range: DayRange }) {
       <PromptCaches mode={mode} range={range} />
       <Panel
         title="Hours of the week"
-        description="Requests by UTC hour. Darker has more; a click shows them."
+        description="Requests by UTC hour. The stronger the colour, the more; a click shows them."
       >
         <WeekHeat mode={mode} range={range} />
       </Panel>

@@ -3,6 +3,7 @@ import { SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { Output } from '../../../api/client.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
+import classes from '../../../parts/figure-link.module.css';
 import { AppLink } from '../../../parts/link.tsx';
 import { Money } from '../../../parts/money.tsx';
 import { Trend } from '../../../parts/charts/trend.tsx';
@@ -171,6 +172,7 @@ function Figure({ by, micros }: { readonly by: string; readonly micros: number }
       hash="breakdown"
       inherit
       c="inherit"
+      className={classes.figure}
     >
       <Text span inherit>
         <Money short micros={micros} />
