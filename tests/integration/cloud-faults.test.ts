@@ -4,17 +4,12 @@ import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { after, before, test } from 'node:test';
-import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
+import { streamFrames, wholeAnswer } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { encodeEvent, encodeInvoked } from '../support/event-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import {
-  answerBytes,
-  answerJson,
-  answerStatus,
-  framesText,
-  type Script,
-} from '../support/upstream.ts';
+import { encodeFrames, type Framing } from '../support/model-hosts.ts';
+import { answerBytes, answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
 const content = { text: 'one two three', tokens: { input: 5, output: 20 } };
 const secrets = ['azure-key-123456', 'bedrock-api-key-abc', 'my-secret-project', '123456789012'];
@@ -34,19 +29,9 @@ type Cloud = {
   readonly complete: number;
 };
 
-const usage = { inputTokens: 5, outputTokens: 20, totalTokens: 25 };
-const converse: readonly Buffer[] = [
-  encodeEvent('messageStart', { role: 'assistant' }),
-  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'one ' } }),
-  encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'two three' } }),
-  encodeEvent('contentBlockStop', { contentBlockIndex: 0 }),
-  encodeEvent('messageStop', { stopReason: 'end_turn' }),
-  encodeEvent('metadata', { usage }),
-];
-
-function framesOf(wire: UpstreamWireName) {
+function piecesOf(wire: UpstreamFormatName, framing: Framing): readonly Buffer[] {
   const { start, deltas, end } = streamFrames(wire, content);
-  return [...start, ...deltas, ...end];
+  return [...start, ...deltas, ...end].map((frame) => encodeFrames(framing, [frame]));
 }
 
 const clouds: readonly Cloud[] = [
@@ -56,9 +41,9 @@ const clouds: readonly Cloud[] = [
     model: 'claude-prod',
     paths: ['/azure/anthropic/v1/messages', '/azure/anthropic/v1/messages'],
     whole: wholeAnswer('messages', content),
-    pieces: framesOf('messages').map((frame) => Buffer.from(framesText([frame]))),
+    pieces: piecesOf('messages', 'sse'),
     headers: sse,
-    complete: framesOf('messages').length - 1,
+    complete: piecesOf('messages', 'sse').length - 1,
   },
   {
     name: 'bedrock',
@@ -68,14 +53,10 @@ const clouds: readonly Cloud[] = [
       '/bedrock/model/amazon.nova-lite-v1%3A0/converse',
       '/bedrock/model/amazon.nova-lite-v1%3A0/converse-stream',
     ],
-    whole: {
-      output: { message: { role: 'assistant', content: [{ text: content.text }] } },
-      stopReason: 'end_turn',
-      usage,
-    },
-    pieces: converse,
+    whole: wholeAnswer('converse', content),
+    pieces: piecesOf('converse', 'converse'),
     headers: binary,
-    complete: 5,
+    complete: piecesOf('converse', 'converse').length - 1,
   },
   {
     name: 'bedrock-claude',
@@ -86,9 +67,9 @@ const clouds: readonly Cloud[] = [
       '/bedrock-claude/model/us.anthropic.claude-sonnet-5/invoke-with-response-stream',
     ],
     whole: wholeAnswer('messages', content),
-    pieces: framesOf('messages').map((frame) => encodeInvoked((frame as { data: object }).data)),
+    pieces: piecesOf('messages', 'invoke'),
     headers: binary,
-    complete: framesOf('messages').length - 1,
+    complete: piecesOf('messages', 'sse').length - 1,
   },
   {
     name: 'vertex',
@@ -99,9 +80,9 @@ const clouds: readonly Cloud[] = [
       `/vertex/v1beta1/projects/${secrets[2]}/locations/global/publishers/google/models/gemini-3.8-flash:streamGenerateContent`,
     ],
     whole: wholeAnswer('gemini', content),
-    pieces: framesOf('gemini').map((frame) => Buffer.from(framesText([frame]))),
+    pieces: piecesOf('gemini', 'sse'),
     headers: sse,
-    complete: framesOf('gemini').length,
+    complete: piecesOf('gemini', 'sse').length,
   },
 ];
 
