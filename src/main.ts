@@ -8,6 +8,9 @@ import { setFlagsFromString } from 'node:v8';
 // There they keep all that they refer to alive until the next full collection, so that cheap
 // collections free almost nothing ("Garbage" in docs/internals.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
+// Half of V8's size for the young generation of each further thread. Under 64 clients, two HTTP threads
+// took 75 MB less with it, and no more CPU. It does not reach this thread, which has begun already.
+setFlagsFromString('--max-semi-space-size=8');
 enableCompileCache(join(import.meta.dirname, '.compile-cache'));
 const { runCommandLine } = await import('./cli/program.ts');
 await runCommandLine(process.argv);
