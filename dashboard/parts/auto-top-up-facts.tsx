@@ -27,7 +27,7 @@ const states = {
 
 type Props = {
   readonly autoTopUp: AutoTopUp;
-  /** What ends a pause. */
+  /** How an owner ends the pause, in a sentence. */
   readonly remedy: string;
 };
 

@@ -7,7 +7,7 @@ type Props = Omit<TextProps, 'children'> & {
   readonly text: string;
   /** On a line of its own. */
   readonly block?: boolean;
-  /** What is shown, such as a link with the text. */
+  /** An element that shows the text, such as a link. Default: the text alone. */
   readonly children?: ReactNode;
 };
 

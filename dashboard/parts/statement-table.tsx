@@ -27,7 +27,7 @@ const kinds = [
   { value: 'charges', label: 'Charges' },
 ];
 
-/** What the statement shows, in the address. `query`: for the call that reads it. */
+/** The statement's filter by kind of entry, kept in the page's address. `query`: for the API call. */
 export function useStatementKinds() {
   const [only, setState] = useUrlState(({ only: name }): Only | undefined =>
     name === 'adjustments' || name === 'charges' ? name : undefined,

@@ -37,7 +37,10 @@ const openAisOwn = ['refusal', 'annotations'];
 
 const reasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
-/** What every model of NVIDIA's takes, and the form of an answer, which must not be left out silently. */
+/**
+ * The fields that every model at NVIDIA takes. `response_format` is sent too: to leave it out would
+ * change the answer silently.
+ */
 const nvidiaFields =
   'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice response_format'.split(
     ' ',

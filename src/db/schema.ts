@@ -465,7 +465,7 @@ export type Tables = {
     version: number;
   };
 
-  /** What became of the spans that accounts export, since the address was set. */
+  /** How many of an account's exported spans arrived or were lost since its address was set. */
   account_telemetry_results: {
     account_id: string;
     sent_spans: number;
@@ -743,7 +743,7 @@ export type Tables = {
     warned_at_ms: number | null;
   };
 
-  /** What happened, in the order of writing. Removed after 60 days. */
+  /** Events for alerts, in the order of writing. Removed after 60 days. */
   events: {
     /** The same in every delivery. */
     id: string;
@@ -751,7 +751,7 @@ export type Tables = {
     type: string;
     /** null: it is about the service. */
     account_id: string | null;
-    /** What it tells: a second event with the same key is not written. null: it is written always. */
+    /** A second event with the same key is not written. null: the event is always written. */
     once_key: string | null;
     /** JSON. */
     data: string;

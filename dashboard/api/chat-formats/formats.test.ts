@@ -140,7 +140,7 @@ for (const format of Object.values(chatFormats)) {
   });
 }
 
-/** What all formats tell of a message. */
+/** Returns the parts of a message that every format has. */
 function shown(message: ReturnType<typeof readBody>['messages'][number]) {
   switch (message.role) {
     case 'assistant':

@@ -1,4 +1,4 @@
-// What can be done with the shown request: go to its neighbours, and send it again.
+// The buttons of the request drawer: previous and next request, playground, and curl.
 import { ActionIcon, Group } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconMessages } from '@tabler/icons-react';

@@ -1,4 +1,4 @@
-// What a chart shows: series of whole numbers by day or hour, and the sums of the time before.
+// A chart's data: whole numbers by day or hour, and the sums of the period before.
 import type { Output } from '../../api/client.ts';
 import { dayText } from '../time-text.ts';
 import { daysBefore, daysIn } from '../utc-days.ts';

@@ -6,7 +6,7 @@ import { changeText } from '../change-text.ts';
 type Props = {
   readonly now: number;
   readonly before: number;
-  /** What is good for the reader; undefined: neither, as for a cost. */
+  /** Which change is good for the reader; undefined: neither, as for a cost. */
   readonly good?: 'higher' | 'lower' | undefined;
 };
 

@@ -123,7 +123,7 @@ function Mark({ works }: { readonly works: boolean | null }) {
 
 type ListedProps = Pick<Props, 'provider' | 'onSell'> & { readonly models: readonly ListedModel[] };
 
-/** What the provider's list says. */
+/** Returns a model's context and prices as the provider's list of models gives them. */
 function factsOf({ context_tokens: context, prices }: ListedModel): readonly string[] {
   return [
     ...(context === null ? [] : [`${context.toLocaleString('en')} tokens`]),

@@ -60,7 +60,7 @@ type Props = DrawerParts & {
   /** A route that is proposed. */
   readonly added?: Route | null;
   readonly isNew?: boolean;
-  /** Of a new model, as far as its provider says. */
+  /** A new model's limits, if its provider's list has them. */
   readonly limits?: object;
 };
 

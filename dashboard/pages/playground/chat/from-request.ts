@@ -13,7 +13,7 @@ import { noProgress } from '../../../api/run-chat.ts';
 import type { Step, Turn } from './conversation.ts';
 import { emptyDraft, type Draft } from './draft.ts';
 
-/** What the page begins with: earlier turns, and the question that is not answered yet. */
+/** The chat that the page opens with: earlier turns, and a question that is not answered yet. */
 export type Beginning = {
   readonly draft: Draft;
   readonly turns: readonly Turn[];

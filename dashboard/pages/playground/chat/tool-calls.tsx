@@ -8,7 +8,7 @@ import { ToolCallView, ToolResultView } from '../../../parts/messages/tool-call.
 type Props = {
   readonly calls: readonly ToolCall[];
   readonly results: readonly ToolResult[] | null;
-  /** What the fields begin with. */
+  /** The results that the fields show before the user types. */
   readonly drafted: readonly ToolResult[];
   /** Results given to a tool before, to pick from. */
   readonly suggestionsFor: (tool: string) => readonly string[];
