@@ -197,6 +197,7 @@ test('the gateway stands in layers', () => {
     'admission',
     'answering',
     'models',
+    'tasks',
     'sales',
     'content.ts',
     'run.ts',

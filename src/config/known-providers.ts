@@ -81,6 +81,12 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       only: mistralFields,
       renamed: { seed: 'random_seed' },
       toolChoices: { required: 'any' },
+      embeddings: {
+        itemsMax: 32,
+        sizeField: 'output_dimension',
+        encodingField: null,
+        takesUser: false,
+      },
     },
   },
   groq: {
@@ -125,14 +131,17 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   alibaba: {
     ...compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
-    wishes: { refused: ['frequency_penalty'] },
+    wishes: {
+      refused: ['frequency_penalty'],
+      embeddings: { itemsMax: 10, encodingField: null, takesUser: false },
+    },
   },
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: {
     ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
     modelsPath: '/../../v1/models?page_size=1000&endpoint=chat',
     // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
-    wishes: { refused: ['stream_options'] },
+    wishes: { refused: ['stream_options'], embeddings: 'cohere' },
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
   inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
@@ -154,6 +163,45 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['stream_options', 'stop', 'seed', 'top_k', 'user', 'store', 'logit_bias'],
       lacksTools: true,
+      embeddings: { encodingField: null, isInt8: true, takesUser: false },
+    },
+  },
+  // Both have embeddings and reranking only.
+  voyage: {
+    ...compatible('https://api.voyageai.com/v1', 'VOYAGE_API_KEY'),
+    modelsPath: null,
+    wishes: {
+      embeddings: {
+        itemsMax: 1_000,
+        tokensMax: 100_000,
+        sizeField: 'output_dimension',
+        // It knows base64 only, and answers in floats without it.
+        encodingField: null,
+        purposes: {
+          field: 'input_type',
+          words: { query: 'query', document: 'document', classification: null, clustering: null },
+        },
+        takesUser: false,
+      },
+    },
+  },
+  jina: {
+    ...compatible('https://api.jina.ai/v1', 'JINA_API_KEY'),
+    modelsPath: null,
+    wishes: {
+      embeddings: {
+        encodingField: 'embedding_type',
+        purposes: {
+          field: 'task',
+          words: {
+            query: 'retrieval.query',
+            document: 'retrieval.passage',
+            classification: 'classification',
+            clustering: 'separation',
+          },
+        },
+        takesUser: false,
+      },
     },
   },
   // Each of its models refuses fields that it does not know.

@@ -3,6 +3,7 @@
 // domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
 import { upstreamFormatNames } from '../terms/format-name.ts';
+import { modelTypeNames } from '../terms/model-type.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
@@ -214,9 +215,28 @@ export const ToolPrices = Type.Object(
   closed,
 );
 
+const vectorSize = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: 100_000, description });
+
+const Dimensions = Type.Object(
+  {
+    default: vectorSize('The size of its vectors when a request names none.'),
+    min: Type.Optional(vectorSize('The smallest size that it can make. Default: `default`.')),
+    max: Type.Optional(vectorSize('The largest size that it can make. Default: `default`.')),
+  },
+  { ...closed, description: 'The size of the vectors of an embedding model, in numbers.' },
+);
+
 export const ModelEntry = Type.Object(
   {
     ...sharedModelFields,
+    type: Type.Optional(
+      Type.Enum([...modelTypeNames], {
+        description:
+          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. Fixed for a built-in model. Default: `chat`.',
+      }),
+    ),
+    dimensions: Type.Optional(Dimensions),
     routes: Type.Optional(
       Type.Array(RouteEntry, {
         minItems: 1,

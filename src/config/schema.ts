@@ -496,6 +496,11 @@ export const ConfigFile = Type.Object(
           description:
             'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
         }),
+        embeddings: Type.Boolean({
+          default: true,
+          description:
+            'Answers embeddings from the cache unless a header says otherwise, because the same text has the same vector. `false`: only if a header asks for it.',
+        }),
         disk_bytes: Type.Integer({
           minimum: 65_536,
           maximum: 1_099_511_627_776,

@@ -20,6 +20,7 @@ import { serper } from './serper/index.ts';
 import { tavily } from './tavily/index.ts';
 import { vertex } from './vertex/index.ts';
 
+export { embedInSandbox } from './sandbox/embed.ts';
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 /** Providers of chat models. */

@@ -20,7 +20,7 @@ export const ModelEntry = closed({
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds.' }),
   owned_by: text,
-  type: Type.Enum(['model', 'image']),
+  type: Type.Enum(['model', 'embedding', 'image']),
   display_name: text,
   created_at: time,
   deprecated_at: Type.Optional(time),
@@ -64,6 +64,8 @@ const allPrices = {
 const ChatModelInfo = closed({
   id: text,
   display_name: text,
+  type: Type.Optional(Type.Literal('embedding')),
+  dimensions: Type.Optional(orNull(closed({ default: count, min: count, max: count }))),
   context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
   max_input_tokens: Type.Integer({ minimum: 0, description: 'The same as `context_window`.' }),
   max_prompt_tokens: Type.Integer({ minimum: 0, description: 'The most input tokens.' }),
@@ -170,6 +172,19 @@ export const InputCount = closed({
   ),
 });
 
+export const Embeddings = closed({
+  object: Type.Literal('list'),
+  data: Type.Array(
+    closed({
+      object: Type.Literal('embedding'),
+      index: count,
+      embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
+    }),
+  ),
+  model: text,
+  usage: closed({ prompt_tokens: count, total_tokens: count }),
+});
+
 export const GeneratedImages = closed({
   created: Type.Integer({ description: 'Unix seconds.' }),
   model: text,
@@ -262,6 +277,7 @@ export const answerSchemas = {
   CacheReport,
   TokenCount,
   InputCount,
+  Embeddings,
   GeneratedImages,
   SearchResults,
   Health,

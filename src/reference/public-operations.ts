@@ -17,6 +17,7 @@ import { requests } from './requests.ts';
 /** Descriptions of the tags. */
 export const publicTags = {
   Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
+  Embeddings: 'Turn texts into vectors, to find what is similar.',
   Images: 'Make and change images.',
   Search: 'Search the web.',
   Catalogue: 'The models that a key may use, and their prices.',
@@ -353,6 +354,21 @@ export const publicOperations = {
     errors: modelErrors,
     errorShape: 'messages',
   },
+  'POST /v1/embeddings': describeSale({
+    id: 'createEmbedding',
+    tag: 'Embeddings',
+    summary: 'Turn texts into vectors',
+    description:
+      'In OpenAI’s format. Equal requests are answered from the cache, unless a header says otherwise.',
+    body: {
+      content: json(requests.embeddings),
+      example: { model: 'text-embedding-3-small', input: 'A lighthouse at night' },
+    },
+    answer: {
+      description: 'The vectors, in the order of the texts.',
+      content: json(answers.Embeddings),
+    },
+  }),
   'POST /v1/images/generations': describeSale({
     id: 'createImage',
     tag: 'Images',

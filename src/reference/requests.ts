@@ -1,5 +1,6 @@
 // The schemas of requests, as the reference shows them.
 import { Type } from 'typebox';
+import { EmbeddingRequestSchema } from '../domain/embeddings/embedding-request.ts';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';
 import * as chat from '../formats/chat/schema.ts';
@@ -18,6 +19,7 @@ export const requests = {
   chat: chat.RequestSchema,
   messages: messages.requestSchema,
   count: countRequestSchema,
+  embeddings: EmbeddingRequestSchema,
   images: ImageRequestSchema,
   search: SearchRequestSchema,
 };

@@ -3,6 +3,7 @@ import type { ChargedPath } from '../terms/charged-endpoints.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { compactResponses } from '../formats/responses/compact.ts';
+import { embeddingEndpoint } from '../gateway/sales/embedding-sale.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import { searchEndpoint } from '../gateway/sales/search-sale.ts';
@@ -39,6 +40,7 @@ export const sales: (Options & Url)[] = [
   { url: '/v1/responses/compact', endpoint: modelEndpoint(compactResponses) },
   { url: '/v1/chat/completions', endpoint: modelEndpoint(clientFormats.chat) },
   { url: '/v1/messages', endpoint: modelEndpoint(clientFormats.messages) },
+  { url: '/v1/embeddings', endpoint: embeddingEndpoint },
   { url: '/v1/images/generations', endpoint: imageEndpoint, auth: 'images', heavy: true },
   { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
   { url: '/v1/web-search', endpoint: searchEndpoint },

@@ -31,7 +31,6 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
     '/v1/moderations',
     'There is no moderation: ask a chat model for a verdict, with a schema, by POST /v1/chat/completions.',
   ],
-  ['/v1/embeddings', 'No model here makes embeddings; GET /v1/models lists what there is.'],
   [
     '/v1/rerank',
     'No model here ranks documents: ask a chat model, with a schema, by POST /v1/chat/completions.',
@@ -79,6 +78,7 @@ const belowV1 = [
   '/chat/completions',
   '/messages',
   '/models',
+  '/embeddings',
   '/images',
   '/web-search',
   '/balance',

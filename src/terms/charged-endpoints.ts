@@ -4,7 +4,7 @@ type ChargedEndpoint = {
   /** In usage records, the history and the dashboard's filter. */
   readonly name: string;
   /** `gen_ai.operation.name` of OpenTelemetry's conventions. */
-  readonly operation: 'chat' | 'generate_content' | 'retrieval';
+  readonly operation: 'chat' | 'embeddings' | 'generate_content' | 'retrieval';
 };
 
 export const chargedEndpoints = {
@@ -12,6 +12,7 @@ export const chargedEndpoints = {
   '/v1/responses/compact': { name: 'responses', operation: 'chat' },
   '/v1/chat/completions': { name: 'chat', operation: 'chat' },
   '/v1/messages': { name: 'messages', operation: 'chat' },
+  '/v1/embeddings': { name: 'embeddings', operation: 'embeddings' },
   '/v1/images/generations': { name: 'images', operation: 'generate_content' },
   '/v1/images/edits': { name: 'images', operation: 'generate_content' },
   '/v1/web-search': { name: 'web-search', operation: 'retrieval' },

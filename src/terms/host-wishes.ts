@@ -1,3 +1,5 @@
+import type { EmbeddingPurpose } from './embedding.ts';
+
 /** What a host wants otherwise than OpenAI's. Each may be left out: nothing. */
 export type HostWishes = {
   /** Harmless fields that it refuses with an error; they are left out. */
@@ -24,4 +26,29 @@ export type HostWishes = {
   readonly reasoningIn?: 'reasoning' | 'content';
   /** Results of tools must be strings. */
   readonly stringResults?: true;
+  /** Embeddings; `cohere`: in Cohere's own form. */
+  readonly embeddings?: EmbeddingWishes | 'cohere';
+};
+
+/** What a host of embeddings wants otherwise than OpenAI. Each may be left out: nothing. */
+export type EmbeddingWishes = {
+  /** Inputs of one call. */
+  readonly itemsMax?: number;
+  /** Tokens of one call. */
+  readonly tokensMax?: number;
+  /** It takes tokens in place of texts. Left out: no. */
+  readonly takesTokens?: boolean;
+  /** Its name of `dimensions`. */
+  readonly sizeField?: string;
+  /** Its name of `encoding_format`; null: it has no such field. */
+  readonly encodingField?: string | null;
+  /** Its field for what the vectors are for. Left out: it has none. */
+  readonly purposes?: {
+    readonly field: string;
+    readonly words: Readonly<Record<EmbeddingPurpose, string | null>>;
+  };
+  /** Its vectors are base64 of signed bytes. */
+  readonly isInt8?: boolean;
+  /** Left out: true. */
+  readonly takesUser?: boolean;
 };

@@ -11,6 +11,7 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   responses: 'Responses',
   chat: 'Chat Completions',
   messages: 'Messages',
+  embeddings: 'Embeddings',
   images: 'Images',
   'web-search': 'Web search',
 };

@@ -112,6 +112,8 @@ test('the list contains every model in order', () => {
 function model(id: string, ownedBy: string, providers: readonly string[]): Model {
   return {
     id,
+    type: 'chat',
+    dimensions: null,
     displayName: id,
     ownedBy,
     createdAtSeconds: 0,

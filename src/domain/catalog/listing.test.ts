@@ -370,6 +370,8 @@ function model(
 ): Model {
   return {
     id,
+    type: 'chat',
+    dimensions: null,
     displayName: `The ${id}`,
     ownedBy: provider,
     createdAtSeconds: 1_700_000_000,

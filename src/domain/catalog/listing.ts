@@ -2,6 +2,7 @@
 // may see, with prices.
 import type { ImageModel } from '../../terms/image-model.ts';
 import { hasEnded } from '../../terms/retirement.ts';
+import type { ModelType } from '../../terms/model-type.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { searchModelId } from '../../terms/web-search.ts';
 import { usdFromPicos } from '../../lib/money.ts';
@@ -26,6 +27,13 @@ export type Viewer = Visibility & {
   /** Returns what the caller pays for a model, in millionths of the list price. */
   readonly multiplierPpmOf: (modelId: string) => number;
 };
+
+/** A chat model is of type `model`, as at Anthropic. */
+export type ListedType = Exclude<ModelType, 'chat'> | 'model' | 'image';
+
+export function listedType(type: ModelType): ListedType {
+  return type === 'chat' ? 'model' : type;
+}
 
 type ModelListEntry = ReturnType<typeof listEntry>;
 
@@ -64,7 +72,9 @@ export type Charging = {
  */
 export function listModels(catalog: Catalog, viewer: Visibility) {
   const data = [
-    ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model', viewer)),
+    ...visibleModels(catalog, viewer).map(({ id, model }) =>
+      listEntry(id, model, listedType(model.type), viewer),
+    ),
     ...visibleImageModels(catalog, viewer).map(({ id, model }) =>
       listEntry(id, model, 'image', viewer),
     ),
@@ -90,7 +100,12 @@ export function modelEntry(
   const model = catalog.resolve(name);
   if (!model) return imageModelEntry(catalog, viewer, name);
   if (!isVisible(catalog, viewer, model)) return null;
-  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model, 'model', viewer);
+  return listEntry(
+    catalog.aliases.get(name) === model ? name : model.id,
+    model,
+    listedType(model.type),
+    viewer,
+  );
 }
 
 function imageModelEntry(
@@ -181,12 +196,7 @@ function isVisibleImageModel(
   return model.price !== null && (viewer.mode === 'test' || images.liveRoutes(model).length > 0);
 }
 
-function listEntry(
-  id: string,
-  model: Model | ImageModel,
-  type: 'model' | 'image',
-  { nowMs }: Visibility,
-) {
+function listEntry(id: string, model: Model | ImageModel, type: ListedType, { nowMs }: Visibility) {
   const { deprecatedAtMs, retiresAtMs, successor } = model.retirement ?? {};
   return {
     id,

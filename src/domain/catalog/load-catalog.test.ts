@@ -187,6 +187,8 @@ describe('a new model', () => {
     ).resolve('acme/one')!;
     assert.deepEqual(model, {
       id: 'acme/one',
+      type: 'chat',
+      dimensions: null,
       displayName: 'acme/one',
       ownedBy: 'ollama',
       createdAtSeconds: Date.UTC(2026, 10, 10) / 1_000,

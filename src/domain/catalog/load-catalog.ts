@@ -1,6 +1,7 @@
-// Merges the built-in models (catalog/chat-models.json) with the configuration, which can add
-// models and override fields.
+// Merges the built-in models (catalog/chat-models.json, catalog/embedding-models.json) with the
+// configuration, which can add models and override fields.
 import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
+import embeddingModels from '../../../catalog/embedding-models.json' with { type: 'json' };
 import { formatsOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
@@ -10,7 +11,7 @@ import { nearestOf } from '../../lib/nearest.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
 import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
-import type { Model, Route } from './model.ts';
+import type { Dimensions, Model, Route } from './model.ts';
 import { resolveAliases } from './resolve-aliases.ts';
 import { checkSuccessors, readRetirement } from './read-retirement.ts';
 import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
@@ -64,8 +65,13 @@ export function loadCatalog(
   });
 }
 
+const builtInCatalog = {
+  as_of: chatModels.as_of,
+  models: [...chatModels.models, ...embeddingModels.models],
+} as unknown as BuiltInCatalog;
+
 export function readBuiltInCatalog(): BuiltInCatalog {
-  return chatModels as unknown as BuiltInCatalog;
+  return builtInCatalog;
 }
 
 /** A model's fields, merged from both sources. */
@@ -81,6 +87,7 @@ function joinEntries(config: Config, { models, as_of }: BuiltInCatalog): JoinedE
   const builtInIds = new Set(models.map(({ id }) => id));
   const overridden = models.map((builtIn) => {
     const override = config.models[builtIn.id];
+    checkType(config, builtIn, override);
     const fields = override ? overrideFields(builtIn, override) : builtIn;
     return {
       id: builtIn.id,
@@ -94,6 +101,14 @@ function joinEntries(config: Config, { models, as_of }: BuiltInCatalog): JoinedE
     ...overridden,
     ...added.map(([id, fields]) => joinNew(config, { id, fields, as_of, builtInIds })),
   ];
+}
+
+function checkType(config: Config, { id, type = 'chat' }: BuiltInModel, override?: ModelEntry) {
+  if (override?.type === undefined || override.type === type) return;
+  throw configFault(config, ['models', id, 'type'], {
+    problem: `is \`${type}\` for this built-in model; got \`${override.type}\``,
+    remedy: 'Remove it, or add a new model under another id.',
+  });
 }
 
 function joinNew(
@@ -139,13 +154,13 @@ function overrideFields(builtIn: ModelEntry, override: ModelEntry): ModelEntry {
 }
 
 function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEntry): Model {
-  const {
-    max_input_tokens: maxInputTokens = newModel.maxInputTokens,
-    max_output_tokens: maxOutputTokens = newModel.maxOutputTokens,
-  } = fields;
+  const { type = 'chat', max_input_tokens: maxInputTokens = newModel.maxInputTokens } = fields;
+  const maxOutputTokens =
+    type === 'chat' ? (fields.max_output_tokens ?? newModel.maxOutputTokens) : 0;
   const routes = toRoutes(config, fields.routes ?? []);
   return {
     id,
+    type,
     displayName: fields.display_name ?? id,
     ownedBy: fields.owned_by ?? routes[0]?.provider ?? id,
     createdAtSeconds: Date.parse(created) / 1_000,
@@ -154,6 +169,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     maxOutputTokens,
     supports: { thinking: false, streaming: true, vision: false, tools: true, ...fields.supports },
     routes,
+    dimensions: fields.dimensions ? readDimensions(fields.dimensions) : null,
     prices: readPrices(fields, isListPrice),
     toolPrices: fields.tool_prices ?? {},
     timeouts: fields.timeouts ?? {},
@@ -161,6 +177,14 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     passFields: new Set(fields.pass_fields),
     marksCache: fields.cache_marks ?? true,
   };
+}
+
+function readDimensions({
+  default: usual,
+  min = usual,
+  max = usual,
+}: NonNullable<ModelEntry['dimensions']>): Dimensions {
+  return { default: usual, min, max };
 }
 
 function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {

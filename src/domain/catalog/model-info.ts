@@ -1,4 +1,4 @@
-// A chat model in GET /v1/models/info: its limits, capabilities and prices.
+// A model priced by tokens in GET /v1/models/info: its limits, capabilities and prices.
 import { searchToolNames, type SearchToolName } from '../../terms/web-search.ts';
 import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
 import type { Model, PriceSet, PriceVersion, Route, TokenPrices } from './model.ts';
@@ -22,6 +22,7 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
   return {
     id,
     display_name: model.displayName,
+    ...(model.type !== 'chat' && { type: model.type, dimensions: model.dimensions }),
     context_window: model.contextTokens,
     // Some clients budget with it.
     max_input_tokens: model.contextTokens,

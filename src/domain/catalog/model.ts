@@ -1,14 +1,16 @@
 // A catalogue model as the rest of the gateway sees it.
 import type { UpstreamFormatName } from '../../terms/format-name.ts';
+import type { ModelType } from '../../terms/model-type.ts';
 import type { Retirement } from '../../terms/retirement.ts';
 import type { ServiceTier } from '../../canonical/service-tier.ts';
 import type { SearchToolName } from '../../terms/web-search.ts';
 import type { ModelTimeouts } from '../../config/timeouts.ts';
-import type { PicosPerToken } from '../../lib/money.ts';
+import type { Picos, PicosPerToken } from '../../lib/money.ts';
 import type { WeeklyHours } from './weekly-hours.ts';
 
 export type Model = {
   readonly id: string;
+  readonly type: ModelType;
   readonly displayName: string;
   readonly ownedBy: string;
   /** Unix seconds. */
@@ -25,6 +27,8 @@ export type Model = {
   };
   /** Ordered by rank; routes of the same rank in configured order. */
   readonly routes: readonly Route[];
+  /** The sizes of its vectors; null: unknown, or it makes none. */
+  readonly dimensions: Dimensions | null;
   /** Overrides of the providers' timeouts. */
   readonly timeouts: ModelTimeouts;
   /** Newest first. Empty when the price is unknown; the model never runs then. */
@@ -41,6 +45,9 @@ export type Model = {
   /** Prompts are marked for the provider's cache when their client cannot mark them. */
   readonly marksCache: boolean;
 };
+
+/** In numbers. `min` and `max` equal `default` for a model with one size. */
+export type Dimensions = { readonly default: number; readonly min: number; readonly max: number };
 
 export type Route = {
   /** The provider's name in the configuration. */
@@ -73,6 +80,11 @@ export type PriceVersion = PriceSet & {
   readonly isListPrice: boolean;
   /** Other prices, of a service tier or at some hours, each for the whole request. */
   readonly variants: readonly PriceVariant[];
+  /**
+   * Of a unit that the model's type sells beside tokens: a search, a character or a second. Left out:
+   * none.
+   */
+  readonly unit?: Picos;
 };
 
 export type PriceSet = {

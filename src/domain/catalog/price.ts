@@ -149,6 +149,7 @@ export function listPrices(
     ...version,
     ...scaleSet(version, factor),
     variants: version.variants.map((variant) => ({ ...variant, ...scaleSet(variant, factor) })),
+    ...(version.unit !== undefined && { unit: scaleUp(version.unit, factor) }),
   };
 }
 

@@ -51,12 +51,18 @@ function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): Pr
   ];
 }
 
-/** Returns the buckets with an explicit price of 0, at any time, in any tier and for any length. */
-export function freePricesOf(entry: Priced): string[] {
+/**
+ * Returns the buckets with an explicit price of 0, at any time, in any tier and for any length. Only
+ * chat models have output.
+ */
+export function freePricesOf(entry: Priced & Pick<ModelEntry, 'type'>): string[] {
   const prices = pricesOf(entry)
     .flatMap(priceSetsOf)
     .flatMap((set) => [set, ...(set.tiers ?? [])]);
-  return tokenBuckets.filter((bucket) => prices.some((price) => price[bucket] === 0));
+  const isChat = (entry.type ?? 'chat') === 'chat';
+  return tokenBuckets.filter(
+    (bucket) => (isChat || bucket !== 'output') && prices.some((price) => price[bucket] === 0),
+  );
 }
 
 /** Returns the tools with an explicit price of 0 per call. */

@@ -2,22 +2,32 @@
 // before a forbidden one.
 import { accountFrozen, ApiError, quoted } from '../../canonical/errors.ts';
 import { searchModelId } from '../../terms/web-search.ts';
-import { listModels } from '../../domain/catalog/listing.ts';
+import { modelTypes, type ModelType } from '../../terms/model-type.ts';
+import { listedType, listModels, type ListedType } from '../../domain/catalog/listing.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { nearestModelId } from '../../domain/catalog/nearest-model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { Gateway } from '../gateway.ts';
 import { modelNotFound } from '../routing/route.ts';
 
-/** Throws ApiError `model_not_found`. */
-export function findModel(gateway: Gateway, key: ApiKey, name: string): Model {
+/** Throws ApiError `model_not_found`, which names the endpoint of a model of another type. */
+export function findModel(
+  gateway: Gateway,
+  key: ApiKey,
+  name: string,
+  type: ModelType = 'chat',
+): Model {
   const { catalog } = gateway.hosts;
   const model = catalog.resolve(name);
-  if (model) return model;
-  if (!catalog.images.resolve(name)) throw unknownModel(gateway, { key, name, type: 'model' });
+  if (model?.type === type) return model;
+  const isImage = !model && catalog.images.resolve(name) !== null;
+  if (!model && !isImage) throw unknownModel(gateway, { key, name, type: listedType(type) });
+  const { makes, path } = model
+    ? modelTypes[model.type]
+    : { makes: 'makes images', path: '/v1/images/generations' };
   throw new ApiError(
     'model_not_found',
-    `The model ${quoted(name)} makes images: send a prompt to POST /v1/images/generations. GET /v1/models lists the chat models.`,
+    `The model ${quoted(name)} ${makes}: use POST ${path}. GET /v1/models lists the models with their types.`,
     { param: 'model' },
   );
 }
@@ -29,7 +39,7 @@ export function unknownModel(
     key: { mode, models },
     name,
     type,
-  }: { readonly key: ApiKey; readonly name: string; readonly type: 'model' | 'image' },
+  }: { readonly key: ApiKey; readonly name: string; readonly type: ListedType },
 ): ApiError {
   const { data } = listModels(catalog, { mode, models, nowMs: clock.nowMs() });
   const ids = data.flatMap((entry) => (entry.type === type ? [entry.id] : []));

@@ -1,5 +1,6 @@
 // Classifies an upstream's answer by its head and body: an answer, a stream, or a kind of failure.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
 import type { UpstreamReply } from './upstream-call.ts';
@@ -50,6 +51,9 @@ export function planBody(
   return { kind: 'collect', bytesMax: answerBytesMax };
 }
 
+/** Bedrock's answers of some models count their tokens only here. */
+const bedrockCount = 'x-amzn-bedrock-input-token-count';
+
 /** Some hosts begin JSON with a byte order mark. */
 const bom = Buffer.from('\uFEFF');
 
@@ -71,7 +75,9 @@ export function readBody(
     const message = errorMessage(body) ?? noStream;
     if (message !== null) failure = makeFailure('unreadable', message);
   }
-  return failure ? { kind: 'failure', failure, body, requestSent: true } : { kind: 'answer', body };
+  if (failure) return { kind: 'failure', failure, body, requestSent: true };
+  const inputTokens = readTokenCount(Number(first(head.headers[bedrockCount]) ?? NaN));
+  return { kind: 'answer', body, ...(inputTokens !== null && { inputTokens }) };
 }
 
 /**

@@ -66,7 +66,12 @@ export type UpstreamReply<Stream extends boolean = boolean> = AnswerTo<Stream> |
 /** A stream for a call that asked for one, else a whole answer. */
 export type AnswerTo<Stream extends boolean> = Stream extends true ? StreamedAnswer : WholeAnswer;
 
-type WholeAnswer = { readonly kind: 'answer'; readonly body: unknown };
+type WholeAnswer = {
+  readonly kind: 'answer';
+  readonly body: unknown;
+  /** As a header counts them; left out: none does. */
+  readonly inputTokens?: number;
+};
 
 type StreamedAnswer = {
   readonly kind: 'stream';

@@ -71,7 +71,7 @@ function readImages(
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
   const headers = retirementHeaders(model.retirement);
   const { body, prompt } = request;
-  const asked = { modelId: model.id, provider, route, headers, body, prompt };
+  const asked = { modelId: model.id, provider, route, headers, body, prompt: () => prompt };
   return saleOfUnits(asked, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;

@@ -34,7 +34,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
       route,
       headers: {},
       body: incoming.body as JsonObject,
-      prompt: asked.query,
+      prompt: () => asked.query,
     },
     () => {
       const factor = priceFactorFor(gateway, key, searchModelId);

@@ -1,11 +1,17 @@
-// Sells by the unit: images, searches and the like. The most that all units can cost is held,
+// Sells by the unit: images, searches, input tokens and the like. The most that all units can cost is held,
 // delivered units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
+import {
+  roundUpToMicro,
+  zeroMicros,
+  type Micros,
+  type Picos,
+  type PicosPerToken,
+} from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
@@ -20,7 +26,7 @@ type Unit = {
   readonly one: string;
   readonly many: string;
   /** The quantity that the books count; null: they have the price only. */
-  readonly counted: 'image' | 'search' | null;
+  readonly counted: 'image' | 'search' | 'token' | null;
 };
 
 export type UnitsForSale = {
@@ -41,7 +47,11 @@ export type UnitsForSale = {
 type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 
 /** The price of a unit, and of the request in addition to its units. */
-export type UnitPrice = Price & { readonly request?: Price };
+export type UnitPrice = Price & {
+  readonly request?: Price;
+  /** Stored with the charge; left out: it has one price. */
+  readonly version?: string;
+};
 
 export type Delivery = (Delivered | { readonly kind: 'failed'; readonly error: ApiError }) & {
   /** What the operator pays for units that may have been made and that nobody gets. */
@@ -56,6 +66,8 @@ type Delivered = {
   readonly kind: 'delivered';
   readonly count: number;
   readonly price: UnitPrice;
+  /** The provider counted nothing, so the count is ours; left out: it did. */
+  readonly isEstimate?: boolean;
   readonly provider: string;
   /** Number of calls to providers. */
   readonly calls: number;
@@ -85,7 +97,11 @@ type UnitsOffer = {
 
 type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
   /** For traces. */
-  readonly prompt: string;
+  readonly prompt: () => string;
+  /** Tokens that it will probably use of its key's limit a minute; left out: none. */
+  readonly tokens?: number;
+  /** True when the cache is used unless a header says otherwise; left out: false. */
+  readonly isCachedUnasked?: boolean;
 };
 
 /**
@@ -93,15 +109,15 @@ type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'bod
  * that delivers it.
  */
 export function saleOfUnits(
-  { prompt, ...facts }: UnitsAsked,
+  { prompt, tokens = 0, isCachedUnasked = false, ...facts }: UnitsAsked,
   offerTo: (accepted: Accepted) => UnitsOffer,
 ): Sale {
   return {
     ...facts,
-    content: { asked: () => promptOnly(prompt), answerFormat: null },
+    content: { asked: () => promptOnly(prompt()), answerFormat: null },
     stream: false,
-    isCachedUnasked: false,
-    estimate: () => ({ tokens: 0, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
+    isCachedUnasked,
+    estimate: () => ({ tokens, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
   };
 }
 
@@ -130,7 +146,7 @@ function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
           affordable === 0
             ? ` Not even one ${one} would fit.`
             : ` Up to ${affordable} ${many} would fit${fewer}.`,
-        details: { [`affordable_${many}`]: affordable },
+        details: { [`affordable_${many.replaceAll(' ', '_')}`]: affordable },
       });
     },
     runsToEnd: false,
@@ -217,23 +233,22 @@ function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
   };
 }
 
-function billOf(
-  sold: Sold,
-  { count, price, provider, calls }: Pick<Delivered, 'count' | 'price' | 'provider' | 'calls'>,
-): Bill {
+type Billed = Pick<Delivered, 'count' | 'price' | 'isEstimate' | 'provider' | 'calls'>;
+
+function billOf(sold: Sold, { count, price, isEstimate = false, provider, calls }: Billed): Bill {
   const { units, sale } = sold;
-  const { endpoint, modelName, unit } = units;
-  const { terms, costMicros, upstreamCostMicros } = priceOf(units, price, count);
+  const { endpoint, modelName } = units;
+  const { terms, quantities, costMicros, upstreamCostMicros } = priceOf(units, price, count);
   const record = {
     modelId: sale.modelId,
     modelName,
     endpoint,
     provider,
-    usage: noUsage,
-    webSearches: unit.counted === 'search' ? count : 0,
-    images: unit.counted === 'image' ? count : 0,
-    usageSource: 'upstream',
-    priceVersion: '0',
+    usage: quantities.usage,
+    webSearches: quantities.searches,
+    images: quantities.images,
+    usageSource: isEstimate ? 'estimate' : 'upstream',
+    priceVersion: price.version ?? '0',
     streamed: false,
     attempts: calls,
     firstByteMs: null,
@@ -247,18 +262,24 @@ function billOf(
 function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: number) {
   const termsOf = (side: keyof Price) => {
     const request = price.request?.[side] ?? 0n;
-    return counted
-      ? { ...noPrices, [counted]: price[side], request }
-      : { ...noPrices, request: request + price[side] * BigInt(count) };
+    if (counted === null) return { ...noPrices, request: request + price[side] * BigInt(count) };
+    return counted === 'token'
+      ? { ...noPrices, input: Number(price[side]) as PicosPerToken, request }
+      : { ...noPrices, [counted]: price[side], request };
   };
   const terms = { list: termsOf('listPicos'), upstream: termsOf('upstreamPicos') };
   const quantities = {
-    usage: noUsage,
+    usage: counted === 'token' ? { ...noUsage, inputTokens: count } : noUsage,
     searches: counted === 'search' ? count : 0,
     images: counted === 'image' ? count : 0,
   };
   const cost = (prices: UnitPrices) => costOf(prices, quantities);
-  return { terms, costMicros: cost(terms.list), upstreamCostMicros: cost(terms.upstream) };
+  return {
+    terms,
+    quantities,
+    costMicros: cost(terms.list),
+    upstreamCostMicros: cost(terms.upstream),
+  };
 }
 
 const picosPerMicro = 1_000_000n;

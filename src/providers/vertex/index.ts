@@ -1,7 +1,7 @@
 // Google Vertex AI: Gemini in its own format, Claude in Anthropic's (`rawPredict`), and the models of
 // other vendors in Chat, all below a project and a location.
 // https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest
-import type { ForwardableHeaders, HttpProviderKind, ProviderPlace } from '../provider.ts';
+import type { ForwardableHeaders, HttpProviderKind } from '../provider.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { readFailure } from '../google/failure.ts';
 import type { InputCount, UpstreamTarget } from '../../formats/format.ts';
@@ -11,6 +11,7 @@ import { inputCount } from '../../formats/messages/count-tokens.ts';
 import { unofferedTier } from '../../formats/service-tiers.ts';
 import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
+import { locationOf, modelPath } from './paths.ts';
 
 const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16', takesStrict: false };
 
@@ -89,18 +90,4 @@ function tierHeaders(tier: UpstreamTarget['tier']): Readonly<Record<string, stri
 function betasOf(client: ForwardableHeaders): Readonly<Record<string, string>> {
   const betas = allowedBetas(client['anthropic-beta'], cloudBetas.vertex);
   return betas === '' ? {} : { 'anthropic-beta': betas };
-}
-
-function modelPath(
-  version: string,
-  publisher: string,
-  model: string,
-  place: ProviderPlace,
-): string {
-  return `/${version}${locationOf(place)}/publishers/${publisher}/models/${encodeURIComponent(model)}`;
-}
-
-/** An express key belongs to a project and names none. */
-function locationOf({ project, region }: ProviderPlace): string {
-  return project === null ? '' : `/projects/${project}/locations/${region ?? 'global'}`;
 }

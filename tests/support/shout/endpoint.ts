@@ -26,7 +26,7 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
     route: provider,
     headers: {},
     body: body as JsonObject,
-    prompt: text,
+    prompt: () => text,
   };
   return saleOfUnits(facts, () => {
     const factor = priceFactorFor(gateway, key, modelId);

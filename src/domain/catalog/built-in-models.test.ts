@@ -1,4 +1,4 @@
-// Checks the data in catalog/chat-models.json: every entry is complete and plausible, and no known
+// Checks the data in catalog/chat-models.json and catalog/embedding-models.json: every entry is complete and plausible, and no known
 // fact is missing or changed.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -38,12 +38,14 @@ describe('every built-in model', () => {
         context_tokens = 0,
         max_input_tokens = 0,
         max_output_tokens = 0,
+        type = 'chat',
       } = entry;
       assert(display_name && owned_by && created);
       assert(['release', 'release-month', 'first-listed'].includes(created_is));
       assert(created <= catalog.as_of && created >= '2020-01-01', `created ${created}`);
       assert(max_input_tokens > 0 && max_input_tokens <= context_tokens);
-      assert(max_output_tokens > 0 && max_output_tokens <= context_tokens);
+      if (type === 'chat') assert(max_output_tokens > 0 && max_output_tokens <= context_tokens);
+      else assert(entry.dimensions && entry.max_output_tokens === undefined);
       assert.deepEqual(Object.keys(entry.supports ?? {}), [
         'thinking',
         'streaming',
@@ -63,7 +65,10 @@ describe('every built-in model', () => {
         .flatMap(priceSetsOf)
         .flatMap((price) => [price, ...(price.tiers ?? [])]);
       assert(prices.length > 0);
-      for (const price of prices) checkPrices(price);
+      for (const price of prices) {
+        if (entry.type === 'embedding') assert(price.input > 0 && price.output === 0);
+        else checkPrices(price);
+      }
     });
   }
 });

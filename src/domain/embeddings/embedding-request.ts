@@ -1,0 +1,102 @@
+// Parses a request for embeddings, in OpenAI's form. `input_type` is Cohere's and Voyage's.
+import { Type, type Static } from 'typebox';
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { EmbeddingEncoding, EmbeddingInput, EmbeddingPurpose } from '../../terms/embedding.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { compileSchema } from '../../lib/schema.ts';
+
+/** As at OpenAI. */
+export const inputsMax = 2_048;
+
+/** The words of Cohere, Voyage and OpenAI's clients for them. */
+const purposes: Readonly<Record<string, EmbeddingPurpose>> = {
+  query: 'query',
+  search_query: 'query',
+  document: 'document',
+  search_document: 'document',
+  classification: 'classification',
+  clustering: 'clustering',
+};
+
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+const token = Type.Integer({ minimum: 0, maximum: 10_000_000 });
+
+export const EmbeddingRequestSchema = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  input: Type.Union([
+    Type.String(),
+    Type.Array(Type.String()),
+    Type.Array(token),
+    Type.Array(Type.Array(token)),
+  ]),
+  dimensions: orNull(Type.Integer({ minimum: 1 })),
+  encoding_format: orNull(Type.Enum(['float', 'base64'])),
+  input_type: orNull(Type.Enum(Object.keys(purposes))),
+  user: orNull(Type.String()),
+});
+
+const { input: _, ...otherFields } = EmbeddingRequestSchema.properties;
+const findProblem = compileSchema(Type.Object(otherFields));
+const knownFields = new Set(Object.keys(EmbeddingRequestSchema.properties));
+
+export type EmbeddingRequest = {
+  readonly body: JsonObject;
+  readonly model: string;
+  /** From 1 to `inputsMax`, none of them empty. */
+  readonly inputs: readonly EmbeddingInput[];
+  readonly dimensions: number | null;
+  readonly encoding: EmbeddingEncoding;
+  readonly purpose: EmbeddingPurpose | null;
+  readonly user: string | null;
+  /** Fields that are left out. */
+  readonly ignored: readonly string[];
+};
+
+/** Throws ApiError `invalid_request` that names the field. */
+export function parseEmbeddingRequest(body: unknown): EmbeddingRequest {
+  const problem = findProblem(body);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  const fields = body as Static<typeof EmbeddingRequestSchema>;
+  return {
+    body: fields,
+    model: fields.model,
+    inputs: readInputs(fields.input),
+    dimensions: fields.dimensions ?? null,
+    encoding: fields.encoding_format ?? 'float',
+    purpose: purposes[fields.input_type ?? ''] ?? null,
+    user: fields.user ?? null,
+    ignored: Object.keys(fields).filter((name) => !knownFields.has(name)),
+  };
+}
+
+function readInputs(input: unknown): readonly EmbeddingInput[] {
+  const isList = Array.isArray(input) && typeof input[0] !== 'number';
+  const inputs: readonly unknown[] = isList ? input : [input];
+  if (inputs.length === 0 || inputs.length > inputsMax)
+    throw invalidRequest(
+      'input',
+      `input must have 1 to ${inputsMax} entries; got ${inputs.length}. Send the others in further requests.`,
+    );
+  for (const [index, one] of inputs.entries())
+    checkInput(one, isList ? `input[${index}]` : 'input');
+  return inputs.map((one) =>
+    typeof one === 'string' ? one.toWellFormed() : one,
+  ) as EmbeddingInput[];
+}
+
+function checkInput(input: unknown, path: string): void {
+  if (typeof input === 'string' || Array.isArray(input)) {
+    if (input.length === 0) throw invalidRequest('input', `${path} must not be empty`);
+    if (typeof input === 'string' || input.every(isToken)) return;
+  }
+  throw invalidRequest(
+    'input',
+    `${path} must be a text, or a list of tokens (whole numbers); nothing else can be embedded`,
+  );
+}
+
+function isToken(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 10_000_000;
+}

@@ -1,0 +1,48 @@
+// Which host makes embeddings in which form.
+import type { ChatKindName } from '../../terms/provider-kind.ts';
+import type { EmbeddingWishes } from '../../terms/host-wishes.ts';
+import { bedrockHost } from './bedrock.ts';
+import { cohere } from './cohere.ts';
+import { gemini, vertexContent, vertexPredict } from './gemini.ts';
+import type { EmbeddingHost } from './host.ts';
+import { openAi, openAiForm } from './openai.ts';
+
+type HostQuery = {
+  readonly kind: ChatKindName;
+  readonly upstreamModel: string;
+  readonly wishes: EmbeddingWishes | 'cohere' | undefined;
+};
+
+/** Returns null when it makes none of that model. */
+export function embeddingHostOf({ kind, upstreamModel, wishes }: HostQuery): EmbeddingHost | null {
+  switch (kind) {
+    case 'openai':
+      return openAi;
+    case 'azure':
+      return azure;
+    case 'openai-compatible':
+      return wishes === 'cohere' ? cohere : openAiForm(wishes ?? {});
+    case 'google':
+      return gemini;
+    case 'vertex':
+      return upstreamModel.startsWith('gemini-embedding-2') ? vertexContent : vertexPredict;
+    case 'bedrock':
+      return bedrockHost(upstreamModel);
+    case 'anthropic':
+      return null;
+  }
+}
+
+const azure: EmbeddingHost = {
+  ...openAi,
+  write(job) {
+    const { body } = openAi.write(job);
+    const { apiVersion } = job.place;
+    if (apiVersion === null) return { path: '/openai/v1/embeddings', body };
+    const deployment = encodeURIComponent(job.upstreamModel);
+    return {
+      path: `/openai/deployments/${deployment}/embeddings?api-version=${apiVersion}`,
+      body,
+    };
+  },
+};

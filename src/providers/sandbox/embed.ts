@@ -1,0 +1,83 @@
+// The sandbox as an embedding model. Texts that share words have similar vectors, so that a search in
+// a test finds what it should.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { EmbeddingInput } from '../../terms/embedding.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
+import type { Vector } from '../embeddings/vectors.ts';
+import { normalise } from '../embeddings/vectors.ts';
+import { numberReader, readDirectiveLines } from './directive-lines.ts';
+import { failureWithStatus, refusal } from './failures.ts';
+
+type SandboxEmbedding = {
+  readonly inputs: readonly EmbeddingInput[];
+  readonly dimensions: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+};
+
+type SandboxEmbedded =
+  | { readonly kind: 'embedded'; readonly vectors: readonly Vector[]; readonly tokens: number }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+
+/** The directives of the first input count for all. */
+export async function embedInSandbox(job: SandboxEmbedding): Promise<SandboxEmbedded> {
+  const { inputs, dimensions, signal, clock } = job;
+  const read = readDirectiveLines(textOf(inputs[0]!), {
+    none: { delayMs: 0, status: null as number | null },
+    readers: {
+      delay_ms: numberReader('delayMs', 0, 600_000),
+      status: numberReader('status', 400, 599),
+    },
+  });
+  if (read.kind === 'malformed') return { kind: 'failure', failure: refusal(read.message) };
+  const { delayMs, status } = read.directives;
+  if (delayMs > 0) await clock.sleep(delayMs, signal);
+  if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
+  return {
+    kind: 'embedded',
+    vectors: inputs.map((input) => vectorOf(input, dimensions)),
+    tokens: inputs.reduce<number>((sum, input) => sum + tokensOf(input), 0),
+  };
+}
+
+function textOf(input: EmbeddingInput): string {
+  return typeof input === 'string' ? input : '';
+}
+
+function tokensOf(input: EmbeddingInput): number {
+  return typeof input === 'string' ? tokensFromBytes(utf8Length(input)) : input.length;
+}
+
+/** Each word moves this many numbers of the vector. */
+const movesPerWord = 8;
+
+function vectorOf(input: EmbeddingInput, dimensions: number): Vector {
+  const words =
+    typeof input === 'string' ? (input.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [input]) : input;
+  const floats: number[] = Array.from({ length: dimensions }, () => 0);
+  for (const word of words) {
+    let hash = hashOf(String(word));
+    for (let move = 0; move < movesPerWord; move++) {
+      hash = scramble(hash + move + 1);
+      floats[(hash >>> 1) % dimensions]! += hash & 1 ? 1 : -1;
+    }
+  }
+  // Opposite moves may leave nothing.
+  if (!floats.some(Boolean)) floats[0] = 1;
+  return normalise({ floats });
+}
+
+/** FNV-1a, which is the same on every machine. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < word.length; index++)
+    hash = Math.imul(hash ^ word.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}
+
+function scramble(value: number): number {
+  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

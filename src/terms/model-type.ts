@@ -1,0 +1,17 @@
+// What a model of the catalogue does, and which endpoint sells it. Image models have a catalogue of
+// their own.
+
+type ModelTypeFacts = {
+  /** What it makes, after "The model 'x'". */
+  readonly makes: string;
+  readonly path: string;
+};
+
+export const modelTypes = {
+  chat: { makes: 'answers conversations', path: '/v1/chat/completions' },
+  embedding: { makes: 'makes embeddings', path: '/v1/embeddings' },
+} as const satisfies Readonly<Record<string, ModelTypeFacts>>;
+
+export type ModelType = keyof typeof modelTypes;
+
+export const modelTypeNames = Object.keys(modelTypes) as readonly ModelType[];
