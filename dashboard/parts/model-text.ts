@@ -1,11 +1,19 @@
 // Display names and prices of models.
-import type { ImageModelEntry, ImagePrices } from '../../src/management/contract/models.ts';
+import type {
+  ImageModelEntry,
+  ImagePrices,
+  OtherModel,
+} from '../../src/management/contract/models.ts';
 import { usdText } from './money-text.ts';
 
 export const imageModeNames: Readonly<Record<ImageModelEntry['mode'], string>> = {
   'text-to-image': 'Text to image',
   edit: 'Edit one image',
   reference: 'From reference images',
+};
+
+export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
+  embedding: 'Embeddings',
 };
 
 /** `low`, `1K` */

@@ -90,6 +90,7 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
   return {
     id: model.id,
     display_name: model.displayName,
+    ...(model.type !== 'chat' && { type: model.type }),
     live: live.length > 0,
     routes: live.map((route) => route.provider),
     max_input_tokens: model.maxInputTokens,
@@ -145,7 +146,7 @@ function imageRow({
 function describeProblem({ id, type, problem, providers }: CatalogProblem) {
   if (problem === 'no-route')
     return { id, problem: `no provider of it is switched on (${providers.join(', ')})` };
-  return { id, problem: `no price${type === 'chat' ? ' in effect' : ''}: it never runs` };
+  return { id, problem: `no price${type === 'image' ? '' : ' in effect'}: it never runs` };
 }
 
 function describeEnd({ id, retiresAtMs, successor }: EndingModel) {

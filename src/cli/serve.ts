@@ -191,5 +191,7 @@ function laterStart(accountId: string): string[] {
 }
 
 function exampleModel({ catalog }: App): string {
-  return catalog.resolve('gpt-6-luna')?.id ?? catalog.list()[0]!.id;
+  return (
+    catalog.resolve('gpt-6-luna')?.id ?? catalog.list().find(({ type }) => type === 'chat')!.id
+  );
 }

@@ -122,17 +122,19 @@ const chargedWishes = [idempotencyKey, cacheWish, tags];
 const modelWishes = [...chargedWishes, commentsWish];
 
 type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 'body'> & {
+  /** Default: those that every sale has. */
+  readonly errors?: readonly ErrorCode[];
   readonly answer: Pick<Answer, 'description' | 'content'>;
 };
 
 /** Describes an endpoint that sells, with the headers and errors that all of them have. */
-export function describeSale({ answer, ...operation }: SaleOperation): Operation {
+export function describeSale({ answer, errors = charged, ...operation }: SaleOperation): Operation {
   return {
     ...operation,
     access: 'key',
     parameters: chargedWishes,
     answers: { 200: { headers: chargedHeaders, ...answer } },
-    errors: charged,
+    errors,
   };
 }
 
@@ -358,6 +360,7 @@ export const publicOperations = {
     id: 'createEmbedding',
     tag: 'Embeddings',
     summary: 'Turn texts into vectors',
+    errors: modelErrors,
     description:
       'In OpenAI’s format. Equal requests are answered from the cache, unless a header says otherwise.',
     body: {

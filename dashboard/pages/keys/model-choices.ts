@@ -1,5 +1,6 @@
 // The catalogue as options of the model picker.
 import type { Output } from '../../api/client.ts';
+import { otherTypeNames } from '../../parts/model-text.ts';
 
 export type ModelChoice = {
   readonly id: string;
@@ -33,10 +34,16 @@ export function modelChoices(
   ];
 }
 
-function choicesOf({ chat, images, web_search: search }: Catalogue): readonly ModelChoice[] {
+function choicesOf({
+  chat,
+  images,
+  others,
+  web_search: search,
+}: Catalogue): readonly ModelChoice[] {
   return [
     ...chat.map((model) => choiceOf(model, 'Text')),
     ...images.map((model) => choiceOf(model, 'Images')),
+    ...others.map((model) => choiceOf(model, otherTypeNames[model.type])),
     {
       id: search.id,
       group: 'Tools',
@@ -48,7 +55,7 @@ function choicesOf({ chat, images, web_search: search }: Catalogue): readonly Mo
 }
 
 function choiceOf(
-  model: Catalogue['chat'][number] | Catalogue['images'][number],
+  model: Catalogue['chat' | 'images' | 'others'][number],
   group: string,
 ): ModelChoice {
   const { id, name, vendor, aliases, is_live: isLive } = model;

@@ -31,7 +31,7 @@ const orderNames = [
 /** Filters of the models. Abilities, price and order apply to language models only. */
 export function FilterBar({ catalogue, view, setView }: Props) {
   const isChat = view.tab === 'chat';
-  const shown = isChat ? catalogue.chat : catalogue.images;
+  const shown = catalogue[view.tab];
   const vendors = [...new Set(shown.map(({ vendor }) => vendor))].map((vendor) => ({
     value: vendor,
     label: vendorName(vendor),

@@ -3,8 +3,10 @@ import { Badge, Code, Group, SimpleGrid, Stack, Table, Text, Title } from '@mant
 import { IconMessages } from '@tabler/icons-react';
 import type {
   ChatModel,
+  AnyModel as Model,
   ImageModelEntry,
   MeasuredModel,
+  OtherModel,
   ModelPrice,
   PriceSet,
   TokenPrices,
@@ -17,7 +19,13 @@ import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { EndBadge } from '../../parts/end-badge.tsx';
 import { Fact } from '../../parts/fact.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
-import { imageUsd, imageModeNames, tierName, vendorName } from '../../parts/model-text.ts';
+import {
+  imageUsd,
+  imageModeNames,
+  otherTypeNames,
+  tierName,
+  vendorName,
+} from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
@@ -26,8 +34,7 @@ import { firstTokenText, speedText, uptimeText, type Measurements } from './meas
 import { abilities, hasAbility } from './model-filters.ts';
 import { NotLive, PriceBadge } from './model-name.tsx';
 import { codeLines } from './one-line.ts';
-
-type Model = ChatModel | ImageModelEntry;
+import { sizesText } from './other-models.tsx';
 
 /** A null `model` closes the drawer. */
 export function ModelDrawer({
@@ -73,7 +80,13 @@ function Details({ model, measured }: DetailsProps) {
           </Group>
         )}
       </Stack>
-      {isChat ? <ChatFacts model={model} /> : <ImageFacts model={model} />}
+      {isChat ? (
+        <ChatFacts model={model} />
+      ) : 'type' in model ? (
+        <OtherFacts model={model} />
+      ) : (
+        <ImageFacts model={model} />
+      )}
       {measured && <MeasuredFacts measured={measured} />}
       <section>
         <Title order={3} mb="xs">
@@ -84,7 +97,7 @@ function Details({ model, measured }: DetailsProps) {
           Set the environment variable TOLLGATE_KEY to your key.
         </Text>
       </section>
-      {canTry && (isChat || model.input_images.min === 0) && (
+      {canTry && (isChat || ('input_images' in model && model.input_images.min === 0)) && (
         <div>
           <ButtonLink
             to="/playground"
@@ -123,7 +136,7 @@ function MeasuredFacts({ measured }: { readonly measured: MeasuredModel }) {
 }
 
 function ChatFacts({ model }: { readonly model: ChatModel }) {
-  const { price, scheduled_prices: scheduled, web_search_micros: searchMicros } = model;
+  const { web_search_micros: searchMicros } = model;
   return (
     <>
       <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
@@ -142,6 +155,43 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
           ))}
         {model.abilities.streaming && <Badge color="gray">Streaming</Badge>}
       </Group>
+      <Prices model={model} />
+      {searchMicros !== null && (
+        <Text size="sm">
+          Each web search that the model runs costs {imageUsd(searchMicros)}{' '}
+          <Text span inherit c="dimmed">
+            {' '}
+            in addition to its tokens.{' '}
+          </Text>
+        </Text>
+      )}
+    </>
+  );
+}
+
+function OtherFacts({ model }: { readonly model: OtherModel }) {
+  return (
+    <>
+      <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
+        <Fact name="Vendor">{vendorName(model.vendor)}</Fact>
+        <Fact name="Released">{dayText(model.created_at)}</Fact>
+        <Fact name="Type">{otherTypeNames[model.type]}</Fact>
+        <Fact name="Input">up to {countText(model.max_input_tokens)} tokens</Fact>
+        {model.dimensions && <Fact name="Dimensions">{sizesText(model.dimensions)}</Fact>}
+      </SimpleGrid>
+      <Prices model={model} />
+    </>
+  );
+}
+
+/** The prices of today, and those that are scheduled. */
+function Prices({
+  model: { price, scheduled_prices: scheduled },
+}: {
+  readonly model: Pick<ChatModel, 'price' | 'scheduled_prices'>;
+}) {
+  return (
+    <>
       <section>
         <Title order={3}>Prices</Title>
         <Text size="sm" c="dimmed" mb="xs">
@@ -161,15 +211,6 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
           <PriceTables price={later} />
         </section>
       ))}
-      {searchMicros !== null && (
-        <Text size="sm">
-          Each web search that the model runs costs {imageUsd(searchMicros)}{' '}
-          <Text span inherit c="dimmed">
-            {' '}
-            in addition to its tokens.{' '}
-          </Text>
-        </Text>
-      )}
     </>
   );
 }
@@ -181,6 +222,11 @@ const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] 
   ['Cache write, 1 hour', 'cache_write_1h_micros'],
   ['Output', 'output_micros'],
 ];
+
+/** A model that writes nothing has one price. */
+function rowsOf({ base }: PriceSet) {
+  return base.output_micros === 0 && base.input_micros > 0 ? priceRows.slice(0, 1) : priceRows;
+}
 
 /** The prices of the standard tier, then those of other tiers and hours. */
 function PriceTables({ price }: { readonly price: ModelPrice }) {
@@ -235,7 +281,7 @@ function PriceTable({ price, label }: { readonly price: PriceSet; readonly label
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {priceRows.map(([name, field]) => (
+          {rowsOf(price).map(([name, field]) => (
             <Table.Tr key={field}>
               <Table.Th scope="row" fw={400}>
                 {name}

@@ -1,5 +1,5 @@
 // Filters and orders the models of the catalogue. Pure functions.
-import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
+import type { AnyModel, ChatModel } from '../../../src/management/contract/models.ts';
 
 export const abilities = ['vision', 'thinking', 'tools', 'search'] as const;
 export type Ability = (typeof abilities)[number];
@@ -23,14 +23,14 @@ export type ModelFilters = {
 /** The page's state in the address: filters, order, tab and the open model. */
 export type View = ModelFilters & {
   readonly order: Order;
-  readonly tab: 'chat' | 'images';
+  readonly tab: 'chat' | 'images' | 'others';
   readonly open: string | null;
   /** Ids of the models that are selected for the comparison. */
   readonly compared: readonly string[];
   readonly isComparing: boolean;
 };
 
-type Named = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor' | 'aliases' | 'is_live'>;
+type Named = Pick<AnyModel, 'id' | 'name' | 'vendor' | 'aliases' | 'is_live'>;
 
 export function matches({ text, vendor, onlyLive }: ModelFilters, model: Named): boolean {
   if (vendor !== '' && model.vendor !== vendor) return false;

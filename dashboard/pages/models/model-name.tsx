@@ -1,5 +1,5 @@
 import { Badge, Box, Group, Tooltip } from '@mantine/core';
-import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
+import type { AnyModel } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { CutText } from '../../parts/cut-text.tsx';
@@ -7,7 +7,7 @@ import { EndBadge } from '../../parts/end-badge.tsx';
 import { curlLine } from './one-line.ts';
 
 type Model = Pick<
-  ChatModel | ImageModelEntry,
+  AnyModel,
   'id' | 'name' | 'is_live' | 'retires_at' | 'successor' | 'multiplier_ppm'
 >;
 
@@ -27,7 +27,7 @@ export function ModelName({ model }: { readonly model: Model }) {
 }
 
 /** Copies a request to the model. Needs a column of its own: the name's column is already a button. */
-export function CopyCode({ model }: { readonly model: ChatModel | ImageModelEntry }) {
+export function CopyCode({ model }: { readonly model: AnyModel }) {
   const { public_url: baseUrl } = useSession().features;
   return <CopyButton text={curlLine(model, baseUrl)} label={`Copy a request to ${model.name}`} />;
 }

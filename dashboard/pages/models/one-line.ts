@@ -1,7 +1,9 @@
 // A request to a model in one line, for pasting.
-import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
-
-type Model = ChatModel | ImageModelEntry;
+import type {
+  AnyModel as Model,
+  ChatModel,
+  OtherModel,
+} from '../../../src/management/contract/models.ts';
 
 /** The line for a shell, with the key in the environment variable TOLLGATE_KEY. */
 export function curlLine(model: Model, baseUrl: string): string {
@@ -31,9 +33,17 @@ export function codeLines(model: Model, baseUrl: string) {
 
 function requestTo(model: Model): readonly [path: string, body: object] {
   if (isChat(model)) return ['/v1/responses', { model: model.id, input: 'Hello!' }];
+  if ('type' in model) {
+    const [path, body] = otherRequests[model.type];
+    return [path, { model: model.id, ...body }];
+  }
   const images = model.input_images.min > 0 && { images: ['https://example.com/photo.jpg'] };
   return ['/v1/images/generations', { model: model.id, prompt: 'A lighthouse', ...images }];
 }
+
+const otherRequests: Readonly<Record<OtherModel['type'], readonly [path: string, body: object]>> = {
+  embedding: ['/v1/embeddings', { input: 'A lighthouse' }],
+};
 
 function isChat(model: Model): model is ChatModel {
   return 'context_tokens' in model;

@@ -28,6 +28,7 @@ import {
   type View,
 } from './model-filters.ts';
 import { ModelDrawer } from './model-drawer.tsx';
+import { OtherModels } from './other-models.tsx';
 import { WebSearchPanel } from './web-search-panel.tsx';
 
 export function Page() {
@@ -53,8 +54,9 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
     view.order,
   );
   const images = catalogue.images.filter((model) => matches(view, model));
-  const opened =
-    [...catalogue.chat, ...catalogue.images].find(({ id }) => id === view.open) ?? null;
+  const others = catalogue.others.filter((model) => matches(view, model));
+  const all = [...catalogue.chat, ...catalogue.images, ...catalogue.others];
+  const opened = all.find(({ id }) => id === view.open) ?? null;
   const open = (id: string) => setView({ open: id }, { push: true });
   const compared = view.compared.flatMap(
     (id) => catalogue.chat.find((each) => each.id === id) ?? [],
@@ -71,7 +73,7 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
     <>
       <Tabs
         value={view.tab}
-        onChange={(tab) => setView({ tab: tab === 'images' ? 'images' : undefined })}
+        onChange={(tab) => setView({ tab: tab === 'chat' ? undefined : (tab ?? undefined) })}
         keepMounted={false}
       >
         <Tabs.List aria-label="Model types" mb="md">
@@ -80,6 +82,9 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
           </Tabs.Tab>
           <Tabs.Tab value="images" rightSection={<Count shown={images.length} />}>
             Image models
+          </Tabs.Tab>
+          <Tabs.Tab value="others" rightSection={<Count shown={others.length} />}>
+            Other models
           </Tabs.Tab>
         </Tabs.List>
         <FilterBar catalogue={catalogue} view={view} setView={setView} />
@@ -112,6 +117,15 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
           <Text size="sm" c="dimmed" mt="xs">
             List prices are of {dayText(catalogue.as_of.images)}, unless the operator has set
             others.
+          </Text>
+        </Tabs.Panel>
+        <Tabs.Panel value="others">
+          <Panel flush>
+            <OtherModels models={others} onOpen={open} empty={empty} />
+          </Panel>
+          <Text size="sm" c="dimmed" mt="xs">
+            US dollars per million input tokens. List prices are of {dayText(catalogue.as_of.chat)},
+            unless the operator has set others.
           </Text>
         </Tabs.Panel>
       </Tabs>
@@ -150,7 +164,7 @@ function readView(search: Search): View {
   const requested = (search.ability ?? '').split(',');
   const max = Number(search.max);
   return {
-    tab: search.tab === 'images' ? 'images' : 'chat',
+    tab: search.tab === 'images' || search.tab === 'others' ? search.tab : 'chat',
     text: search.q ?? '',
     vendor: search.vendor ?? '',
     abilities: abilities.filter((ability): ability is Ability => requested.includes(ability)),

@@ -188,7 +188,9 @@ function ModelSelect({
 }) {
   const catalogue = useApi('GET /accounts/:account/models', {}).data;
   const names = new Map(
-    [...(catalogue?.chat ?? []), ...(catalogue?.images ?? [])].map(({ id, name }) => [id, name]),
+    (catalogue ? [...catalogue.chat, ...catalogue.images, ...catalogue.others] : []).map(
+      ({ id, name }) => [id, name],
+    ),
   );
   if (catalogue) names.set(catalogue.web_search.id, 'Web search');
   if (value !== null && !names.has(value)) names.set(value, value);

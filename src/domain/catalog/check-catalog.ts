@@ -1,4 +1,5 @@
 // Finds models that cannot run.
+import type { ModelType } from '../../terms/model-type.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
@@ -13,7 +14,7 @@ export type EndingModel = {
 export type CatalogProblem = {
   readonly id: string;
   readonly name: string;
-  readonly type: 'chat' | 'image';
+  readonly type: ModelType | 'image';
   /**
    * Without a current price a model never runs; without an enabled route it runs only for test
    * keys.
@@ -45,8 +46,8 @@ export function checkCatalog(
     ...catalog
       .list()
       .flatMap((model) => [
-        ...(hasPrice(model) ? [] : [problemOf(model, 'chat', 'no-price')]),
-        ...(catalog.liveRoutes(model).length > 0 ? [] : [problemOf(model, 'chat', 'no-route')]),
+        ...(hasPrice(model) ? [] : [problemOf(model, model.type, 'no-price')]),
+        ...(catalog.liveRoutes(model).length > 0 ? [] : [problemOf(model, model.type, 'no-route')]),
       ]),
     ...catalog.images
       .list()

@@ -1,4 +1,5 @@
 // The models that an account can call, and its prices.
+import { modelTypeNames } from '../../terms/model-type.ts';
 import { Type } from 'typebox';
 import { imageFamilies, imageModes, type ImageTier } from '../../terms/image-model.ts';
 import { serviceTiers } from '../../canonical/service-tier.ts';
@@ -63,6 +64,22 @@ export const ChatModel = closed({
   web_search_micros: orNull(Type.Number()),
 });
 export type ChatModel = Output<typeof ChatModel>;
+
+const otherTypes = modelTypeNames.filter((type) => type !== 'chat');
+
+/** A model that does not answer conversations. */
+export const OtherModel = closed({
+  ...Listed.properties,
+  type: Type.Enum(otherTypes),
+  max_input_tokens: Type.Integer({ description: 'Of each text.' }),
+  dimensions: orNull(
+    closed({ default: Type.Integer(), min: Type.Integer(), max: Type.Integer() }),
+    'null: unknown, or it makes no vectors.',
+  ),
+  price: orNull(ModelPrice, 'null: none is in effect yet, and it does not run.'),
+  scheduled_prices: Type.Array(ModelPrice),
+});
+export type OtherModel = Output<typeof OtherModel>;
 
 /** By quality or resolution, in microdollars with fractions. */
 const MicrosByTier = closed({
@@ -132,11 +149,14 @@ export const ImageModelEntry = closed({
 });
 export type ImageModelEntry = Output<typeof ImageModelEntry>;
 
+export type AnyModel = ChatModel | ImageModelEntry | OtherModel;
+
 export const ModelCatalogue = closed({
   /** The days of the built-in prices, `YYYY-MM-DD`. */
   as_of: closed({ chat: Type.String(), images: Type.String() }),
   chat: Type.Array(ChatModel),
   images: Type.Array(ImageModelEntry),
+  others: Type.Array(OtherModel),
   /** Highest prices of a web search by any provider: for ten results, and for any number. In microdollars, with fractions; null: not sold. */
   web_search: closed({
     id: Type.String(),
@@ -163,6 +183,7 @@ export type MeasuredModel = Output<typeof MeasuredModel>;
 export const PricedModel = Type.Union([
   closed({ type: Type.Literal('chat'), ...ChatModel.properties }),
   closed({ type: Type.Literal('image'), ...ImageModelEntry.properties }),
+  OtherModel,
 ]);
 
 export const modelsEndpoints = {

@@ -1,4 +1,5 @@
 // The state of the service: providers, catalogue and configuration.
+import { modelTypeNames } from '../../terms/model-type.ts';
 import { Type } from 'typebox';
 import { closed, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
@@ -52,7 +53,7 @@ export type CatalogueRoute = Output<typeof CatalogueRoute>;
 export const CatalogueModel = closed({
   id: Type.String(),
   name: Type.String(),
-  type: Type.Enum(['chat', 'image']),
+  type: Type.Enum([...modelTypeNames, 'image']),
   problems: Type.Array(CatalogueProblem),
   routes: Type.Array(CatalogueRoute, { description: 'In the order that they are tried.' }),
   aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),

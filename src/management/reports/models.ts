@@ -35,10 +35,11 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
 
   'GET /admin/v1/models': async ({ context, query }) => {
     if (query.account !== undefined) await requireAccount(context.database, query.account);
-    const { chat, images } = describeCatalogue(await viewFor(context, query.account));
+    const { chat, images, others } = describeCatalogue(await viewFor(context, query.account));
     return [
       ...chat.map((model) => ({ type: 'chat' as const, ...model })),
       ...images.map((model) => ({ type: 'image' as const, ...model })),
+      ...others,
     ];
   },
 
@@ -128,10 +129,14 @@ export type CatalogueView = {
 export function describeCatalogue(view: CatalogueView): Contract.ModelCatalogue {
   const { catalog, config, isSearchLive } = view;
   const { usual, most } = shownSearchPrices(config, factorOf(view, searchModelId));
+  const models = catalog.list();
   return {
     as_of: { chat: readBuiltInCatalog().as_of, images: readBuiltInImageCatalog().as_of },
-    chat: catalog.list().map((model) => describeChatModel(view, model)),
+    chat: models.flatMap((model) =>
+      model.type === 'chat' ? [describeChatModel(view, model)] : [],
+    ),
     images: catalog.images.list().map((model) => describeImageModel(view, model)),
+    others: models.flatMap((model) => describeOtherModel(view, model) ?? []),
     web_search: {
       id: searchModelId,
       price_micros: usual && microsOf(usual.listPicos),
@@ -142,19 +147,38 @@ export function describeCatalogue(view: CatalogueView): Contract.ModelCatalogue 
 }
 
 function describeChatModel(view: CatalogueView, model: Model): Contract.ChatModel {
-  const { catalog, nowMs } = view;
-  const factor = factorOf(view, model.id);
-  const price = priceAt(model, nowMs);
-  const later = model.prices.filter(({ effectiveFromMs }) => effectiveFromMs > nowMs).toReversed();
   return {
-    ...listed(view, model, catalog),
+    ...listed(view, model, view.catalog),
     context_tokens: model.contextTokens,
     max_input_tokens: model.maxInputTokens,
     max_output_tokens: model.maxOutputTokens,
     abilities: model.supports,
+    ...describePrices(view, model),
+    web_search_micros: searchMicrosOf(view, model, factorOf(view, model.id)),
+  };
+}
+
+/** Returns null for a chat model. */
+function describeOtherModel(view: CatalogueView, model: Model): Contract.OtherModel | null {
+  const { type, maxInputTokens, dimensions } = model;
+  if (type === 'chat') return null;
+  return {
+    ...listed(view, model, view.catalog),
+    type,
+    max_input_tokens: maxInputTokens,
+    dimensions,
+    ...describePrices(view, model),
+  };
+}
+
+function describePrices(view: CatalogueView, model: Model) {
+  const { nowMs } = view;
+  const factor = factorOf(view, model.id);
+  const price = priceAt(model, nowMs);
+  const later = model.prices.filter(({ effectiveFromMs }) => effectiveFromMs > nowMs).toReversed();
+  return {
     price: price && describePrice(price, factor),
     scheduled_prices: later.map((version) => describePrice(version, factor)),
-    web_search_micros: searchMicrosOf(view, model, factor),
   };
 }
 

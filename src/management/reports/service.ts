@@ -70,7 +70,7 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
     const data: CatalogueModel[] = [
       ...catalog.list().map((model) => ({
         ...common(model),
-        type: 'chat' as const,
+        type: model.type,
         ...chatPrices(model, { markup: config.pricing.markup, nowMs }),
         context_tokens: model.contextTokens,
         max_output_tokens: model.maxOutputTokens,

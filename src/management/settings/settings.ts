@@ -77,7 +77,8 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
           .filter((route) => route.provider === name)
           .map(({ upstreamModel }) => ({ model, upstreamModel })),
       );
-    const model = body.model ?? sold[0]?.upstreamModel ?? null;
+    const answers = sold.find(({ model: { type } }) => type === 'chat');
+    const model = body.model ?? answers?.upstreamModel ?? null;
     const { clock, hosts } = context.gateway;
     const parts = { upstreams: hosts.upstreams, clock };
     const { steps, models, usages } = await testProvider(parts, { name, provider, model });

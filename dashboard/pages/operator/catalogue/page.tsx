@@ -297,7 +297,7 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
     },
     {
       title: 'Cost, in / out',
-      value: ({ cost }) => cost?.output_micros,
+      value: ({ cost }) => cost?.output_micros || cost?.input_micros,
       align: 'right',
       render: (model) =>
         model.type === 'image' ? (
@@ -312,23 +312,24 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
     },
     {
       title: 'Price, in / out',
-      value: ({ price }) => price?.output_micros,
+      value: ({ price }) => price?.output_micros || price?.input_micros,
       align: 'right',
       render: (model) =>
         model.type === 'image' ? imagePriceText(model, markup) : <InOut prices={model.price} />,
     },
     {
       title: 'Margin',
-      value: ({ price, cost }) =>
-        price && cost && price.output_micros > 0
-          ? 1 - cost.output_micros / price.output_micros
-          : null,
+      value: ({ price, cost }) => {
+        const bucket = price?.output_micros ? 'output_micros' : 'input_micros';
+        return price?.[bucket] && cost ? 1 - cost[bucket] / price[bucket] : null;
+      },
       align: 'right',
       render: ({ price, cost }) => {
-        const [input, output] = (['input_micros', 'output_micros'] as const).map((bucket) =>
-          marginText(price?.[bucket], cost?.[bucket]),
-        );
-        return input === output ? output : `${input} / ${output}`;
+        const input = marginText(price?.input_micros, cost?.input_micros);
+        const output = marginText(price?.output_micros, cost?.output_micros);
+        // Models that write nothing have no price of output.
+        const isOne = input === output || price?.output_micros === 0;
+        return isOne ? input : `${input} / ${output}`;
       },
     },
     {
@@ -361,9 +362,9 @@ function Name({
     <>
       <Group gap={6}>
         <CutText fw={500} text={name} />
-        {type === 'image' && (
-          <Badge size="sm" color="gray">
-            Image
+        {type !== 'chat' && (
+          <Badge size="sm" color="gray" tt="capitalize">
+            {type}
           </Badge>
         )}
         {isOwn && <Badge size="sm">Own price</Badge>}

@@ -1,0 +1,72 @@
+// Models that do not answer conversations, such as embedding models.
+import type { ReactNode } from 'react';
+import type { OtherModel } from '../../../src/management/contract/models.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { otherTypeNames, vendorName } from '../../parts/model-text.ts';
+import { Money } from '../../parts/money.tsx';
+import { countText, shortCountText } from '../../parts/number-text.ts';
+import { CopyCode, ModelName } from './model-name.tsx';
+
+type Props = {
+  readonly models: readonly OtherModel[];
+  readonly onOpen: (id: string) => void;
+  readonly empty: ReactNode;
+};
+
+export function OtherModels({ models, onOpen, empty }: Props) {
+  return (
+    <DataTable
+      label="Other models"
+      rows={models}
+      columns={columns}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => onOpen(id)}
+      empty={empty}
+    />
+  );
+}
+
+/** `1,536`, or `128 to 3,072`. */
+export function sizesText(dimensions: OtherModel['dimensions']): string {
+  if (!dimensions) return '–';
+  const { min, max } = dimensions;
+  return min === max ? countText(max) : `${countText(min)} to ${countText(max)}`;
+}
+
+const columns: readonly Column<OtherModel>[] = [
+  {
+    title: 'Model',
+    value: ({ name }) => name,
+    phone: 'title',
+    render: (model) => <ModelName model={model} />,
+  },
+  { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
+  {
+    title: 'Vendor',
+    value: ({ vendor }) => vendorName(vendor),
+    render: ({ vendor }) => vendorName(vendor),
+  },
+  {
+    title: 'Type',
+    value: ({ type }) => otherTypeNames[type],
+    render: ({ type }) => otherTypeNames[type],
+  },
+  {
+    title: 'Max input',
+    value: ({ max_input_tokens: tokens }) => tokens,
+    align: 'right',
+    render: ({ max_input_tokens: tokens }) => shortCountText(tokens),
+  },
+  {
+    title: 'Dimensions',
+    value: ({ dimensions }) => dimensions?.max,
+    align: 'right',
+    render: ({ dimensions }) => sizesText(dimensions),
+  },
+  {
+    title: 'Input price',
+    value: ({ price }) => price?.base.input_micros,
+    align: 'right',
+    render: ({ price }) => (price ? <Money micros={price.base.input_micros} /> : 'No price'),
+  },
+];

@@ -1,0 +1,476 @@
+// `POST /v1/embeddings` over real HTTP, with local servers in place of the hosts: answers, charges and
+// refusals.
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, test } from 'node:test';
+import OpenAI from 'openai';
+import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { answerJson, answerStatus, thenReset, type Script } from '../support/upstream.ts';
+
+const path = '/v1/embeddings';
+const openAiPath = '/v1/embeddings';
+const secondPath = '/second/v1/embeddings';
+/** Dollars a million tokens, so a token costs one microdollar. */
+const price = { input: 1, output: 0 };
+
+const gateway = await startGateway(
+  (upstream) => {
+    const at = (place: string) => ({ base_url: upstream.url + place, api_key: upstreamKey });
+    return {
+      providers: {
+        second: { kind: 'openai-compatible', ...at('/second/v1') },
+        cohere: at('/cohere/compatibility/v1'),
+        voyage: at('/voyage/v1'),
+        mistral: at('/mistral/v1'),
+        bedrock: { ...at(''), region: 'us-east-1' },
+        perplexity: at('/perplexity'),
+      },
+      models: {
+        two: {
+          type: 'embedding',
+          routes: [
+            { provider: 'openai', model: 'first-host' },
+            { provider: 'second', model: 'second-host' },
+          ],
+          dimensions: { default: 3, min: 1, max: 4 },
+          max_input_tokens: 100,
+          prices: price,
+        },
+        fixed: {
+          type: 'embedding',
+          routes: [{ provider: 'second', model: 'fixed' }],
+          dimensions: { default: 3 },
+          prices: price,
+        },
+        'embed-v4.0': { routes: [{ provider: 'cohere', model: 'embed-v4.0' }], prices: price },
+        'gemini-embedding-001': { prices: price },
+        'mistral-embed': { prices: price },
+        'pplx-embed-v1-0.6b': { prices: price },
+        'nova-2-multimodal-embeddings': { prices: price },
+      },
+    };
+  },
+  { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
+after(() => gateway.stop());
+const { upstream } = gateway;
+
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+type Made = Awaited<ReturnType<typeof newKey>>;
+
+const ask = ({ key }: Pick<Made, 'key'>, body: object, headers: Record<string, string> = {}) =>
+  gateway.post(path, { key, body: { model: 'two', ...body }, headers });
+/** Not from the cache: equal requests of other tests must not answer this one. */
+const uncached = { 'x-service-cache': 'false' };
+
+type Embeddings = {
+  readonly data: readonly { readonly index: number; readonly embedding: number[] | string }[];
+  readonly model: string;
+  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number };
+};
+const vectorsOf = (reply: Reply) => {
+  assert.equal(reply.status, 200, reply.text);
+  const { data } = reply.json<Embeddings>();
+  assert.deepEqual(
+    data.map(({ index }) => index),
+    data.map((_, index) => index),
+  );
+  return data.map(({ embedding }) => embedding);
+};
+const chargedMicros = async ({ account }: Made) =>
+  1_000_000 - (await gateway.balance(account)).availableMicros;
+const bodyOf = ({ body }: { readonly body: unknown }) => body as Record<string, unknown>;
+
+/** The first number of each vector is the length of its text. `encode`: in the form asked for. */
+function openAiHost({ size = 3, encode = (floats: number[]): unknown => floats } = {}): Script {
+  return (response, request) => {
+    const { input } = bodyOf(request) as { input: readonly (string | number[])[] };
+    const data = input.map((text, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encode([text.length, ...Array.from({ length: size - 1 }, () => 0.5)]),
+    }));
+    const tokens = input.reduce((sum, text) => sum + text.length, 0);
+    // In another order than asked for.
+    const usage = { prompt_tokens: tokens, total_tokens: tokens };
+    return answerJson({ object: 'list', data: data.toReversed(), usage })(response, request);
+  };
+}
+const base64Of = (floats: number[]) =>
+  Buffer.from(new Float32Array(floats).buffer).toString('base64');
+
+beforeEach(() => {
+  upstream.on(openAiPath, openAiHost());
+  upstream.on(secondPath, openAiHost());
+});
+
+test('a text becomes a vector, charged by the tokens that the host counts', async () => {
+  const made = await newKey();
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    ask(made, { input: 'hello', dimensions: 3, user: 'ada', input_type: 'query', unknown: 1 }),
+  );
+  assert.deepEqual(vectorsOf(reply), [[5, 0.5, 0.5]]);
+  const { model, usage } = reply.json<Embeddings>();
+  assert.deepEqual([model, usage], ['two', { prompt_tokens: 5, total_tokens: 5 }]);
+  assert.equal(reply.costMicros, 5);
+  assert.equal(await chargedMicros(made), 5);
+  const { user, ...sent } = bodyOf(asked[0]!);
+  assert.deepEqual(sent, {
+    model: 'first-host',
+    input: ['hello'],
+    dimensions: 3,
+    encoding_format: 'float',
+  });
+  assert.match(String(user), /^[\w-]{43}$/);
+  assert.equal(reply.headers['x-service-ignored'], 'unknown, input_type');
+  const [record] = await gateway.usage(made.key);
+  assert.deepEqual(
+    [record!['model_id'], record!['input_tokens'], record!['output_tokens']],
+    ['two', 5, 0],
+  );
+});
+
+describe('the encoding asked for is the encoding sent, whatever the host gives', () => {
+  const vector = [5, 0.5, 0.5];
+  for (const [host, encode] of [
+    ['floats', (floats: number[]): unknown => floats],
+    ['base64', base64Of],
+  ] as const) {
+    test(`OpenAI's SDK, which asks for base64 unasked, reads a host of ${host}`, async () => {
+      upstream.on(openAiPath, openAiHost({ encode }));
+      const { key } = await newKey();
+      const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+      const { data } = await client.embeddings.create({ model: 'two', input: 'hello' });
+      assert.deepEqual([...data[0]!.embedding], vector);
+    });
+
+    test(`a client that asks for floats gets them of a host of ${host}`, async () => {
+      upstream.on(openAiPath, openAiHost({ encode }));
+      const reply = await ask(await newKey(), { input: 'hello', encoding_format: 'float' });
+      assert.deepEqual(vectorsOf(reply), [vector]);
+    });
+
+    test(`a client that asks for base64 gets it of a host of ${host}`, async () => {
+      upstream.on(openAiPath, openAiHost({ encode }));
+      const reply = await ask(await newKey(), { input: 'hello', encoding_format: 'base64' });
+      assert.deepEqual(vectorsOf(reply), [base64Of(vector)]);
+    });
+  }
+});
+
+describe('inputs beyond what a host takes', () => {
+  const cohere: Script = (response, request) => {
+    const { texts } = bodyOf(request) as { texts: string[] };
+    return answerJson({
+      embeddings: { float: texts.map((text) => [Number(text), 1]) },
+      meta: { billed_units: { input_tokens: texts.length } },
+    })(response, request);
+  };
+
+  test('are split into calls, answered in order, and charged once', async () => {
+    upstream.on('/v2/embed', cohere);
+    const made = await newKey();
+    const input = Array.from({ length: 250 }, (_, index) => String(index));
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      ask(made, { model: 'embed-v4.0', input, input_type: 'search_query' }),
+    );
+    assert.deepEqual(
+      vectorsOf(reply).map((vector) => vector[0]),
+      input.map(Number),
+    );
+    const sizes = asked.map((request) => (bodyOf(request)['texts'] as string[]).length);
+    assert.deepEqual(sizes.toSorted(), [58, 96, 96]);
+    assert.equal(bodyOf(asked[0]!)['input_type'], 'search_query');
+    assert.equal(await chargedMicros(made), 250);
+    assert.equal((await gateway.usage(made.key)).length, 1);
+  });
+
+  test('cost the account nothing when one call fails; the others are the operator’s loss', async () => {
+    let calls = 0;
+    upstream.on('/v2/embed', (response, request) =>
+      (++calls === 3 ? answerStatus(500) : cohere)(response, request),
+    );
+    const made = await newKey();
+    const input = Array.from({ length: 250 }, (_, index) => String(index));
+    const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
+    assert.equal(reply.status, 502, reply.text);
+    assert.equal(await chargedMicros(made), 0);
+    const losses = await gateway.lossesOf(reply.requestId);
+    assert.ok([154, 192].includes(losses[0]!), String(losses));
+  });
+
+  test('more than 2,048 are refused', async () => {
+    const input = Array.from({ length: 2_049 }, () => 'x');
+    const reply = await ask(await newKey(), { input });
+    assert.deepEqual([reply.status, reply.error.param], [400, 'input']);
+  });
+});
+
+describe('a host that fails or lies', () => {
+  const second = [[5, 0.5, 0.5]];
+  const faults: Readonly<Record<string, { readonly script: Script; readonly lost: number }>> = {
+    'answers 500': { script: answerStatus(500), lost: 0 },
+    'cuts its answer': {
+      script: thenReset('{"data":[', { headers: { 'content-type': 'application/json' } }),
+      lost: 2,
+    },
+    'answers no JSON': { script: answerJson('hello'), lost: 2 },
+    'answers too few vectors': { script: answerJson({ data: [] }), lost: 2 },
+    'answers a hole': {
+      script: answerJson({ data: [{ index: 1, embedding: [1] }] }),
+      lost: 2,
+    },
+    'answers text in a vector': {
+      script: answerJson({ data: [{ index: 0, embedding: ['1', null] }] }),
+      lost: 2,
+    },
+    'answers base64 that is no floats': {
+      script: answerJson({ data: [{ index: 0, embedding: '!!!' }] }),
+      lost: 2,
+    },
+    'answers NaN in base64': { script: openAiHost({ encode: () => base64Of([NaN, 1]) }), lost: 2 },
+    'answers shorter vectors than were asked for': { script: openAiHost({ size: 2 }), lost: 2 },
+  };
+  for (const [fault, { script, lost }] of Object.entries(faults)) {
+    test(`${fault}: another host of the model answers`, async () => {
+      upstream.on(openAiPath, script);
+      const made = await newKey();
+      const reply = await ask(made, { input: 'hello', dimensions: 3 }, uncached);
+      assert.deepEqual(vectorsOf(reply), second);
+      assert.equal(await chargedMicros(made), 5);
+      assert.equal(
+        (await gateway.lossesOf(reply.requestId)).reduce((sum, one) => sum + one, 0),
+        lost,
+      );
+    });
+
+    test(`${fault}, as the last host: free of charge`, async () => {
+      for (const each of [openAiPath, secondPath]) upstream.on(each, script);
+      const made = await newKey();
+      const reply = await ask(made, { input: 'hello', dimensions: 3 }, uncached);
+      assert.ok(reply.status >= 500, reply.text);
+      assert.equal(await chargedMicros(made), 0);
+      assert.deepEqual(await gateway.usage(made.key), []);
+    });
+  }
+
+  test('counts more than the text can have: the excess is a loss', async () => {
+    const usage = { prompt_tokens: 1_000, total_tokens: 1_000 };
+    upstream.on(openAiPath, answerJson({ data: [{ index: 0, embedding: [1] }], usage }));
+    const made = await newKey();
+    const reply = await ask(made, { input: 'hello' }, uncached);
+    const { prompt_tokens: charged } = reply.json<Embeddings>().usage;
+    assert.ok(charged < 50, String(charged));
+    assert.equal(await chargedMicros(made), charged);
+    assert.deepEqual(await gateway.lossesOf(reply.requestId), [1_000 - charged]);
+  });
+
+  test('counts nothing: our own count is charged', async () => {
+    upstream.on(
+      '/v1beta/models/gemini-embedding-001:batchEmbedContents',
+      answerJson({ embeddings: [{ values: [3, 4] }] }),
+    );
+    const made = await newKey();
+    const body = {
+      model: 'gemini-embedding-001',
+      input: 'a text of 8 tokens, about',
+      dimensions: 128,
+    };
+    const reply = await ask(made, body, uncached);
+    // Shorter than asked for.
+    assert.equal(reply.status, 502, reply.text);
+    const whole = await ask(made, { ...body, dimensions: undefined }, uncached);
+    assert.deepEqual(vectorsOf(whole), [[3, 4]]);
+    assert.equal(whole.costMicros, 7);
+  });
+
+  test('refuses the request: its words are passed on, and no other host is asked', async () => {
+    upstream.on(openAiPath, answerStatus(400, { body: { error: { message: 'too many tokens' } } }));
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { input: 'hello' }, uncached),
+    );
+    assert.equal(reply.status, 400);
+    assert.match(reply.error.message, /too many tokens/);
+    assert.equal(asked.length, 1);
+  });
+});
+
+describe('vectors of another size than the host’s', () => {
+  test('are cut and normalised for a model with several sizes', async () => {
+    upstream.on(openAiPath, openAiHost({ size: 4 }));
+    const reply = await ask(await newKey(), { input: 'hell', dimensions: 1 }, uncached);
+    assert.deepEqual(vectorsOf(reply), [[1]]);
+  });
+
+  test('are refused for a model with one size', async () => {
+    const reply = await ask(await newKey(), { model: 'fixed', input: 'x', dimensions: 2 });
+    assert.deepEqual([reply.status, reply.error.param], [400, 'dimensions']);
+  });
+
+  test('come normalised from Gemini, which leaves them as long as they are', async () => {
+    upstream.on(
+      '/v1beta/models/gemini-embedding-001:batchEmbedContents',
+      answerJson({ embeddings: [{ values: Array.from({ length: 256 }, () => 0.5) }] }),
+    );
+    const body = { model: 'gemini-embedding-001', input: 'x', dimensions: 256 };
+    const [vector] = vectorsOf(await ask(await newKey(), body, uncached)) as number[][];
+    assert.ok(Math.abs(Math.hypot(...vector!) - 1) < 1e-9);
+  });
+});
+
+describe('hosts with words of their own', () => {
+  test('Voyage gets its purpose and its name of the size', async () => {
+    upstream.on('/voyage/v1/embeddings', openAiHost({ size: 256 }));
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), {
+        model: 'voyage-4',
+        input: ['x'],
+        dimensions: 256,
+        input_type: 'document',
+        user: 'ada',
+      }),
+    );
+    assert.equal(vectorsOf(reply).length, 1);
+    assert.deepEqual(bodyOf(asked[0]!), {
+      model: 'voyage-4',
+      input: ['x'],
+      output_dimension: 256,
+      input_type: 'document',
+    });
+    assert.equal(reply.headers['x-service-ignored'], 'user');
+  });
+
+  test('Mistral gets 32 texts a call', async () => {
+    upstream.on('/mistral/v1/embeddings', openAiHost());
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { model: 'mistral-embed', input: Array.from({ length: 33 }, () => 'x') }),
+    );
+    assert.equal(vectorsOf(reply).length, 33);
+    assert.equal(asked.length, 2);
+  });
+
+  test('Perplexity’s bytes become numbers', async () => {
+    const encode = () => Buffer.from(new Int8Array([3, -4])).toString('base64');
+    upstream.on('/perplexity/v1/embeddings', openAiHost({ encode }));
+    upstream.on('/perplexity/embeddings', openAiHost({ encode }));
+    const reply = await ask(await newKey(), { model: 'pplx-embed-v1-0.6b', input: 'x' }, uncached);
+    assert.deepEqual(vectorsOf(reply), [[0.6, -0.8]]);
+  });
+
+  test('Bedrock counts in a header', async () => {
+    upstream.on('/model/amazon.nova-2-multimodal-embeddings-v1%3A0/invoke', (response) => {
+      response.setHeader('x-amzn-bedrock-input-token-count', '7');
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ embeddings: [{ embedding: [1, 2] }] }));
+    });
+    const made = await newKey();
+    const reply = await ask(made, {
+      model: 'nova-2-multimodal-embeddings',
+      input: 'a longer text than that',
+    });
+    assert.deepEqual(vectorsOf(reply), [[1, 2]]);
+    assert.equal(reply.costMicros, 7);
+  });
+});
+
+describe('the same request again', () => {
+  test('is answered from the cache without being asked for, unless a header refuses it', async () => {
+    const made = await newKey();
+    const first = await ask(made, { input: 'the same' });
+    const again = await ask(made, { input: 'the same' });
+    assert.deepEqual([again.headers['x-service-cache'], again.text], ['hit', first.text]);
+    assert.equal(again.costMicros, 0);
+    const fresh = await ask(made, { input: 'the same' }, uncached);
+    assert.equal(fresh.costMicros, 8);
+    assert.equal(await chargedMicros(made), 16);
+  });
+
+  test('with its Idempotency-Key is free, also when two come at once', async () => {
+    const made = await newKey();
+    const headers = { 'idempotency-key': 'one', ...uncached };
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => ask(made, { input: 'once' }, headers)),
+    );
+    for (const reply of replies) assert.deepEqual(vectorsOf(reply), [[4, 0.5, 0.5]]);
+    assert.equal(await chargedMicros(made), 4);
+  });
+});
+
+describe('a request that cannot be sold', () => {
+  test('is refused with what would fit when the balance is too small', async () => {
+    const made = await newKey({ creditUsd: 0.00001 });
+    const reply = await ask(made, { input: 'a text that costs more than ten tokens '.repeat(10) });
+    assert.deepEqual([reply.status, reply.error.code], [402, 'insufficient_balance']);
+    const { details } = reply.json<{ error: { details: Record<string, number> } }>().error;
+    assert.equal(details['affordable_input_tokens'], 10);
+  });
+
+  const refusals: Readonly<Record<string, readonly [body: object, status: number, words: RegExp]>> =
+    {
+      'a chat model': [{ model: 'gpt-6-luna', input: 'x' }, 404, /answers conversations/],
+      'an image model': [{ model: 'flux-2', input: 'x' }, 404, /makes images/],
+      'no such model': [
+        { model: 'text-embedding-3-smal', input: 'x' },
+        404,
+        /text-embedding-3-small/,
+      ],
+      'no input': [{}, 400, /input must be/],
+      'an empty list': [{ input: [] }, 400, /1 to 2048/],
+      'an empty text': [{ input: ['x', ''] }, 400, /input\[1\] must not be empty/],
+      'a number': [{ input: 3 }, 400, /input must be/],
+      'an object': [{ input: [{ text: 'x' }] }, 400, /input\[0\] must be/],
+      'a fraction as token': [{ input: [1.5] }, 400, /input must be/],
+      'tokens, of a model whose hosts take texts': [{ model: 'fixed', input: [1] }, 400, /tokens/],
+      'another encoding': [{ input: 'x', encoding_format: 'int8' }, 400, /encoding_format/],
+      'no size': [{ input: 'x', dimensions: 0 }, 400, /dimensions/],
+      'a size that is too large': [{ input: 'x', dimensions: 5 }, 400, /from 1 to 4/],
+    };
+  for (const [what, [body, status, words]] of Object.entries(refusals)) {
+    test(`${what}: ${status}, and nothing is charged`, async () => {
+      const made = await newKey();
+      const reply = await ask(made, body);
+      assert.equal(reply.status, status, reply.text);
+      assert.match(reply.error.message, words);
+      assert.equal(await chargedMicros(made), 0);
+    });
+  }
+
+  test('an embedding model answers no conversation', async () => {
+    const { key } = await newKey();
+    const messages = [{ role: 'user', content: 'x' }];
+    const reply = await gateway.post('/v1/chat/completions', {
+      key,
+      body: { model: 'two', messages },
+    });
+    assert.equal(reply.status, 404);
+    assert.match(reply.error.message, /POST \/v1\/embeddings/);
+  });
+
+  test('a key’s list of models holds here too', async () => {
+    const made = await newKey({ models: ['fixed'] });
+    assert.equal((await ask(made, { input: 'x' })).status, 403);
+    assert.equal((await ask(made, { model: 'fixed', input: 'x' })).status, 200);
+  });
+});
+
+describe('in the sandbox', () => {
+  test('similar texts have similar vectors, the same on every machine', async () => {
+    const { key } = await gateway.makeKey({ mode: 'test' });
+    const input = ['The lighthouse shines at night', 'a lighthouse at night', 'tax law of 1912'];
+    const reply = await ask({ key }, { model: 'text-embedding-3-small', input });
+    const [one, similar, other] = vectorsOf(reply) as number[][];
+    const product = (a: number[], b: number[]) => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
+    assert.equal(one!.length, 1_536);
+    assert.ok(Math.abs(product(one!, one!) - 1) < 1e-9);
+    assert.ok(product(one!, similar!) > product(one!, other!) + 0.3);
+  });
+
+  test('directives delay and fail', async () => {
+    const { key } = await gateway.makeKey({ mode: 'test' });
+    const reply = await ask({ key }, { input: 'sandbox: status=503\nhello' });
+    assert.equal(reply.status, 503);
+    const wrong = await ask({ key }, { input: 'sandbox: nonsense=1' });
+    assert.equal(wrong.status, 400);
+  });
+});
