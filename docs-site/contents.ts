@@ -47,6 +47,7 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
       'guides/reasoning',
       'guides/vision',
       'guides/pdfs',
+      'guides/embeddings',
       'guides/images',
       'guides/search',
       'guides/costs',

@@ -54,8 +54,13 @@ for (const recording of recordings) {
     });
     const body = JSON.parse(recording.bytes.toString()) as JsonObject;
     const job = {
-      ...{ upstreamModel, place, inputs: ['x'], purpose: null, user: null },
-      ...{ dimensions: null, encoding: 'float' as const },
+      upstreamModel,
+      place,
+      inputs: ['x'],
+      purpose: null,
+      user: null,
+      dimensions: null,
+      encoding: 'float' as const,
     };
     // The recordings have both forms of Vertex.
     const made = form!.read(body, job);

@@ -163,7 +163,12 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['stream_options', 'stop', 'seed', 'top_k', 'user', 'store', 'logit_bias'],
       lacksTools: true,
-      embeddings: { encodingField: null, isInt8: true, takesUser: false },
+      embeddings: {
+        path: '/v1/embeddings',
+        encodingField: null,
+        isInt8: true,
+        takesUser: false,
+      },
     },
   },
   // Both have embeddings and reranking only.

@@ -32,6 +32,8 @@ export type HostWishes = {
 
 /** What a host of embeddings wants otherwise than OpenAI. Each may be left out: nothing. */
 export type EmbeddingWishes = {
+  /** Below the base URL. */
+  readonly path?: string;
   /** Inputs of one call. */
   readonly itemsMax?: number;
   /** Tokens of one call. */

@@ -15,6 +15,7 @@ export const openAi = openAiForm({ takesTokens: true });
 
 /** Returns a host that wants what is in `wishes` otherwise than OpenAI. */
 export function openAiForm({
+  path = '/embeddings',
   itemsMax = openAiItemsMax,
   tokensMax = openAiTokensMax,
   takesTokens = false,
@@ -33,7 +34,7 @@ export function openAiForm({
       ...(takesUser ? [] : ['user' as const]),
     ],
     write: ({ upstreamModel, inputs, dimensions, encoding, purpose, user }) => ({
-      path: '/embeddings',
+      path,
       body: {
         model: upstreamModel,
         input: inputs,
