@@ -58,6 +58,8 @@ const vendorNames: Readonly<Record<string, string>> = {
   mistral: 'Mistral',
   moonshotai: 'Moonshot AI',
   openai: 'OpenAI',
+  perplexity: 'Perplexity',
+  voyage: 'Voyage AI',
   xai: 'xAI',
   xiaomi: 'Xiaomi',
   zai: 'Z.ai',

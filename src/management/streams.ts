@@ -6,6 +6,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
+import { embeddingEndpoint } from '../gateway/sales/embedding-sale.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
@@ -32,6 +33,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/responses', modelEndpoint(clientFormats.responses)),
   ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
+  ...playground('/v1/embeddings', embeddingEndpoint),
   ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
 };

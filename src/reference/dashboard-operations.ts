@@ -155,6 +155,7 @@ const played = [
   'POST /v1/responses',
   'POST /v1/chat/completions',
   'POST /v1/messages',
+  'POST /v1/embeddings',
   'POST /v1/images/generations',
 ] as const;
 

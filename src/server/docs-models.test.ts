@@ -12,6 +12,16 @@ test('names are text, prices have two to six decimals, and what is not sold has 
   assert.ok(markdownTables(prices).endsWith('| web<search> | $0.005 | $0.123457 |'));
 });
 
+test('models that answer no conversations have a table of their own', () => {
+  const other = { id: 'e', type: 'embedding', input_price_per_1m: 0.02, max_prompt_tokens: 8192 };
+  const text = markdownTables({ ...prices, web_search: null, data: [other as never] });
+  assert.equal(
+    text,
+    '| Other model | Type | Input | Longest input | Notes |\n' +
+      '| --- | --- | --- | --- | --- |\n| e | embedding | $0.02 | 8,192 |  |',
+  );
+});
+
 test('a gateway without models says so', () => {
   const empty = { ...prices, web_search: null };
   assert.equal(htmlTables(empty), '<p>No model can be run yet.</p>');

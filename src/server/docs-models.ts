@@ -4,7 +4,7 @@ import { escapeHtml } from '../lib/escape-html.ts';
 
 type Info = ModelInfoList['data'][number];
 type ImageInfo = Extract<Info, { readonly type: 'image' }>;
-type ChatInfo = Exclude<Info, ImageInfo>;
+type TokenInfo = Exclude<Info, ImageInfo>;
 
 /** `endOf` returns the day on which a model ends, if it is announced. */
 type Prices = ModelInfoList & { readonly endOf: (id: string) => string | undefined };
@@ -34,18 +34,24 @@ export function markdownTables(prices: Prices): string {
 
 /** Each begins with its columns. A row's first cell is an id. */
 function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, ...Row[]])[] {
-  const isImage = (entry: Info): entry is ImageInfo => 'type' in entry;
-  const isChat = (entry: Info): entry is ChatInfo => !isImage(entry);
+  const isImage = (entry: Info): entry is ImageInfo => entry.type === 'image';
+  const isPricedByTokens = (entry: Info): entry is TokenInfo => !isImage(entry);
+  const [chat, others] = [true, false].map((isChat) =>
+    data.filter(isPricedByTokens).filter(({ type }) => (type === undefined) === isChat),
+  ) as [TokenInfo[], TokenInfo[]];
   const row = ({ id }: Info, prices: Row, notes: Row): Row => {
     const end = endOf(id);
     const all = [...notes, end ? `until ${end}` : ''];
     return [id, ...prices, all.filter((note) => note !== '').join('; ')];
   };
-  const chat = data.filter(isChat).map((entry) => {
+  const chatRows = chat.map((entry) => {
     const { input_price_per_1m: input, output_price_per_1m: output } = entry;
     const prices = [input, output, entry.cache_read_price_per_1m].map(usd);
     return row(entry, [...prices, count(entry.context_window)], notesOn(entry));
   });
+  const otherRows = others.map((entry) =>
+    row(entry, [entry.type!, usd(entry.input_price_per_1m), count(entry.max_prompt_tokens)], []),
+  );
   const images = data.filter(isImage).map((entry) => {
     const { output, per_megapixel: isMegapixel } = entry.image_prices;
     return row(entry, [byTier(output, isMegapixel)], imageNotesOn(entry));
@@ -54,16 +60,17 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
     ? [[search.id, usd(search.price_per_search), usd(search.price_per_search_max)]]
     : [];
   const tables: [Row, ...Row[]][] = [
-    [['Model', 'Input', 'Output', 'Cached input', 'Context', 'Notes'], ...chat],
+    [['Model', 'Input', 'Output', 'Cached input', 'Context', 'Notes'], ...chatRows],
+    [['Other model', 'Type', 'Input', 'Longest input', 'Notes'], ...otherRows],
     [['Image model', 'An image', 'Notes'], ...images],
     [['Search', 'A search', 'Most for a search'], ...searches],
   ];
   return tables.filter(({ length }) => length > 1);
 }
 
-type Pair = Pick<ChatInfo, 'input_price_per_1m' | 'output_price_per_1m'>;
+type Pair = Pick<TokenInfo, 'input_price_per_1m' | 'output_price_per_1m'>;
 
-function notesOn(entry: ChatInfo): Row {
+function notesOn(entry: TokenInfo): Row {
   const pair = (one: Pair) => `${usd(one.input_price_per_1m)} and ${usd(one.output_price_per_1m)}`;
   return [
     entry.supports_vision ? 'reads images' : '',

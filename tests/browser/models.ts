@@ -45,6 +45,22 @@ function visit<Result>(path: string, action: (page: Page) => Promise<Result>): P
 const rowsOf = (page: Page) =>
   page.getByRole('table', { name: 'Language models' }).locator('tbody tr');
 
+test('embedding models have a tab with their sizes and prices, and open in the playground', async () => {
+  await visit('/models?mode=test&tab=others', async (page) => {
+    const rows = page.getByRole('table', { name: 'Other models' }).locator('tbody tr');
+    await rows.getByText('Text Embedding 3 Small').waitFor();
+    await checkLooks(page, 'models-others');
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('embedding 3 small');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    assert.match((await rows.textContent()) ?? '', /1 to 1,536\$0\.02/);
+    await rows.getByText('Text Embedding 3 Small').click();
+    await page.getByText('up to 8,192 tokens').waitFor();
+    await page.getByRole('link', { name: 'Try it in the playground' }).click();
+    await page.getByLabel('Texts').waitFor();
+    assert.match(page.url(), /tab=embeddings/);
+  });
+});
+
 test('models are found by alias, vendor and ability', async () => {
   await visit('/models', async (page) => {
     await rowsOf(page).first().waitFor();

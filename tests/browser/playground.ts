@@ -312,6 +312,22 @@ test('an image is generated and shown with its cost', async () => {
   });
 });
 
+test('texts are compared with the first by their embeddings, the most similar first', async () => {
+  await visit('/playground?mode=test&tab=embeddings&model=voyage-4', async (page) => {
+    const texts = 'the lighthouse at night\na loaf of bread\na lighthouse at night';
+    await page.getByLabel('Texts').fill(texts);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    const rows = page.getByRole('table', { name: 'Similar texts' }).locator('tbody tr');
+    await rows.first().waitFor();
+    assert.deepEqual(await rows.locator('td:first-child').allTextContents(), [
+      'a lighthouse at night',
+      'a loaf of bread',
+    ]);
+    await page.getByText(/1,024 dimensions · \$0\.0+\d/).waitFor();
+    await checkLooks(page, 'playground-embeddings');
+  });
+});
+
 test('without a key of the mode, the page says what to do', async () => {
   await visit('/playground', async (page) => {
     await page.getByText('You need a live key to try a model').waitFor();

@@ -58,6 +58,7 @@ type DetailsProps = { readonly model: Model; readonly measured: MeasuredModel | 
 function Details({ model, measured }: DetailsProps) {
   const isChat = 'context_tokens' in model;
   const canTry = useIsAtLeast('member');
+  const tab = playgroundTab(model);
   const { public_url: baseUrl } = useSession().features;
   return (
     <Stack gap="lg">
@@ -97,7 +98,7 @@ function Details({ model, measured }: DetailsProps) {
           Set the environment variable TOLLGATE_KEY to your key.
         </Text>
       </section>
-      {canTry && (isChat || ('input_images' in model && model.input_images.min === 0)) && (
+      {canTry && tab !== null && (
         <div>
           <ButtonLink
             to="/playground"
@@ -105,7 +106,7 @@ function Details({ model, measured }: DetailsProps) {
               account: before.account,
               mode: before.mode,
               model: model.id,
-              tab: isChat ? undefined : 'images',
+              tab,
             })}
             leftSection={<IconMessages size={16} aria-hidden />}
           >
@@ -115,6 +116,13 @@ function Details({ model, measured }: DetailsProps) {
       )}
     </Stack>
   );
+}
+
+/** undefined: the first tab; null: the playground has none for it. */
+function playgroundTab(model: Model): string | null | undefined {
+  if ('context_tokens' in model) return undefined;
+  if ('type' in model) return model.type === 'embedding' ? 'embeddings' : null;
+  return model.input_images.min === 0 ? 'images' : null;
 }
 
 function MeasuredFacts({ measured }: { readonly measured: MeasuredModel }) {

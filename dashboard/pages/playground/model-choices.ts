@@ -1,8 +1,13 @@
 // The models that a key may use. Pure functions.
-import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
+import type {
+  AnyModel as Model,
+  ChatModel,
+  ImageModelEntry,
+  OtherModel,
+} from '../../../src/management/contract/models.ts';
 import type { Key } from '../../parts/key-select.tsx';
 
-type AnyModel = Pick<ChatModel | ImageModelEntry, 'id' | 'is_live' | 'price'>;
+type AnyModel = Pick<Model, 'id' | 'is_live' | 'price'>;
 type KeyOf = Pick<Key, 'mode' | 'models'>;
 
 export function chatChoices(models: readonly ChatModel[], key: KeyOf): readonly ChatModel[] {
@@ -14,6 +19,10 @@ export function imageChoices(
   key: KeyOf,
 ): readonly ImageModelEntry[] {
   return models.filter((model) => isUsable(model, key));
+}
+
+export function embeddingChoices(models: readonly OtherModel[], key: KeyOf): readonly OtherModel[] {
+  return models.filter((model) => model.type === 'embedding' && isUsable(model, key));
 }
 
 type Named = Pick<ChatModel, 'id' | 'aliases'>;

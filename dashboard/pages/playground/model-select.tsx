@@ -1,9 +1,9 @@
 import { Group, Select, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ChatModel, ImageModelEntry } from '../../../src/management/contract/models.ts';
+import type { AnyModel } from '../../../src/management/contract/models.ts';
 import { vendorName } from '../../parts/model-text.ts';
 
-type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor'>;
+type Model = Pick<AnyModel, 'id' | 'name' | 'vendor'>;
 
 type Props<M extends Model> = {
   readonly label?: string;

@@ -1,6 +1,6 @@
-// Tries models: as a chat in each of the three formats, and for images.
+// Tries models: as a chat in each of the three formats, for images and for embeddings.
 import { Skeleton, Tabs } from '@mantine/core';
-import { IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
+import { IconKey, IconMessages, IconPhoto, IconVector } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
@@ -11,6 +11,7 @@ import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Chat } from './chat/chat.tsx';
+import { Embeddings } from './embeddings.tsx';
 import { Images } from './images.tsx';
 import { useChosenKey } from './use-chosen-key.ts';
 
@@ -68,12 +69,18 @@ type Props = {
 };
 
 function PlaygroundTabs(props: Props) {
-  const [tab, setView] = useUrlState((search) => (search.tab === 'images' ? 'images' : 'chat'));
+  const [tab, setView] = useUrlState(({ tab: asked }) =>
+    asked === 'images' || asked === 'embeddings' ? asked : 'chat',
+  );
   return (
     <Tabs
       value={tab}
       onChange={(next) =>
-        setView({ tab: next === 'images' ? next : undefined, model: undefined, request: undefined })
+        setView({
+          tab: next === 'chat' ? undefined : (next ?? undefined),
+          model: undefined,
+          request: undefined,
+        })
       }
     >
       <Tabs.List aria-label="Type of request" mb="md">
@@ -83,12 +90,18 @@ function PlaygroundTabs(props: Props) {
         <Tabs.Tab value="images" leftSection={<IconPhoto size={16} aria-hidden />}>
           Images
         </Tabs.Tab>
+        <Tabs.Tab value="embeddings" leftSection={<IconVector size={16} aria-hidden />}>
+          Embeddings
+        </Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="chat">
         <Chat {...props} />
       </Tabs.Panel>
       <Tabs.Panel value="images">
         <Images {...props} />
+      </Tabs.Panel>
+      <Tabs.Panel value="embeddings">
+        <Embeddings {...props} />
       </Tabs.Panel>
     </Tabs>
   );

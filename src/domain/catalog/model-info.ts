@@ -22,7 +22,8 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
   return {
     id,
     display_name: model.displayName,
-    ...(model.type !== 'chat' && { type: model.type, dimensions: model.dimensions }),
+    // A chat model has none: clients may expect exactly these fields.
+    ...(model.type === 'chat' ? {} : { type: model.type, dimensions: model.dimensions }),
     context_window: model.contextTokens,
     // Some clients budget with it.
     max_input_tokens: model.contextTokens,
