@@ -255,6 +255,12 @@ describe('a host that fails or lies', () => {
     });
   }
 
+  test('answers for some of the texts only: another host answers for all', async () => {
+    upstream.on(openAiPath, answerJson({ data: [{ index: 0, embedding: [1, 0.5, 0.5] }] }));
+    const reply = await ask(await newKey(), { input: ['a', 'b'] }, uncached);
+    assert.equal(vectorsOf(reply).length, 2);
+  });
+
   test('counts more than the text can have: the excess is a loss', async () => {
     const usage = { prompt_tokens: 1_000, total_tokens: 1_000 };
     upstream.on(openAiPath, answerJson({ data: [{ index: 0, embedding: [1] }], usage }));

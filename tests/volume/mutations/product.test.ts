@@ -57,6 +57,30 @@ testMutations([], {
     without: 'if (lossMicros >= 0) return;',
     watchers: integration('routing', 'unseen output of a failed attempt'),
   },
+  'what a host bills for embeddings that nobody gets is not booked as a loss': {
+    file: 'gateway/sales/embedding-sale.ts',
+    guard: 'BigInt(at.lostTokens)',
+    without: '0n',
+    watchers: integration('embedding-bill', 'are together what the hosts bill'),
+  },
+  'embeddings cost what the host counts, whatever was held': {
+    file: 'gateway/sales/embedding-sale.ts',
+    guard: 'const count = Math.min(tokens, tokensMax);',
+    without: 'const count = tokensMax > 0 ? tokens : 0;',
+    watchers: integration('embeddings', 'counts more than the text can have'),
+  },
+  'vectors of split calls are in the order in which the calls ended': {
+    file: 'gateway/tasks/embed-at.ts',
+    guard: 'made[index] = result;',
+    without: 'made.unshift(result);',
+    watchers: integration('embeddings', 'are split into calls, answered in order'),
+  },
+  'a host may answer for some of the texts': {
+    file: 'gateway/tasks/embed-at.ts',
+    guard: '!vectors || vectors.length !== inputs.length',
+    without: '!vectors',
+    watchers: integration('embeddings', 'answers for some of the texts only'),
+  },
   'a reported output count is dropped when the input count is missing': {
     file: 'canonical/usage.ts',
     guard: 'outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),',
