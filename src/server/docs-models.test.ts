@@ -17,8 +17,8 @@ test('models that answer no conversations have a table of their own', () => {
   const text = markdownTables({ ...prices, web_search: null, data: [other as never] });
   assert.equal(
     text,
-    '| Other model | Type | Input | Longest input | Notes |\n' +
-      '| --- | --- | --- | --- | --- |\n| e | embedding | $0.02 | 8,192 |  |',
+    '| Other model | Input | Longest input | Type | Notes |\n' +
+      '| --- | --- | --- | --- | --- |\n| e | $0.02 | 8,192 | embedding |  |',
   );
 });
 

@@ -50,7 +50,7 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
     return row(entry, [...prices, count(entry.context_window)], notesOn(entry));
   });
   const otherRows = others.map((entry) =>
-    row(entry, [entry.type!, usd(entry.input_price_per_1m), count(entry.max_prompt_tokens)], []),
+    row(entry, [usd(entry.input_price_per_1m), count(entry.max_prompt_tokens), entry.type!], []),
   );
   const images = data.filter(isImage).map((entry) => {
     const { output, per_megapixel: isMegapixel } = entry.image_prices;
@@ -61,7 +61,7 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
     : [];
   const tables: [Row, ...Row[]][] = [
     [['Model', 'Input', 'Output', 'Cached input', 'Context', 'Notes'], ...chatRows],
-    [['Other model', 'Type', 'Input', 'Longest input', 'Notes'], ...otherRows],
+    [['Other model', 'Input', 'Longest input', 'Type', 'Notes'], ...otherRows],
     [['Image model', 'An image', 'Notes'], ...images],
     [['Search', 'A search', 'Most for a search'], ...searches],
   ];

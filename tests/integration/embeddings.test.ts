@@ -180,7 +180,10 @@ describe('inputs beyond what a host takes', () => {
       input.map(Number),
     );
     const sizes = asked.map((request) => (bodyOf(request)['texts'] as string[]).length);
-    assert.deepEqual(sizes.toSorted((one, other) => one - other), [58, 96, 96]);
+    assert.deepEqual(
+      sizes.toSorted((one, other) => one - other),
+      [58, 96, 96],
+    );
     assert.equal(bodyOf(asked[0]!)['input_type'], 'search_query');
     assert.equal(await chargedMicros(made), 250);
     assert.equal((await gateway.usage(made.key)).length, 1);

@@ -420,7 +420,6 @@ const offered: readonly (readonly [method: string, path: string, instead: RegExp
   ['POST', '/v1/batches', /each request by itself/],
   ['GET', '/v1/messages/batches/msgbatch_1/results', /each request by itself/],
   ['POST', '/v1/moderations', /a chat model/],
-  ['POST', '/v1/embeddings', /No model here makes embeddings/],
   ['POST', '/v1/audio/transcriptions', /input_audio/],
   ['GET', '/v1/responses/resp_1', /whole conversation as `input` to POST \/v1\/responses/],
   ['DELETE', '/v1/responses/resp_1', /whole conversation/],

@@ -483,7 +483,10 @@ test('fields that Gemini cannot express are refused by name, harmless ones are l
 
 test('the built-in Gemini models are listed and run, and a long prompt uses its price tier', async () => {
   const { data } = (await gateway.get('/v1/models', { key })).json<{ data: Json[] }>();
-  const listed = data.map(({ id }) => String(id)).filter((id) => id.startsWith('gemini-'));
+  const listed = data
+    .filter(({ type }) => type === 'model')
+    .map(({ id }) => String(id))
+    .filter((id) => id.startsWith('gemini-'));
   assert.ok(
     listed.includes('gemini-2.5-pro') && listed.includes('gemini-4-argon') && listed.length >= 11,
     listed.join(),

@@ -29,6 +29,7 @@ const cases: Readonly<Record<string, Case>> = {
   'POST /v1/responses/compact': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hello!' } },
   'POST /v1/chat/completions': { scope: 'run', body: chat },
   'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
+  'POST /v1/embeddings': { scope: 'run', body: { model: 'mistral-embed', input: 'Hi' } },
   'POST /v1/web-search': { scope: 'run', body: { query: 'tides' } },
   'POST /v1/messages/count_tokens': { scope: 'run', body: counted },
   'POST /v1/responses/input_tokens': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hi' } },

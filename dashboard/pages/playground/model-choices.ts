@@ -1,13 +1,13 @@
 // The models that a key may use. Pure functions.
 import type {
-  AnyModel as Model,
+  AnyModel,
   ChatModel,
   ImageModelEntry,
   OtherModel,
 } from '../../../src/management/contract/models.ts';
 import type { Key } from '../../parts/key-select.tsx';
 
-type AnyModel = Pick<Model, 'id' | 'is_live' | 'price'>;
+type Usable = Pick<AnyModel, 'id' | 'is_live' | 'price'>;
 type KeyOf = Pick<Key, 'mode' | 'models'>;
 
 export function chatChoices(models: readonly ChatModel[], key: KeyOf): readonly ChatModel[] {
@@ -78,6 +78,6 @@ function defaultModel(choices: readonly ChatModel[]): ChatModel | null {
 /**
  * A usable model has a price, is allowed for the key, and is live. Test keys can use every model.
  */
-function isUsable({ id, price, is_live: isLive }: AnyModel, { mode, models }: KeyOf): boolean {
+function isUsable({ id, price, is_live: isLive }: Usable, { mode, models }: KeyOf): boolean {
   return price !== null && (mode === 'test' || isLive) && (models === null || models.includes(id));
 }

@@ -13,7 +13,10 @@ const floatBytes = 4;
 export function readVector(value: unknown): Vector | null {
   if (typeof value !== 'string') return readFloats(value);
   const floats = decode(value);
-  return floats.length > 0 && floats.every(Number.isFinite) ? { base64: value } : null;
+  if (floats.length === 0 || !floats.every(Number.isFinite)) return null;
+  // Decoders differ in what they skip.
+  const isExact = Buffer.from(value, 'base64').toString('base64') === value;
+  return isExact ? { base64: value } : { floats: [...floats] };
 }
 
 export function readFloats(value: unknown): Vector | null {
