@@ -67,6 +67,7 @@ function test(files, env = {}, concurrency = 2) {
     '--test-timeout=3600000',
     `--test-concurrency=${concurrency}`,
     '--test-global-setup=tests/support/test-run.ts',
+    '--import=./tests/support/untracked-promises.mjs',
   ];
   return { command: node, options: [...options, ...files], env: { ...full, ...env } };
 }

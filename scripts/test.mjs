@@ -51,6 +51,7 @@ const options = [
   '--test-timeout=600000',
   `--test-concurrency=${availableParallelism() + 1}`,
   '--test-global-setup=tests/support/test-run.ts',
+  '--import=./tests/support/untracked-promises.mjs',
   ...process.argv.slice(2),
 ];
 const { status, error } = spawnSync(process.execPath, [...options, ...paths], { stdio: 'inherit' });

@@ -180,7 +180,8 @@ async function findFailure(
   };
   const named = patterns.flatMap((pattern) => ['--test-name-pattern', pattern]);
   // A separate process group, so that processes started by the tests end with them.
-  const child = spawn(process.execPath, [...named, '--test-reporter=tap', file], {
+  const runner = ['--import=./tests/support/untracked-promises.mjs', '--test-reporter=tap'];
+  const child = spawn(process.execPath, [...named, ...runner, file], {
     cwd: copy,
     env,
     detached: true,
@@ -200,7 +201,8 @@ async function findFailure(
   const read = (chunk: string) => {
     output += chunk;
     listen();
-    const name = /^ *not ok \d+ - (.*)$/m.exec(output)?.[1];
+    // An error that no test caught fails the file.
+    const name = /^(?: *not ok \d+ - |# (?=Error: ))(.*)$/m.exec(output)?.[1];
     if (name !== undefined && failed === null) fail(name);
   };
   listen();

@@ -7,7 +7,7 @@ import { createLog } from '../../src/lib/json-log.ts';
 import { openConfig } from '../../src/config/load.ts';
 import type { Tuning } from '../../src/config/tuning.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
-import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
+import { isPostgresUrl, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import {
   assertWhole,
@@ -16,6 +16,7 @@ import {
   type InstallationOptions,
 } from './installation.ts';
 import { DescribedAnswers } from './described-answers.ts';
+import { writeMigratedFile } from './migrated-file.ts';
 import type { TestClock } from './test-clock.ts';
 import { until } from './until.ts';
 
@@ -136,7 +137,9 @@ export async function startRunningApp({
   tuning,
   ...options
 }: RunningAppOptions = {}): Promise<RunningApp> {
-  const app = new RunningApp({ ...(await databaseFor(options)), clock, tuning });
+  const place = await databaseFor(options);
+  const app = new RunningApp({ ...place, clock, tuning });
+  if (place.databaseUrl === undefined) await writeMigratedFile(sqlitePathOf(app.databaseUrl));
   await app.start();
   return app;
 }

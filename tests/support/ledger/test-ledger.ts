@@ -1,5 +1,5 @@
 // A ledger for tests: a database in a temporary folder, accounts and keys, and commands to send.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -20,6 +20,7 @@ import type {
   Settle,
 } from '../../../src/domain/ledger/commands.ts';
 import { createLedgers } from '../../../src/domain/ledger/create-ledgers.ts';
+import { writeMigratedFile } from '../migrated-file.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
 
@@ -27,24 +28,13 @@ export const startMs = Date.UTC(2026, 10, 21, 12);
 export async function openTestDatabase(t: TestContext): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
   const path = join(folder, 'test.db');
-  // Migrating takes fifty times as long as copying.
-  migrated ??= await migrate(path);
-  writeFileSync(path, migrated, { mode: 0o600 });
+  await writeMigratedFile(path);
   const database = openDatabase(`sqlite:${path}`);
   t.after(async () => {
     await database.close();
     rmSync(folder, { recursive: true });
   });
   return database;
-}
-
-let migrated: Buffer | null = null;
-
-async function migrate(path: string): Promise<Buffer> {
-  const database = openDatabase(`sqlite:${path}`);
-  await database.migrate();
-  await database.close();
-  return readFileSync(path);
 }
 
 /** Creates an account with its two ledgers, and a live key for each name. */
