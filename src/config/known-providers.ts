@@ -87,12 +87,17 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         encodingField: null,
         takesUser: false,
       },
+      speech: 'mistral',
     },
   },
   groq: {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
     refusedHistory: ['reasoning_details', 'name', 'function_call', ...openAisOwn],
-    wishes: { refused: ['logprobs', 'top_logprobs', 'logit_bias'], reasoningIn: 'reasoning' },
+    wishes: {
+      refused: ['logprobs', 'top_logprobs', 'logit_bias'],
+      reasoningIn: 'reasoning',
+      speech: { formats: ['wav'] },
+    },
   },
   cerebras: {
     ...compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),

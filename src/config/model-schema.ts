@@ -100,6 +100,11 @@ const Price = Type.Object(
       }),
     ),
     ...priceSet,
+    million_characters: Type.Optional(
+      usdPerMillion(
+        'USD per million characters of the text, for a `speech` model that is not billed by tokens; `input` and `output` are 0 then.',
+      ),
+    ),
     service_tiers: Type.Optional(
       Type.Object(
         {
@@ -233,7 +238,7 @@ export const ModelEntry = Type.Object(
     type: Type.Optional(
       Type.Enum([...modelTypeNames], {
         description:
-          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. Fixed for a built-in model. Default: `chat`.',
+          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `speech`: it speaks a text. Fixed for a built-in model. Default: `chat`.',
       }),
     ),
     dimensions: Type.Optional(Dimensions),

@@ -10,13 +10,14 @@ export type Client = {
    * already lost.
    */
   readonly onGone: (callback: () => void) => void;
+  /** JSON, unless the headers name another `content-type`. */
   readonly sendAnswer: (body: string | Buffer, headers: Headers) => void;
   /**
    * True when the head of its stream was sent while it waited for another request; left out: it
    * never waits.
    */
   readonly hasHead?: () => boolean;
-  /** Sends the head of an event stream. */
+  /** Sends the head of an event stream, unless the headers name another `content-type`. */
   readonly startStream: (headers: Headers, trailerNames: readonly string[]) => ClientStream;
 };
 
@@ -29,13 +30,15 @@ export type ClientStream = {
   /** Sends it unless earlier data still waits to be read. */
   readonly keepAlive: (frame: string) => void;
   readonly end: (frames: string, trailers: Headers) => void;
+  /** Cuts the connection, which tells the client that the answer is not complete. */
+  readonly cut: () => void;
 };
 
 /** Hears what the client is answered, before it is sent. */
 type AnswerObserver = {
-  readonly onAnswer: (body: string | Buffer) => void;
+  readonly onAnswer: (body: string | Buffer, headers: Headers) => void;
   /** Called when a stream starts. The returned function is called with its frames. */
-  readonly onStream: () => (frames: string | Buffer) => void;
+  readonly onStream: (headers: Headers) => (frames: string | Buffer) => void;
 };
 
 /** Returns the client to answer. */
@@ -44,12 +47,12 @@ export function observeAnswer(client: Client, { onAnswer, onStream }: AnswerObse
     isGone: () => client.isGone(),
     onGone: (callback) => client.onGone(callback),
     sendAnswer(body, headers) {
-      onAnswer(body);
+      onAnswer(body, headers);
       client.sendAnswer(body, headers);
     },
     startStream(headers, trailerNames) {
       const stream = client.startStream(headers, trailerNames);
-      const onFrames = onStream();
+      const onFrames = onStream(headers);
       return {
         write(frames) {
           onFrames(frames);
@@ -60,6 +63,7 @@ export function observeAnswer(client: Client, { onAnswer, onStream }: AnswerObse
           onFrames(frames);
           stream.end(frames, trailers);
         },
+        cut: () => stream.cut(),
       };
     },
   };

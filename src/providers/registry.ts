@@ -21,6 +21,7 @@ import { tavily } from './tavily/index.ts';
 import { vertex } from './vertex/index.ts';
 
 export { embedInSandbox } from './sandbox/embed.ts';
+export { sandboxFormatOf, speakInSandbox } from './sandbox/speak.ts';
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 /** Providers of chat models. */

@@ -20,7 +20,7 @@ export const ModelEntry = closed({
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds.' }),
   owned_by: text,
-  type: Type.Enum(['model', 'embedding', 'image']),
+  type: Type.Enum(['model', 'embedding', 'speech', 'image']),
   display_name: text,
   created_at: time,
   deprecated_at: Type.Optional(time),
@@ -52,6 +52,9 @@ const tieredPrices = {
 
 const allPrices = {
   ...tieredPrices,
+  price_per_1m_characters: Type.Optional(
+    usd('US dollars for a million characters of the text. Left out: by tokens.'),
+  ),
   price_variants: Type.Array(
     closed({
       service_tier: orNull(Type.Enum([...serviceTiers])),
@@ -64,7 +67,7 @@ const allPrices = {
 const ChatModelInfo = closed({
   id: text,
   display_name: text,
-  type: Type.Optional(Type.Literal('embedding')),
+  type: Type.Optional(Type.Enum(['embedding', 'speech'])),
   dimensions: Type.Optional(orNull(closed({ default: count, min: count, max: count }))),
   context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
   max_input_tokens: Type.Integer({ minimum: 0, description: 'The same as `context_window`.' }),
@@ -185,6 +188,23 @@ export const Embeddings = closed({
   usage: closed({ prompt_tokens: count, total_tokens: count }),
 });
 
+export const SpeechEvent = Type.Union([
+  closed({
+    type: Type.Literal('speech.audio.delta'),
+    audio: Type.String({ description: 'Base64.' }),
+  }),
+  closed({
+    type: Type.Literal('speech.audio.done'),
+    usage: closed({
+      input_tokens: count,
+      output_tokens: count,
+      total_tokens: count,
+      cost: usd('US dollars.'),
+    }),
+  }),
+  closed({ error: ErrorFields }),
+]);
+
 export const GeneratedImages = closed({
   created: Type.Integer({ description: 'Unix seconds.' }),
   model: text,
@@ -278,6 +298,7 @@ export const answerSchemas = {
   TokenCount,
   InputCount,
   Embeddings,
+  SpeechEvent,
   GeneratedImages,
   SearchResults,
   Health,

@@ -18,6 +18,7 @@ import { requests } from './requests.ts';
 export const publicTags = {
   Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
   Embeddings: 'Turn texts into vectors, to find what is similar.',
+  Audio: 'Speak texts.',
   Images: 'Make and change images.',
   Search: 'Search the web.',
   Catalogue: 'The models that a key may use, and their prices.',
@@ -124,7 +125,7 @@ const modelWishes = [...chargedWishes, commentsWish];
 type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 'body'> & {
   /** Default: those that every sale has. */
   readonly errors?: readonly ErrorCode[];
-  readonly answer: Pick<Answer, 'description' | 'content'>;
+  readonly answer: Pick<Answer, 'description' | 'content' | 'headers'>;
 };
 
 /** Describes an endpoint that sells, with the headers and errors that all of them have. */
@@ -370,6 +371,25 @@ export const publicOperations = {
     answer: {
       description: 'The vectors, in the order of the texts.',
       content: json(answers.Embeddings),
+    },
+  }),
+  'POST /v1/audio/speech': describeSale({
+    id: 'createSpeech',
+    tag: 'Audio',
+    summary: 'Speak a text',
+    description:
+      'In OpenAI’s format. The audio is sent as it comes, as bytes, or as events with `stream_format` `sse`. Its cost is in the trailers, and in the last event. An answer that breaks off cuts the connection, or ends with an error event, and costs nothing.',
+    body: {
+      content: json(requests.speech),
+      example: { model: 'tts-1', input: 'A lighthouse at night', voice: 'alloy' },
+    },
+    answer: {
+      description: 'The audio.',
+      headers: [...chargedHeaders, 'reserved', 'x-accel-buffering'],
+      content: {
+        'audio/*': Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
+        'text/event-stream': { events: answers.SpeechEvent },
+      },
     },
   }),
   'POST /v1/images/generations': describeSale({

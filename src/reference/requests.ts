@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { EmbeddingRequestSchema } from '../domain/embeddings/embedding-request.ts';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';
+import { SpeechRequestSchema } from '../domain/speech/speech-request.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { countRequestSchema } from '../formats/messages/count-tokens.ts';
 import * as messages from '../formats/messages/schema.ts';
@@ -20,6 +21,7 @@ export const requests = {
   messages: messages.requestSchema,
   count: countRequestSchema,
   embeddings: EmbeddingRequestSchema,
+  speech: SpeechRequestSchema,
   images: ImageRequestSchema,
   search: SearchRequestSchema,
 };

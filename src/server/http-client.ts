@@ -39,14 +39,18 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
     },
     sendAnswer(body, headers) {
       if (isGone) return;
-      const payload = body.length < joinedLengthMax ? body.toString() : body;
-      void reply.code(200).headers(headers).headers(jsonHeaders).send(payload);
+      const isText = !('content-type' in headers) && body.length < joinedLengthMax;
+      const payload = isText ? body.toString() : body;
+      void reply
+        .code(200)
+        .headers({ ...jsonHeaders, ...headers })
+        .send(payload);
     },
     startStream(headers, trailerNames) {
       raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
-        ...headers,
         ...streamHeaders,
+        ...headers,
         // HTTP/1.0 has no chunks, and so no trailers.
         ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0
           ? null
@@ -76,6 +80,7 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
       raw.addTrailers(trailers);
       raw.end(frames);
     },
+    cut: () => raw.destroy(),
   };
 }
 

@@ -7,6 +7,7 @@ import { embeddingEndpoint } from '../gateway/sales/embedding-sale.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import { searchEndpoint } from '../gateway/sales/search-sale.ts';
+import { speechEndpoint } from '../gateway/sales/speech-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import type { Operation } from '../reference/operation.ts';
 import type { PublicOperation } from '../reference/reference.ts';
@@ -41,6 +42,7 @@ export const sales: (Options & Url)[] = [
   { url: '/v1/chat/completions', endpoint: modelEndpoint(clientFormats.chat) },
   { url: '/v1/messages', endpoint: modelEndpoint(clientFormats.messages) },
   { url: '/v1/embeddings', endpoint: embeddingEndpoint },
+  { url: '/v1/audio/speech', endpoint: speechEndpoint },
   { url: '/v1/images/generations', endpoint: imageEndpoint, auth: 'images', heavy: true },
   { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
   { url: '/v1/web-search', endpoint: searchEndpoint },

@@ -37,7 +37,7 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
   ],
   [
     '/v1/audio',
-    'No model here makes or transcribes speech; models with audio input take `input_audio` in POST /v1/chat/completions.',
+    'POST /v1/audio/speech speaks a text. No model here transcribes speech; models with audio input take `input_audio` in POST /v1/chat/completions.',
   ],
   [
     '/v1/realtime',
@@ -79,6 +79,7 @@ const belowV1 = [
   '/messages',
   '/models',
   '/embeddings',
+  '/audio',
   '/images',
   '/web-search',
   '/balance',

@@ -13,6 +13,7 @@ export const chargedEndpoints = {
   '/v1/chat/completions': { name: 'chat', operation: 'chat' },
   '/v1/messages': { name: 'messages', operation: 'chat' },
   '/v1/embeddings': { name: 'embeddings', operation: 'embeddings' },
+  '/v1/audio/speech': { name: 'speech', operation: 'generate_content' },
   '/v1/images/generations': { name: 'images', operation: 'generate_content' },
   '/v1/images/edits': { name: 'images', operation: 'generate_content' },
   '/v1/web-search': { name: 'web-search', operation: 'retrieval' },

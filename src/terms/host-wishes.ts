@@ -1,4 +1,5 @@
 import type { EmbeddingPurpose } from './embedding.ts';
+import type { SpeechFormat } from './speech.ts';
 
 /** What a host wants otherwise than OpenAI's. Each may be left out: nothing. */
 export type HostWishes = {
@@ -28,6 +29,14 @@ export type HostWishes = {
   readonly stringResults?: true;
   /** Embeddings; `cohere`: in Cohere's own form. */
   readonly embeddings?: EmbeddingWishes | 'cohere';
+  /** Speech; `mistral`: in Mistral's own form. */
+  readonly speech?: SpeechWishes | 'mistral';
+};
+
+/** What a host of speech wants otherwise than OpenAI. */
+export type SpeechWishes = {
+  /** The formats that it makes, its usual one first. */
+  readonly formats: readonly SpeechFormat[];
 };
 
 /** What a host of embeddings wants otherwise than OpenAI. Each may be left out: nothing. */

@@ -10,6 +10,7 @@ type ModelTypeFacts = {
 export const modelTypes = {
   chat: { makes: 'answers conversations', path: '/v1/chat/completions' },
   embedding: { makes: 'makes embeddings', path: '/v1/embeddings' },
+  speech: { makes: 'speaks texts', path: '/v1/audio/speech' },
 } as const satisfies Readonly<Record<string, ModelTypeFacts>>;
 
 export type ModelType = keyof typeof modelTypes;

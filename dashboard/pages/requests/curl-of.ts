@@ -11,6 +11,7 @@ const endpoints: Readonly<Record<string, { readonly path: string; readonly body:
   chat: { path: '/v1/chat/completions', body: { messages } },
   messages: { path: '/v1/messages', body: { max_tokens: 1024, messages } },
   embeddings: { path: '/v1/embeddings', body: { input: 'A lighthouse' } },
+  speech: { path: '/v1/audio/speech', body: { input: 'A lighthouse', voice: 'alloy' } },
   images: { path: '/v1/images/generations', body: { prompt: 'A lighthouse' } },
   'web-search': { path: '/v1/web-search', body: { query: 'lighthouses' } },
 };

@@ -12,6 +12,7 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   chat: 'Chat Completions',
   messages: 'Messages',
   embeddings: 'Embeddings',
+  speech: 'Speech',
   images: 'Images',
   'web-search': 'Web search',
 };

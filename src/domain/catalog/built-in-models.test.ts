@@ -1,4 +1,4 @@
-// Checks the data in catalog/chat-models.json and catalog/embedding-models.json: every entry is complete and plausible, and no known
+// Checks the data in catalog/chat-models.json and the lists beside it: every entry is complete and plausible, and no known
 // fact is missing or changed.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +45,8 @@ describe('every built-in model', () => {
       assert(created <= catalog.as_of && created >= '2020-01-01', `created ${created}`);
       assert(max_input_tokens > 0 && max_input_tokens <= context_tokens);
       if (type === 'chat') assert(max_output_tokens > 0 && max_output_tokens <= context_tokens);
-      else assert(entry.dimensions && entry.max_output_tokens === undefined);
+      else assert(entry.max_output_tokens === undefined);
+      assert.equal(type === 'embedding', entry.dimensions !== undefined);
       assert.deepEqual(Object.keys(entry.supports ?? {}), [
         'thinking',
         'streaming',
@@ -65,8 +66,11 @@ describe('every built-in model', () => {
         .flatMap(priceSetsOf)
         .flatMap((price) => [price, ...(price.tiers ?? [])]);
       assert(prices.length > 0);
+      const units = pricesOf(entry).flatMap(({ million_characters: unit }) => unit ?? []);
+      assert(units.every((unit) => entry.type === 'speech' && unit > 0));
       for (const price of prices) {
-        if (entry.type === 'embedding') assert(price.input > 0 && price.output === 0);
+        if (units.length > 0) assert(price.input === 0 && price.output === 0);
+        else if (entry.type === 'embedding') assert(price.input > 0 && price.output === 0);
         else checkPrices(price);
       }
     });

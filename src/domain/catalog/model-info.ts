@@ -1,6 +1,6 @@
 // A model priced by tokens in GET /v1/models/info: its limits, capabilities and prices.
 import { searchToolNames, type SearchToolName } from '../../terms/web-search.ts';
-import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
+import { usdFromPicos, usdPerMillionFromPicos, type PicosPerToken } from '../../lib/money.ts';
 import type { Model, PriceSet, PriceVersion, Route, TokenPrices } from './model.ts';
 import { listPrices, priceFor, type PriceFactor } from './price.ts';
 import { highestSearchPicos, type SearchProviders } from './search-price.ts';
@@ -44,6 +44,9 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
 function allPricesOf(version: PriceVersion) {
   return {
     ...tieredPricesOf(version),
+    ...(version.unit !== undefined && {
+      price_per_1m_characters: usdPerMillionFromPicos(Number(version.unit) as PicosPerToken),
+    }),
     price_variants: version.variants.map((variant) => ({
       service_tier: variant.tier,
       hours_utc: variant.hours?.text ?? null,

@@ -23,8 +23,13 @@ export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceV
     isListPrice,
     ...readPriceSet(price),
     variants: readVariants(price),
+    ...readUnit(price),
   }));
   return versions.toSorted((a, b) => b.effectiveFromMs - a.effectiveFromMs);
+}
+
+function readUnit({ million_characters: characters }: PriceEntry): Pick<PriceVersion, 'unit'> {
+  return characters === undefined ? {} : { unit: BigInt(picosFromUsdPerMillion(characters)) };
 }
 
 function readPriceSet(entry: PriceSetEntry): PriceSet {
@@ -53,15 +58,17 @@ function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): Pr
 
 /**
  * Returns the buckets with an explicit price of 0, at any time, in any tier and for any length. Only
- * chat models have output.
+ * models that write or speak have output. A model with a price for another unit has no price for tokens.
  */
 export function freePricesOf(entry: Priced & Pick<ModelEntry, 'type'>): string[] {
-  const prices = pricesOf(entry)
-    .flatMap(priceSetsOf)
-    .flatMap((set) => [set, ...(set.tiers ?? [])]);
-  const isChat = (entry.type ?? 'chat') === 'chat';
+  const versions = pricesOf(entry);
+  const units = versions.flatMap(({ million_characters: characters }) => characters ?? []);
+  if (units.length > 0) return units.includes(0) ? ['million_characters'] : [];
+  const prices = versions.flatMap(priceSetsOf).flatMap((set) => [set, ...(set.tiers ?? [])]);
+  const { type = 'chat' } = entry;
+  const hasOutput = type === 'chat' || type === 'speech';
   return tokenBuckets.filter(
-    (bucket) => (isChat || bucket !== 'output') && prices.some((price) => price[bucket] === 0),
+    (bucket) => (hasOutput || bucket !== 'output') && prices.some((price) => price[bucket] === 0),
   );
 }
 

@@ -81,24 +81,32 @@ type ToTry<Route> = Omit<Calling, 'signal'> & {
   readonly health: RouteHealth;
   /** A search goes on after any failure, because providers limit queries differently. */
   readonly isSearch: boolean;
+  /** Left out: false. */
+  readonly isStream?: boolean;
   readonly signals: StopSignals;
 };
 
 /**
  * Calls each route once, those that are out of use last, until one answers or refuses the request
- * itself. `left`: how many routes come after it.
+ * itself. `left`: how many routes come after it. `noteFirstByte`: as of `callRoute`.
  */
 export function callInOrder<Route extends Callable, R extends Result>(
-  { routes, health, isSearch, signals, record, clock }: ToTry<Route>,
-  send: (route: Route, call: ProviderCall, left: number) => Promise<R>,
+  { routes, health, isSearch, isStream = false, signals, record, clock }: ToTry<Route>,
+  send: (
+    route: Route,
+    call: ProviderCall,
+    { left, noteFirstByte }: { readonly left: number; readonly noteFirstByte: () => void },
+  ) => Promise<R>,
 ): Promise<R> {
   const calling = { record, clock, signal: signals.running };
   const waiting = availableFirst(routes, health);
   return tryRoutes<Route, R>(waiting.shift()!, {
     call(callable, count) {
       const { route, baseUrl } = callable;
-      const facts = { route, baseUrl, isStream: false, number: isSearch ? null : count };
-      return callRoute(calling, facts, (call) => send(callable, call, waiting.length));
+      const facts = { route, baseUrl, isStream, number: isSearch ? null : count };
+      return callRoute(calling, facts, (call, noteFirstByte) =>
+        send(callable, call, { left: waiting.length, noteFirstByte }),
+      );
     },
     nextAfter({ failure }) {
       const isFinal = !isSearch && failure && nextStepAfter(failure) === 'never';

@@ -99,7 +99,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isRunning || status < 200) return;
     this.#head = { status, statusText, headers };
     this.#expectMore();
-    const plan = planBody(this.#head, this.#wantsStream, this.#answerBytesMax);
+    const plan = planBody(this.#head, this.#wantsStream, {
+      answerBytesMax: this.#answerBytesMax,
+      wantsBytes: this.#wantsBytes,
+    });
     if (plan.kind === 'stream') this.#openStream();
     else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;
     else this.#stop(plan.failure);
@@ -191,7 +194,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #replyWithBody(): void {
     const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
     this.#body = [];
-    if (this.#wantsBytes && !this.#isErrorAnswer())
+    if (this.#wantsBytes && !this.#wantsStream && !this.#isErrorAnswer())
       return this.#resolve({ kind: 'answer', body: bytes });
     const body = bytes.subarray(0, this.#bytesMax);
     this.#resolve(readBody(this.#head!, body, this.#wantsStream, this.#clock.nowMs()));

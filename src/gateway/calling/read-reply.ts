@@ -18,6 +18,11 @@ type BodyPlan =
   | { readonly kind: 'collect'; readonly bytesMax: number }
   | { readonly kind: 'refuse'; readonly failure: UpstreamFailure };
 
+type BodyOptions = {
+  readonly answerBytesMax?: number | undefined;
+  readonly wantsBytes?: boolean;
+};
+
 const longestAnswerBytes = 64 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
 /** Answers are written as JSON again, and V8's stack overflows at several thousand levels. */
@@ -32,10 +37,11 @@ const eventTypes = ['text/event-stream', 'application/vnd.amazon.eventstream'];
 /** Some hosts send events as plain bytes, or without a content type. */
 const streamTypes = new Set([...eventTypes, 'text/plain', 'application/octet-stream', '']);
 
+/** `wantsBytes`: a stream of audio, not of events. */
 export function planBody(
   head: AnswerHead,
   wantsStream: boolean,
-  answerBytesMax = longestAnswerBytes,
+  { answerBytesMax = longestAnswerBytes, wantsBytes = false }: BodyOptions = {},
 ): BodyPlan {
   const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
   if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
@@ -45,10 +51,15 @@ export function planBody(
   const type = contentType(head.headers);
   if (!wantsStream && eventTypes.includes(type))
     return refuseBilled('a stream came where JSON was asked for');
-  if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
+  if (wantsStream && (wantsBytes ? isAudio(type) : streamTypes.has(type)))
+    return { kind: 'stream' };
   // JSON instead of a stream is an error with a status of success. It is read for its message or
   // its cost.
   return { kind: 'collect', bytesMax: answerBytesMax };
+}
+
+function isAudio(type: string): boolean {
+  return type.startsWith('audio/') || ['application/octet-stream', ''].includes(type);
 }
 
 /** Bedrock's answers of some models count their tokens only here. */

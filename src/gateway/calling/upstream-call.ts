@@ -47,7 +47,10 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly trace?: TraceContext | null;
   /** JSON unless the headers say otherwise. A list is sent piece by piece. */
   readonly body: Buffer | string | readonly Buffer[] | null;
-  /** Default: the answer's body parsed as JSON. `bytes`: the raw body, as a Buffer. */
+  /**
+   * Default: the answer's body parsed as JSON, or a stream of events. `bytes`: the raw body, as a
+   * Buffer, or a stream of audio.
+   */
   readonly answer?: 'json' | 'bytes';
   /** True to ask for server-sent events. */
   readonly stream: Stream;

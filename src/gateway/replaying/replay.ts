@@ -38,12 +38,16 @@ export async function replay(
   };
   const about = { ...response.headers, ...costs };
   const headers = { ...requestHeaders(asked), ...about };
-  if (!sale.stream) return client.sendAnswer(body, headers);
+  if (!sale.stream) return client.sendAnswer(body, { ...headers, ...typeOf(response) });
   const isOpen = client.openStream !== null;
   const stream = client.startStream(headers, []);
   await stream.write(body);
   // A stream that a keep-alive opened has announced these as trailers.
   stream.end('', isOpen ? about : {});
+}
+
+function typeOf({ contentType }: StoredResponse): Headers {
+  return contentType.startsWith('application/json') ? {} : { 'content-type': contentType };
 }
 
 function bodyNotRetained(): ApiError {

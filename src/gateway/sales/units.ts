@@ -1,8 +1,8 @@
-// Sells by the unit: images, searches, input tokens and the like. The most that all units can cost is held,
-// delivered units are charged at their actual price, and failures are free.
+// Sells by the unit: images, searches, input tokens, characters and the like. The most that all units can
+// cost is held, delivered units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
-import { noUsage } from '../../canonical/usage.ts';
+import { noUsage, type Usage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
@@ -17,7 +17,7 @@ import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
 import type { Running, Offer, Outcome } from '../charging/offer.ts';
-import type { Bill } from '../charging/open-hold.ts';
+import type { Bill, Charge } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';
@@ -46,14 +46,30 @@ export type UnitsForSale = {
 /** `list`: the account pays it. `upstream`: the operator pays it. */
 type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 
-/** The price of a unit, and of the request in addition to its units. */
+/** The price of a unit, and of the request and its tokens in addition to its units. */
 export type UnitPrice = Price & {
   readonly request?: Price;
+  readonly tokens?: SoldTokens;
   /** Stored with the charge; left out: it has one price. */
   readonly version?: string;
 };
 
-export type Delivery = (Delivered | { readonly kind: 'failed'; readonly error: ApiError }) & {
+type SoldTokens = Readonly<Record<'list' | 'upstream', Pick<UnitPrices, 'input' | 'output'>>> & {
+  readonly count: Pick<Usage, 'inputTokens' | 'outputTokens'>;
+};
+
+/** An answer whose bytes are with the client already. Its end waits for the charge. */
+export type BegunStream = {
+  readonly contentType: string;
+  /** Milliseconds from the request's arrival to its first byte. */
+  readonly firstByteMs: number | null;
+  /** Returns all of it, as a replay sends it; null: it is too long to be stored. */
+  readonly recorded: () => Buffer | null;
+  readonly end: (charge: Charge) => void;
+  readonly fail: (error: ApiError) => void;
+};
+
+export type Delivery = (Delivered | FailedDelivery) & {
   /** What the operator pays for units that may have been made and that nobody gets. */
   readonly lostPicos: Picos;
   /**
@@ -62,7 +78,17 @@ export type Delivery = (Delivered | { readonly kind: 'failed'; readonly error: A
   readonly spoiled?: Spoiled;
 };
 
-type Delivered = {
+type FailedDelivery = {
+  readonly kind: 'failed';
+  readonly error: ApiError;
+  /** Left out: the client has got nothing yet. */
+  readonly begun?: BegunStream;
+};
+
+type Delivered = (
+  | { readonly body: JsonObject; readonly begun?: never }
+  | { readonly body?: never; readonly begun: BegunStream }
+) & {
   readonly kind: 'delivered';
   readonly count: number;
   readonly price: UnitPrice;
@@ -73,7 +99,6 @@ type Delivered = {
   readonly calls: number;
   /** Cacheable: complete and from the primary route. */
   readonly isWhole: boolean;
-  readonly body: JsonObject;
   /** Headers that are part of the answer and stored with it. */
   readonly headers: Headers;
   /** null: for ever. */
@@ -92,7 +117,7 @@ export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 
 type UnitsOffer = {
   readonly units: UnitsForSale;
-  readonly deliver: (signals: SaleSignals) => Promise<Delivery>;
+  readonly deliver: (signals: SaleSignals, held: Running) => Promise<Delivery>;
 };
 
 type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
@@ -102,6 +127,8 @@ type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'bod
   readonly tokens?: number;
   /** True when the cache is used unless a header says otherwise; left out: false. */
   readonly isCachedUnasked?: boolean;
+  /** For an answer in events: the frames of an error. Left out: it never has events. */
+  readonly writeFailure?: (error: ApiError) => string;
 };
 
 /**
@@ -115,7 +142,7 @@ export function saleOfUnits(
   return {
     ...facts,
     content: { asked: () => promptOnly(prompt()), answerFormat: null },
-    stream: false,
+    stream: facts.writeFailure !== undefined,
     isCachedUnasked,
     estimate: () => ({ tokens, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
   };
@@ -150,7 +177,8 @@ function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
       });
     },
     runsToEnd: false,
-    call: async (held) => outcomeOf({ ...accepted, running: held, units }, await deliver(held.run)),
+    call: async (held) =>
+      outcomeOf({ ...accepted, running: held, units }, await deliver(held.run, held)),
   };
 }
 
@@ -165,7 +193,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   const lostMicros = roundUpToMicro(delivery.lostPicos);
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
   if (delivery.kind === 'failed') {
-    const { error } = delivery;
+    const { error, begun } = delivery;
     if (!spoiled)
       return {
         kind: 'failed',
@@ -173,6 +201,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         lossMicros: lostMicros,
         isCausedByAccount: false,
         losses: [],
+        ...(begun && { fail: begun.fail }),
       };
     return {
       kind: 'failed',
@@ -183,14 +212,14 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
     };
   }
-  const { calls, price, provider } = delivery;
-  const body = JSON.stringify(delivery.body);
+  const { calls, price, provider, begun } = delivery;
+  const body = begun ? null : JSON.stringify(delivery.body);
   const bill = billOf(sold, delivery);
   const response = storage.isUsed && {
     status: 200,
-    contentType: 'application/json; charset=utf-8',
+    contentType: begun?.contentType ?? 'application/json; charset=utf-8',
     headers: delivery.headers,
-    body: Buffer.from(body),
+    body: body === null ? begun!.recorded() : Buffer.from(body),
     ...(delivery.usableForMs !== null && { usableForMs: delivery.usableForMs }),
   };
   const { headers } = gateway;
@@ -211,15 +240,12 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         },
       },
     }),
-    deliver: (charge) =>
-      sendWhole(sold, body, {
-        charge,
-        headers: {
-          ...delivery.headers,
-          [headers.route]: provider,
-          [headers.attempts]: String(calls),
-        },
-      }),
+    deliver(charge) {
+      if (body === null) return begun!.end(charge);
+      const route = { [headers.route]: provider, [headers.attempts]: String(calls) };
+      sendWhole(sold, body, { charge, headers: { ...delivery.headers, ...route } });
+    },
+    ...(begun && { fail: begun.fail }),
   };
 }
 
@@ -233,9 +259,14 @@ function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
   };
 }
 
-type Billed = Pick<Delivered, 'count' | 'price' | 'isEstimate' | 'provider' | 'calls'>;
+type Billed = Pick<Delivered, 'count' | 'price' | 'isEstimate' | 'provider' | 'calls'> & {
+  readonly begun?: BegunStream | undefined;
+};
 
-function billOf(sold: Sold, { count, price, isEstimate = false, provider, calls }: Billed): Bill {
+function billOf(
+  sold: Sold,
+  { count, price, isEstimate = false, provider, calls, begun }: Billed,
+): Bill {
   const { units, sale } = sold;
   const { endpoint, modelName } = units;
   const { terms, quantities, costMicros, upstreamCostMicros } = priceOf(units, price, count);
@@ -249,9 +280,9 @@ function billOf(sold: Sold, { count, price, isEstimate = false, provider, calls 
     images: quantities.images,
     usageSource: isEstimate ? 'estimate' : 'upstream',
     priceVersion: price.version ?? '0',
-    streamed: false,
+    streamed: begun !== undefined,
     attempts: calls,
-    firstByteMs: null,
+    firstByteMs: begun?.firstByteMs ?? null,
     ending: endingOf(sold.running),
     upstreamCostMicros,
     durationMs: elapsedMs(sold.gateway.clock, sold.caller),
@@ -260,16 +291,21 @@ function billOf(sold: Sold, { count, price, isEstimate = false, provider, calls 
 }
 
 function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: number) {
-  const termsOf = (side: keyof Price) => {
+  const { tokens } = price;
+  const termsOf = (side: keyof Price, of?: SoldTokens['list']) => {
     const request = price.request?.[side] ?? 0n;
-    if (counted === null) return { ...noPrices, request: request + price[side] * BigInt(count) };
+    const others = { ...noPrices, ...(of && { input: of.input, output: of.output }) };
+    if (counted === null) return { ...others, request: request + price[side] * BigInt(count) };
     return counted === 'token'
-      ? { ...noPrices, input: Number(price[side]) as PicosPerToken, request }
-      : { ...noPrices, [counted]: price[side], request };
+      ? { ...others, input: Number(price[side]) as PicosPerToken, request }
+      : { ...others, [counted]: price[side], request };
   };
-  const terms = { list: termsOf('listPicos'), upstream: termsOf('upstreamPicos') };
+  const terms = {
+    list: termsOf('listPicos', tokens?.list),
+    upstream: termsOf('upstreamPicos', tokens?.upstream),
+  };
   const quantities = {
-    usage: counted === 'token' ? { ...noUsage, inputTokens: count } : noUsage,
+    usage: usageOf(counted === 'token' ? { inputTokens: count } : tokens?.count),
     searches: counted === 'search' ? count : 0,
     images: counted === 'image' ? count : 0,
   };
@@ -280,6 +316,10 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
     costMicros: cost(terms.list),
     upstreamCostMicros: cost(terms.upstream),
   };
+}
+
+function usageOf(count?: Partial<SoldTokens['count']>): Usage {
+  return count ? { ...noUsage, ...count } : noUsage;
 }
 
 const picosPerMicro = 1_000_000n;

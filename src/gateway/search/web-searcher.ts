@@ -60,7 +60,7 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
       const toTry = { routes, health, isSearch: true, record, clock, signals };
       const last = await callInOrder<SourceRoute, SourceAnswer>(
         toTry,
-        async ({ source }, { trace }, left) => {
+        async ({ source }, { trace }, { left }) => {
           const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
           const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
           const signal = AbortSignal.any([signals.running, timeout]);

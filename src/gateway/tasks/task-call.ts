@@ -8,6 +8,7 @@ import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
+import type { AnswerTo, FailedReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 type TaskCall = {
@@ -34,26 +35,46 @@ export type TaskReply =
       readonly mayBeBilled: boolean;
     };
 
-export async function sendTask(
-  { upstreams, model, route, trace, signal }: Sending,
+type FailedTask = Extract<TaskReply, { kind: 'failure' }>;
+
+export async function sendTask(sending: Sending, call: TaskCall): Promise<TaskReply> {
+  const reply = await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false });
+  if (reply.kind === 'failure') return failedTask(sending, reply);
+  const { body, ...counted } = reply;
+  return isObject(body) ? { ...counted, body } : unreadable('the answer is no object');
+}
+
+/** As `sendTask`, for a stream: of audio, or of server-sent events. */
+export async function openTask(
+  sending: Sending,
+  call: TaskCall & { readonly answer: 'bytes' | 'events' },
+): Promise<AnswerTo<true> | FailedTask> {
+  const reply = await sending.upstreams.send({
+    ...writeCall(sending, call, true),
+    stream: true,
+    ...(call.answer === 'bytes' && { answer: 'bytes' as const }),
+  });
+  return reply.kind === 'failure' ? failedTask(sending, reply) : reply;
+}
+
+function writeCall(
+  { model, route: { provider, kind }, trace, signal }: Sending,
   { path, isAtOrigin = false, body }: TaskCall,
-): Promise<TaskReply> {
-  const { provider, kind } = route;
-  const reply = await upstreams.send({
+  stream: boolean,
+) {
+  return {
     provider,
     path,
     ...(isAtOrigin && { origin: new URL(provider.baseUrl).origin }),
     headers: kind.headers(provider.apiKey, {}),
     body: JSON.stringify(body),
-    stream: false,
-    timeouts: timeoutsFor(provider.timeouts, { model, stream: false }),
+    timeouts: timeoutsFor(provider.timeouts, { model, stream }),
     trace,
     signal,
-  });
-  if (reply.kind === 'answer') {
-    const { body: answer, ...counted } = reply;
-    return isObject(answer) ? { ...counted, body: answer } : unreadable('the answer is no object');
-  }
+  };
+}
+
+function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply): FailedTask {
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const named = { ...reply.failure, message: withoutProvider(message, provider) };
   return {
@@ -64,6 +85,6 @@ export async function sendTask(
 }
 
 /** The answer of a provider that cannot be used, and is billed. */
-export function unreadable(problem: string): Extract<TaskReply, { kind: 'failure' }> {
+export function unreadable(problem: string): FailedTask {
   return { kind: 'failure', failure: makeFailure('unreadable', problem), mayBeBilled: true };
 }

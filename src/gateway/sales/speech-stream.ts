@@ -1,0 +1,136 @@
+// Audio on its way to a client, as bytes or as events. The head goes out with the first audio, so that a
+// failure before it can still have its own status.
+import type { ApiError } from '../../canonical/errors.ts';
+import { clientFormats } from '../../formats/registry.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { usdFromMicros, type Micros } from '../../lib/money.ts';
+import { plainBytesMax } from '../../lib/packing.ts';
+import { formatSse } from '../../lib/sse.ts';
+import { chargeHeaders, errorContextOf } from '../answering/head.ts';
+import type { Running } from '../charging/offer.ts';
+import type { Charge } from '../charging/open-hold.ts';
+import type { ClientStream, Headers } from '../client.ts';
+import { requestHeaders } from '../headers.ts';
+import { retentionHeaders } from '../replaying/answer-storage.ts';
+import { elapsedMs } from '../request.ts';
+import type { Accepted } from '../stages.ts';
+import type { BegunStream } from './units.ts';
+
+type Streaming = {
+  readonly accepted: Accepted;
+  readonly held: Running;
+  readonly isEvents: boolean;
+  readonly amountMicros: Micros;
+};
+
+export const eventsType = 'text/event-stream; charset=utf-8';
+
+export class SpeechStream implements BegunStream {
+  contentType = '';
+  firstByteMs: number | null = null;
+  /** How long the client let us wait before it read on, in total. */
+  clientWaitMs = 0;
+  /** In the event that ends the stream. */
+  usage: JsonObject = {};
+  /** The audio is not complete, so the end must not look like one. */
+  isCut = false;
+  readonly #of: Streaming;
+  #stream: ClientStream | null = null;
+  #recorded: Buffer[] | null = [];
+  #recordedBytes = 0;
+
+  constructor(of: Streaming) {
+    this.#of = of;
+    if (!of.held.storage.isUsed) this.#recorded = null;
+  }
+
+  /** `headers`: about the route that answers. Resolves when the client has room for more. */
+  async write(audio: Buffer, headers: Headers): Promise<void> {
+    const { accepted, held, isEvents } = this.#of;
+    const { clock } = accepted.gateway;
+    if (this.firstByteMs === null) {
+      this.firstByteMs = elapsedMs(clock, accepted.caller);
+      accepted.caller.record.note({ firstByteMs: this.firstByteMs });
+      this.contentType = headers['content-type']!;
+    }
+    for (const piece of isEvents ? deltasOf(audio) : [audio]) {
+      this.#record(piece);
+      if (held.client.isGone()) continue;
+      const startedAtMs = clock.elapsedMs();
+      await this.#open(headers).write(piece);
+      this.clientWaitMs += clock.elapsedMs() - startedAtMs;
+    }
+  }
+
+  recorded = (): Buffer | null => {
+    if (!this.#recorded) return null;
+    const body = this.#of.isEvents
+      ? [...this.#recorded, Buffer.from(this.#lastEvent(0))]
+      : this.#recorded;
+    return Buffer.concat(body);
+  };
+
+  end = (charge: Charge): void => {
+    const { accepted, held, isEvents } = this.#of;
+    if (held.client.isGone() || !this.#stream) return;
+    if (this.isCut) return this.#stream.cut();
+    const { headers } = accepted.gateway;
+    this.#stream.end(isEvents ? this.#lastEvent(usdFromMicros(charge.costMicros)) : '', {
+      ...chargeHeaders(headers, charge),
+      ...retentionHeaders(headers, held.storage),
+    });
+  };
+
+  fail = (error: ApiError): void => {
+    const { accepted, held, isEvents } = this.#of;
+    accepted.caller.record.noteError(error);
+    if (held.client.isGone()) return;
+    if (isEvents) this.#stream?.end(writeFailure(accepted, error), {});
+    else this.#stream?.cut();
+  };
+
+  #record(piece: Buffer): void {
+    this.#recordedBytes += piece.length;
+    if (this.#recordedBytes > plainBytesMax) this.#recorded = null;
+    this.#recorded?.push(piece);
+  }
+
+  #lastEvent(cost: number): string {
+    const usage = { ...this.usage, cost };
+    return formatSse(null, JSON.stringify({ type: 'speech.audio.done', usage }));
+  }
+
+  #open(about: Headers): ClientStream {
+    const { accepted, held, amountMicros } = this.#of;
+    const { headers } = accepted.gateway;
+    const { cost, balance, reserved, idempotency } = headers;
+    const head = {
+      ...requestHeaders(accepted),
+      ...about,
+      ...retentionHeaders(headers, held.storage),
+      [reserved]: String(amountMicros),
+    };
+    const late = accepted.names.request ? [idempotency] : [];
+    return (this.#stream ??= held.client.startStream(head, [cost, balance, ...late]));
+  }
+}
+
+export function writeFailure(
+  { gateway, caller }: Pick<Accepted, 'gateway' | 'caller'>,
+  error: ApiError,
+): string {
+  const body = clientFormats.responses.writeError(error, errorContextOf({ gateway, caller }));
+  return formatSse(null, JSON.stringify(body));
+}
+
+/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
+const deltaBytes = 48 * 1024;
+
+function* deltasOf(audio: Buffer): Generator<Buffer> {
+  for (let start = 0; start < audio.length; start += deltaBytes) {
+    const piece = audio.subarray(start, start + deltaBytes).toString('base64');
+    yield Buffer.from(
+      formatSse(null, JSON.stringify({ type: 'speech.audio.delta', audio: piece })),
+    );
+  }
+}

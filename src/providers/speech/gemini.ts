@@ -1,0 +1,61 @@
+// Speech of Gemini's TTS models: raw PCM in base64. https://ai.google.dev/gemini-api/docs/speech-generation
+import { readTokenCount } from '../../canonical/usage.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { modelPath } from '../vertex/paths.ts';
+import { readBase64, type SpeechCount, type SpeechHost, type SpeechJob } from './host.ts';
+import { wavHeader } from './wav.ts';
+
+export const gemini = at(
+  ({ upstreamModel }) => `/v1beta/models/${encodeURIComponent(upstreamModel)}`,
+);
+
+export const vertex = at(({ upstreamModel, place }) =>
+  modelPath('v1', 'google', upstreamModel, place),
+);
+
+function at(pathOf: (job: SpeechJob) => string): SpeechHost {
+  return {
+    formats: ['wav', 'pcm'],
+    ignores: ['instructions', 'speed'],
+    write: (job) => ({
+      path: `${pathOf(job)}:generateContent`,
+      answer: 'json',
+      body: {
+        contents: [{ role: 'user', parts: [{ text: job.input }] }],
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: job.voice } } },
+        },
+      },
+    }),
+    read({ candidates, usageMetadata }, { format }) {
+      const pieces = partsOf(candidates).map(readPart);
+      if (pieces.length === 0 || pieces.includes(null)) return null;
+      const pcm = Buffer.concat(pieces.map((piece) => piece!.bytes));
+      const header = format === 'pcm' ? [] : [wavHeader(pcm.length, pieces[0]!.rate)];
+      const audio = Buffer.concat([...header, pcm]);
+      return { audio, count: readCount(usageMetadata) };
+    },
+  };
+}
+
+function partsOf(candidates: unknown): readonly unknown[] {
+  const first: unknown = Array.isArray(candidates) ? candidates[0] : null;
+  const content = isObject(first) ? first.content : null;
+  return isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+}
+
+const usualRate = 24_000;
+
+function readPart(part: unknown): { readonly bytes: Buffer; readonly rate: number } | null {
+  const { data, mimeType } = isObject(part) && isObject(part.inlineData) ? part.inlineData : {};
+  const bytes = readBase64(data);
+  const [, rate] = /^audio\/L16\b.*\brate=(\d{4,6})\b/i.exec(String(mimeType)) ?? [];
+  return bytes && { bytes, rate: Number(rate ?? usualRate) };
+}
+
+function readCount(usage: unknown): SpeechCount | null {
+  const { promptTokenCount, candidatesTokenCount }: JsonObject = isObject(usage) ? usage : {};
+  const [inputTokens, outputTokens] = [promptTokenCount, candidatesTokenCount].map(readTokenCount);
+  return inputTokens == null || outputTokens == null ? null : { inputTokens, outputTokens };
+}

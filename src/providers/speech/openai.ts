@@ -1,0 +1,40 @@
+// OpenAI's form of speech. https://platform.openai.com/docs/api-reference/audio/createSpeech
+import { readTokenCount } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
+import { readBase64, type SpeechHost } from './host.ts';
+
+export const openAi = openAiForm(speechFormatNames);
+
+export function openAiForm(formats: readonly SpeechFormat[]): SpeechHost {
+  return {
+    formats,
+    ignores: [],
+    // Bytes come without a count, so what is billed by tokens comes as events.
+    write: ({ upstreamModel, input, voice, instructions, format, speed, isByTokens }) => ({
+      path: '/audio/speech',
+      answer: isByTokens ? 'events' : 'bytes',
+      body: {
+        model: upstreamModel,
+        input,
+        voice,
+        response_format: format,
+        ...(instructions !== null && { instructions }),
+        ...(speed !== null && { speed }),
+        ...(isByTokens && { stream_format: 'sse' }),
+      },
+    }),
+    read({ type, audio, usage }) {
+      if (type === 'speech.audio.done') return { count: readCount(usage) };
+      if (type !== 'speech.audio.delta') return {};
+      const bytes = readBase64(audio);
+      return bytes && { audio: bytes };
+    },
+  };
+}
+
+function readCount(usage: unknown) {
+  const { input_tokens: input, output_tokens: output } = isObject(usage) ? usage : {};
+  const [inputTokens, outputTokens] = [readTokenCount(input), readTokenCount(output)];
+  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+}
