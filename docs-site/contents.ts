@@ -49,6 +49,7 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
       'guides/pdfs',
       'guides/embeddings',
       'guides/images',
+      'guides/speech',
       'guides/search',
       'guides/costs',
       'guides/caps',

@@ -14,7 +14,13 @@ export const imageModeNames: Readonly<Record<ImageModelEntry['mode'], string>> =
 
 export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
   embedding: 'Embeddings',
+  speech: 'Speech',
 };
+
+/** `$15.00 / M characters`; of the only type that has such a price. */
+export function unitPriceText(unitMicros: number): string {
+  return `${usdText(Math.ceil(unitMicros * 1_000_000))} / M characters`;
+}
 
 /** `low`, `1K` */
 export function tierName(tier: string): string {

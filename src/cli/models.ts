@@ -13,7 +13,7 @@ import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts
 import { priceFor } from '../domain/catalog/price.ts';
 import type { Model } from '../domain/catalog/model.ts';
 import type { Config } from '../config/schema.ts';
-import { usdPerMillionFromPicos } from '../lib/money.ts';
+import { usdPerMillionFromPicos, type PicosPerToken } from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -30,8 +30,7 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
     model.live ? model.routes.join(', ') : 'off',
     String(model.max_input_tokens),
     String(model.max_output_tokens),
-    model.input_price_per_1m === null ? 'unknown' : `$${model.input_price_per_1m}`,
-    model.output_price_per_1m === null ? 'unknown' : `$${model.output_price_per_1m}`,
+    ...pricesOf(model),
   ]);
   const images = catalog.images.list().map((model) => describeImageModel(config, catalog, model));
   const table = formatTable(
@@ -97,8 +96,18 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
     max_output_tokens: model.maxOutputTokens,
     input_price_per_1m: price && usdPerMillionFromPicos(price.list.base.input),
     output_price_per_1m: price && usdPerMillionFromPicos(price.list.base.output),
+    ...(price?.list.unit !== undefined && {
+      price_per_1m_characters: usdPerMillionFromPicos(Number(price.list.unit) as PicosPerToken),
+    }),
     prices_as_of: isBuiltInPrice(config, model.id) ? readBuiltInCatalog().as_of : null,
   };
+}
+
+function pricesOf(model: ReturnType<typeof describeModel>): [input: string, output: string] {
+  const { input_price_per_1m: input, output_price_per_1m: output } = model;
+  if (model.price_per_1m_characters !== undefined)
+    return [`$${model.price_per_1m_characters}/M characters`, '–'];
+  return [input === null ? 'unknown' : `$${input}`, output === null ? 'unknown' : `$${output}`];
 }
 
 function isBuiltInPrice(config: Config, id: string): boolean {

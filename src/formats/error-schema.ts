@@ -33,6 +33,7 @@ const details = {
   spent_micros: micros,
   affordable_output_tokens: count,
   affordable_images: count,
+  affordable_characters: count,
   affordable_searches: count,
   web_searches: count,
   resets_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),

@@ -381,7 +381,11 @@ export const publicOperations = {
       'In OpenAI’s format. The audio is sent as it comes, as bytes, or as events with `stream_format` `sse`. Its cost is in the trailers, and in the last event. An answer that breaks off cuts the connection, or ends with an error event, and costs nothing.',
     body: {
       content: json(requests.speech),
-      example: { model: 'tts-1', input: 'A lighthouse at night', voice: 'alloy' },
+      example: {
+        model: 'gemini-3.8-flash-tts',
+        input: 'A lighthouse at night',
+        voice: 'Kore',
+      },
     },
     answer: {
       description: 'The audio.',

@@ -50,7 +50,11 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
     return row(entry, [...prices, count(entry.context_window)], notesOn(entry));
   });
   const otherRows = others.map((entry) =>
-    row(entry, [usd(entry.input_price_per_1m), count(entry.max_prompt_tokens), entry.type!], []),
+    row(
+      entry,
+      [usd(entry.input_price_per_1m), count(entry.max_prompt_tokens), entry.type!],
+      otherNotesOn(entry),
+    ),
   );
   const images = data.filter(isImage).map((entry) => {
     const { output, per_megapixel: isMegapixel } = entry.image_prices;
@@ -83,6 +87,16 @@ function notesOn(entry: TokenInfo): Row {
     ...Object.entries(entry.search_prices).map(
       ([tool, price]) => `${tool.replaceAll('_', ' ')} ${usd(price)}`,
     ),
+  ];
+}
+
+function otherNotesOn({
+  price_per_1m_characters: characters,
+  output_price_per_1m: output,
+}: TokenInfo): Row {
+  return [
+    characters === undefined ? '' : `a million characters ${usd(characters)}`,
+    output > 0 ? `output ${usd(output)}` : '',
   ];
 }
 

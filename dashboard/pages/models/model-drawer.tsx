@@ -24,6 +24,7 @@ import {
   imageModeNames,
   otherTypeNames,
   tierName,
+  unitPriceText,
   vendorName,
 } from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
@@ -203,7 +204,8 @@ function Prices({
       <section>
         <Title order={3}>Prices</Title>
         <Text size="sm" c="dimmed" mb="xs">
-          Per million tokens{price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
+          {price?.unit_micros === undefined ? 'Per million tokens' : 'Per unit'}
+          {price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
         </Text>
         {price ? (
           <PriceTables price={price} />
@@ -238,6 +240,7 @@ function rowsOf({ base }: PriceSet) {
 
 /** The prices of the standard tier, then those of other tiers and hours. */
 function PriceTables({ price }: { readonly price: ModelPrice }) {
+  if (price.unit_micros !== undefined) return <Text>{unitPriceText(price.unit_micros)}</Text>;
   const names: Readonly<Record<string, string>> = {
     flex: 'Flex: slower',
     priority: 'Priority: faster',

@@ -35,14 +35,19 @@ function requestTo(model: Model): readonly [path: string, body: object] {
   if (isChat(model)) return ['/v1/responses', { model: model.id, input: 'Hello!' }];
   if ('type' in model) {
     const [path, body] = otherRequests[model.type];
-    return [path, { model: model.id, ...body }];
+    const voice = model.type === 'speech' && { voice: voices[model.vendor] ?? 'alloy' };
+    return [path, { model: model.id, ...body, ...voice }];
   }
   const images = model.input_images.min > 0 && { images: ['https://example.com/photo.jpg'] };
   return ['/v1/images/generations', { model: model.id, prompt: 'A lighthouse', ...images }];
 }
 
+/** A voice of the vendor; others have OpenAI's, or say which they have. */
+const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_paul_neutral' };
+
 const otherRequests: Readonly<Record<OtherModel['type'], readonly [path: string, body: object]>> = {
   embedding: ['/v1/embeddings', { input: 'A lighthouse' }],
+  speech: ['/v1/audio/speech', { input: 'A lighthouse' }],
 };
 
 function isChat(model: Model): model is ChatModel {

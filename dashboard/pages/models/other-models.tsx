@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { OtherModel } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
-import { otherTypeNames, vendorName } from '../../parts/model-text.ts';
+import { otherTypeNames, unitPriceText, vendorName } from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';
 import { CopyCode, ModelName } from './model-name.tsx';
@@ -67,6 +67,10 @@ const columns: readonly Column<OtherModel>[] = [
     title: 'Input price',
     value: ({ price }) => price?.base.input_micros,
     align: 'right',
-    render: ({ price }) => (price ? <Money micros={price.base.input_micros} /> : 'No price'),
+    render: ({ price }) => {
+      if (!price) return 'No price';
+      const { unit_micros: unit, base } = price;
+      return unit === undefined ? <Money micros={base.input_micros} /> : unitPriceText(unit);
+    },
   },
 ];

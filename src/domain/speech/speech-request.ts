@@ -5,17 +5,22 @@ import type { JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
 
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
+  schema: Schema,
+  description: string,
+) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 
 export const SpeechRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
-  input: Type.String({ minLength: 1 }),
-  voice: Type.String({ minLength: 1 }),
-  instructions: orNull(Type.String()),
-  response_format: orNull(Type.Enum([...speechFormatNames])),
-  speed: orNull(Type.Number({ minimum: 0.25, maximum: 4 })),
-  stream_format: orNull(Type.Enum(['audio', 'sse'])),
+  input: Type.String({ minLength: 1, description: 'The text to speak.' }),
+  voice: Type.String({ minLength: 1, description: 'A voice of the vendor, by its name.' }),
+  instructions: orNull(Type.String(), 'How to speak.'),
+  response_format: orNull(
+    Type.Enum([...speechFormatNames]),
+    'Default: `mp3`, or the first that the provider makes.',
+  ),
+  speed: orNull(Type.Number({ minimum: 0.25, maximum: 4 }), 'Default: 1.'),
+  stream_format: orNull(Type.Enum(['audio', 'sse']), '`audio`, the default: bytes. `sse`: events.'),
 });
 
 const findProblem = compileSchema(SpeechRequestSchema);

@@ -6,7 +6,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { SpeechRequest } from '../../domain/speech/speech-request.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
-import { SseOverflow, SseParser } from '../../lib/sse.ts';
+import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
   SpeechCount,
@@ -23,7 +23,7 @@ import { makeFailure } from '../calling/failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { orderRoutes } from '../routing/order.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
-import { openTask, sendTask } from './task-call.ts';
+import { openTask, sendTask, type FailedTask } from './task-call.ts';
 
 export type SpeechRoute = Callable & {
   readonly chosen: ChosenRoute;
@@ -105,31 +105,28 @@ export async function speakAt(
     if (bytes === 0) throw broken('the answer has no audio');
     return { kind: 'spoken', route, count };
   } catch (error) {
-    if (error instanceof FailedSpeech) return { kind: 'failure', route, ...error.reply };
     if (!(error instanceof UpstreamBroken)) throw error;
     const { failure } = error;
-    return { kind: bytes > 0 ? 'broken' : 'failure', route, failure, mayBeBilled: true };
+    const kind = bytes > 0 ? 'broken' : 'failure';
+    return { kind, route, failure, mayBeBilled: failure.isBilled !== false };
   }
 }
 
 /** Stops an upstream that never ends: three hours of WAV. */
 const audioBytesMax = 512 * 1024 * 1024;
 
-/** The call failed before anything of an answer came. */
-class FailedSpeech extends Error {
-  readonly reply: { readonly failure: UpstreamFailure; readonly mayBeBilled: boolean };
-
-  constructor({ failure, mayBeBilled }: FailedSpeech['reply']) {
-    super(failure.message);
-    this.reply = { failure, mayBeBilled };
-  }
+function broken(
+  message: string,
+  kind: 'unreadable' | 'broken-stream' = 'unreadable',
+): UpstreamBroken {
+  return new UpstreamBroken(makeFailure(kind, message));
 }
 
-function broken(message: string): UpstreamBroken {
-  return new UpstreamBroken(makeFailure('unreadable', message));
+function failed({ failure, mayBeBilled }: FailedTask): UpstreamBroken {
+  return new UpstreamBroken(mayBeBilled ? failure : { ...failure, isBilled: false });
 }
 
-/** Throws FailedSpeech or UpstreamBroken. */
+/** Throws UpstreamBroken. */
 async function* speak(
   { chosen, host, format }: SpeechRoute,
   { gateway, model, request, isByTokens, trace, signal }: ToSpeak,
@@ -138,33 +135,27 @@ async function* speak(
   const { input, voice, instructions, speed } = request;
   if (chosen.isSandbox) {
     const played = await speakInSandbox({ input, format, signal, clock });
-    if (played.kind === 'failure') throw new FailedSpeech({ ...played, mayBeBilled: false });
+    if (played.kind === 'failure') throw failed({ ...played, mayBeBilled: false });
     for (const audio of played.pieces) yield { audio };
-    if (played.isCut) throw new UpstreamBroken(makeFailure('broken-stream', 'as was asked for'));
+    if (played.isCut) throw broken('as was asked for', 'broken-stream');
     return yield { count: played.count };
   }
   const { upstreamModel, provider } = chosen;
-  const job = {
-    ...{ upstreamModel, place: provider.place, input, voice, instructions },
-    ...{ format, speed, isByTokens },
-  };
+  const said = { input, voice, instructions, format, speed };
+  const job = { upstreamModel, place: provider.place, isByTokens, ...said };
   const call = host.write(job);
   const sending = { upstreams: hosts.upstreams, model, route: chosen, trace, signal };
   if (call.answer === 'json') {
     const reply = await sendTask(sending, call);
-    if (reply.kind === 'failure') throw new FailedSpeech(reply);
+    if (reply.kind === 'failure') throw failed(reply);
     const piece = host.read(reply.body, job);
     if (!piece) throw broken('the answer has no audio');
     return yield piece;
   }
   const reply = await openTask(sending, { ...call, answer: call.answer });
-  if (reply.kind === 'failure') throw new FailedSpeech(reply);
+  if (reply.kind === 'failure') throw failed(reply);
   if (call.answer === 'events') return yield* readEvents(reply.chunks, { host, job });
-  for await (const chunk of reply.chunks) yield { audio: asBuffer(chunk) };
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
+  for await (const chunk of reply.chunks) yield { audio: Buffer.from(chunk) };
 }
 
 /** Throws UpstreamBroken unless the last event comes. */
@@ -172,34 +163,26 @@ async function* readEvents(
   chunks: AsyncIterable<Uint8Array>,
   { host, job }: { readonly host: SpeechHost; readonly job: SpeechJob },
 ): AsyncGenerator<SpeechPiece> {
-  const parser = new SseParser();
   try {
-    for await (const chunk of chunks)
-      for (const { data } of parser.push(chunk)) {
-        const piece = readEvent(data);
-        yield piece;
-        if (piece.count !== undefined) return;
-      }
+    for await (const { data } of parseSse(chunks)) {
+      if (data === '[DONE]') continue;
+      const parsed = parseJson(Buffer.from(data));
+      const event = parsed.ok && isObject(parsed.value) ? parsed.value : null;
+      if (event && isObject(event.error))
+        throw broken(readErrorMessage(event) ?? 'the stream ended with an error', 'broken-stream');
+      const piece = event && host.read(event, job);
+      if (!piece) throw broken('an event of the stream cannot be read');
+      yield piece;
+      if (piece.count !== undefined) return;
+    }
   } catch (error) {
     throw error instanceof SseOverflow ? broken(error.message) : error;
   }
-  for (const { data } of parser.end()) {
-    const piece = readEvent(data);
-    yield piece;
-    if (piece.count !== undefined) return;
-  }
-  throw new UpstreamBroken(makeFailure('broken-stream', 'the stream ended early'));
+  throw broken('the stream ended early', 'broken-stream');
+}
 
-  function readEvent(data: string): SpeechPiece {
-    if (data === '[DONE]') return {};
-    const parsed = parseJson(Buffer.from(data));
-    const event = parsed.ok && isObject(parsed.value) ? parsed.value : null;
-    if (event && (isObject(event.error) || event.type === 'error'))
-      throw new UpstreamBroken(
-        makeFailure('broken-stream', readErrorMessage(event) ?? 'the stream ended with an error'),
-      );
-    const piece = event && host.read(event, job);
-    if (!piece) throw broken('an event of the stream cannot be read');
-    return piece;
-  }
+async function* parseSse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent> {
+  const parser = new SseParser();
+  for await (const chunk of chunks) yield* parser.push(chunk);
+  yield* parser.end();
 }

@@ -35,7 +35,7 @@ export type TaskReply =
       readonly mayBeBilled: boolean;
     };
 
-type FailedTask = Extract<TaskReply, { kind: 'failure' }>;
+export type FailedTask = Extract<TaskReply, { kind: 'failure' }>;
 
 export async function sendTask(sending: Sending, call: TaskCall): Promise<TaskReply> {
   const reply = await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false });

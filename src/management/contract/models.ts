@@ -22,9 +22,17 @@ const PriceSet = closed({
 });
 export type PriceSet = Output<typeof PriceSet>;
 
+export const UnitMicros = Type.Optional(
+  Type.Number({
+    description:
+      'Microdollars, with fractions, for a character that a `speech` model speaks. Left out: it is billed by tokens.',
+  }),
+);
+
 export const ModelPrice = closed({
   effective_at: orNull(Type.String(), 'null: from the beginning.'),
   ...PriceSet.properties,
+  unit_micros: UnitMicros,
   variants: Type.Array(
     closed({
       service_tier: orNull(Type.Enum([...serviceTiers]), 'null: the standard tier.'),

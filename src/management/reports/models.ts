@@ -188,6 +188,7 @@ function describePrice(version: PriceVersion, factor: PriceFactor): Contract.Mod
     effective_at:
       version.effectiveFromMs === 0 ? null : new Date(version.effectiveFromMs).toISOString(),
     ...describePriceSet(applied),
+    ...(applied.unit !== undefined && { unit_micros: microsOf(applied.unit) }),
     variants: applied.variants.map((variant) => ({
       service_tier: variant.tier,
       hours_utc: variant.hours?.text ?? null,
@@ -336,6 +337,6 @@ function factorOf({ config, multiplierPpmOf }: CatalogueView, modelId: string): 
 }
 
 /** Converts to microdollars for display only: a number rounds large prices. */
-function microsOf(picos: Picos): number {
+export function microsOf(picos: Picos): number {
   return Number(picos) / 1_000_000;
 }

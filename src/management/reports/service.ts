@@ -22,7 +22,7 @@ import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
-import { describeTokenPrices } from './models.ts';
+import { describeTokenPrices, microsOf } from './models.ts';
 
 export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
@@ -118,6 +118,8 @@ function chatPrices(model: Model, at: { readonly markup: number; readonly nowMs:
   return {
     price: price && describeTokenPrices(price.list.base),
     cost: cost && describeTokenPrices(cost.base),
+    ...(price?.list.unit !== undefined && { unit_price_micros: microsOf(price.list.unit) }),
+    ...(cost?.unit !== undefined && { unit_cost_micros: microsOf(cost.unit) }),
   };
 }
 

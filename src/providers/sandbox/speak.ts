@@ -44,7 +44,7 @@ export async function speakInSandbox(speech: SandboxSpeech): Promise<SandboxSpok
   const { delayMs, status, cutAfter } = read.directives;
   if (delayMs > 0) await clock.sleep(delayMs, signal);
   if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
-  const characters = [...read.text.slice(0, charactersMax)];
+  const characters = Array.from(read.text.slice(0, charactersMax));
   return {
     kind: 'spoken',
     pieces: speak(characters, format, cutAfter ?? Infinity),

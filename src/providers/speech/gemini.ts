@@ -56,6 +56,9 @@ function readPart(part: unknown): { readonly bytes: Buffer; readonly rate: numbe
 
 function readCount(usage: unknown): SpeechCount | null {
   const { promptTokenCount, candidatesTokenCount }: JsonObject = isObject(usage) ? usage : {};
-  const [inputTokens, outputTokens] = [promptTokenCount, candidatesTokenCount].map(readTokenCount);
-  return inputTokens == null || outputTokens == null ? null : { inputTokens, outputTokens };
+  const [inputTokens, outputTokens] = [
+    readTokenCount(promptTokenCount),
+    readTokenCount(candidatesTokenCount),
+  ];
+  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
 }

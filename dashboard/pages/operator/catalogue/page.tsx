@@ -23,6 +23,7 @@ import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { AppLink, ButtonLink } from '../../../parts/link.tsx';
+import { unitPriceText } from '../../../parts/model-text.ts';
 import { Money } from '../../../parts/money.tsx';
 import { countedText, shortCountText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
@@ -307,7 +308,7 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
             imagePriceText(model, 1)
           )
         ) : (
-          <InOut prices={model.cost} />
+          <InOut prices={model.cost} unitMicros={model.unit_cost_micros} />
         ),
     },
     {
@@ -315,7 +316,11 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
       value: ({ price }) => price?.output_micros || price?.input_micros,
       align: 'right',
       render: (model) =>
-        model.type === 'image' ? imagePriceText(model, markup) : <InOut prices={model.price} />,
+        model.type === 'image' ? (
+          imagePriceText(model, markup)
+        ) : (
+          <InOut prices={model.price} unitMicros={model.unit_price_micros} />
+        ),
     },
     {
       title: 'Margin',
@@ -324,7 +329,8 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
         return price?.[bucket] && cost ? 1 - cost[bucket] / price[bucket] : null;
       },
       align: 'right',
-      render: ({ price, cost }) => {
+      render: ({ price, cost, unit_price_micros: unitPrice, unit_cost_micros: unitCost }) => {
+        if (unitPrice !== undefined) return marginText(unitPrice, unitCost);
         const input = marginText(price?.input_micros, cost?.input_micros);
         const output = marginText(price?.output_micros, cost?.output_micros);
         // Models that write nothing have no price of output.
@@ -344,8 +350,15 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
   ];
 }
 
-function InOut({ prices }: { readonly prices: CatalogueModel['price'] }) {
+function InOut({
+  prices,
+  unitMicros,
+}: {
+  readonly prices: CatalogueModel['price'];
+  readonly unitMicros: number | undefined;
+}) {
   if (!prices) return '–';
+  if (unitMicros !== undefined) return unitPriceText(unitMicros);
   return (
     <>
       <Money micros={prices.input_micros} /> / <Money micros={prices.output_micros} />
