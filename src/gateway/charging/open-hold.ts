@@ -150,6 +150,10 @@ export class OpenHold {
     this.#amountMicros = amountMicros;
   }
 
+  get amountMicros(): Micros {
+    return this.#amountMicros;
+  }
+
   /**
    * Grows the hold to this amount. `refused`: it does not fit now. `failed`: the ledger cannot be
    * written.

@@ -4,7 +4,6 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { atCost, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import { parseSpeechRequest, type SpeechRequest } from '../../domain/speech/speech-request.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { roundUpToMicro } from '../../lib/money.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SpeechCount } from '../../providers/speech/host.ts';
@@ -101,21 +100,23 @@ function isByTokens({ list }: AppliedPrice): boolean {
 
 /** The price of a character. Of a model billed by tokens: of the most tokens that it can have. */
 function highestPrice({ price, request, estimate: { most } }: Asked): UnitPrice {
+  if (!isByTokens(price)) return characterPrice(price);
   const { list, upstream } = price;
-  const { version } = list;
-  const perCharacter = BigInt((most.outputTokens - leastTokens) / request.characters);
+  const outputTokens = (most.outputTokens - leastTokens) / request.characters;
+  const perCharacter = { inputTokens: 0, outputTokens };
   const beside = { inputTokens: most.inputTokens, outputTokens: leastTokens };
-  if (isByTokens(price))
-    return {
-      listPicos: perCharacter * BigInt(list.base.output),
-      upstreamPicos: perCharacter * BigInt(upstream.base.output),
-      request: {
-        listPicos: tokenCost(list, beside),
-        upstreamPicos: tokenCost(upstream, beside),
-      },
-      version,
-    };
-  return { listPicos: list.unit ?? 0n, upstreamPicos: upstream.unit ?? 0n, version };
+  return {
+    listPicos: tokenCost(list, perCharacter),
+    upstreamPicos: tokenCost(upstream, perCharacter),
+    request: { listPicos: tokenCost(list, beside), upstreamPicos: tokenCost(upstream, beside) },
+    version: list.version,
+  };
+}
+
+function characterPrice({ list, upstream }: AppliedPrice): UnitPrice {
+  const { unit: listPicos = 0n, version } = list;
+  const { unit: upstreamPicos = 0n } = upstream;
+  return { listPicos, upstreamPicos, version };
 }
 
 function tokenCost({ base }: AppliedPrice['list'], count: SpeechCount): bigint {
@@ -135,7 +136,10 @@ function likelyCost({ price, request, estimate }: Asked, { chosen }: SpeechRoute
 
 type Delivering = { readonly signals: SaleSignals; readonly held: Running };
 
-/** Providers drop readers that are this slow, which would make most of the audio free. */
+/**
+ * Providers drop readers that are this slow. What they have got is charged as if it were all: else most
+ * of it would be free. It is not the route's fault.
+ */
 const slowReadMs = 10_000;
 
 async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Delivery> {
@@ -144,11 +148,7 @@ async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Del
   const { hosts, clock, headers, runs } = gateway;
   const { record } = caller;
   const { isEvents } = request;
-  const { listPicos, request: beside } = highestPrice(asked);
-  const amountMicros = roundUpToMicro(
-    listPicos * BigInt(request.characters) + (beside?.listPicos ?? 0n),
-  );
-  const stream = new SpeechStream({ accepted, held, isEvents, amountMicros });
+  const stream = new SpeechStream({ accepted, held, isEvents });
   let calls = 0;
   let lostPicos = 0n;
   const health = hosts.routing.health;
@@ -170,35 +170,36 @@ async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Del
         noteFirstByte();
         return stream.write(audio, about);
       });
+      if (at.kind === 'broken' && stream.clientWaitMs >= slowReadMs && !runs.isEnding) {
+        stream.isCut = true;
+        return { kind: 'spoken', route, count: null };
+      }
       if (at.kind !== 'spoken' && at.mayBeBilled) lostPicos += likelyCost(asked, route);
       return at;
     },
   );
   const { route } = made;
-  const isOwnEnd = made.kind === 'broken' && stream.clientWaitMs >= slowReadMs && !runs.isEnding;
-  if (made.kind !== 'spoken' && !isOwnEnd)
+  if (made.kind !== 'spoken')
     return {
       kind: 'failed',
       error: toModelError(made.failure, model, clock.nowMs()),
       lostPicos,
       ...(made.kind === 'broken' && { begun: stream }),
     };
-  const sold = soldAt(asked, route, made.kind === 'spoken' ? made.count : null);
+  const sold = soldAt(asked, route, made.count);
   stream.usage = sold.usage;
-  stream.isCut = isOwnEnd;
   return {
     kind: 'delivered',
     count: request.characters,
     price: sold.price,
-    isEstimate: sold.isEstimate || isOwnEnd,
+    isEstimate: sold.isEstimate,
     provider: route.route.provider,
     calls,
-    isWhole: route === routes[0] && !isOwnEnd,
+    isWhole: route === routes[0] && !stream.isCut,
     begun: stream,
     headers: ignoredHeader(asked, route),
     usableForMs: null,
-    // What is charged for is not lost.
-    lostPicos: lostPicos + sold.beyondPicos - (isOwnEnd ? likelyCost(asked, route) : 0n),
+    lostPicos: lostPicos + sold.beyondPicos,
   };
 }
 
@@ -208,13 +209,12 @@ function soldAt(
   { chosen }: SpeechRoute,
   reported: SpeechCount | null,
 ) {
-  const { list, upstream } = atCost(price, chosen.costPpm);
-  const { version } = list;
+  const applied = atCost(price, chosen.costPpm);
   if (!isByTokens(price)) {
-    const unit = { listPicos: list.unit ?? 0n, upstreamPicos: upstream.unit ?? 0n, version };
-    const count = { inputTokens: 0, outputTokens: 0 };
-    return { price: unit, usage: writeUsage(count), isEstimate: false, beyondPicos: 0n };
+    const usage = writeUsage({ inputTokens: 0, outputTokens: 0 });
+    return { price: characterPrice(applied), usage, isEstimate: false, beyondPicos: 0n };
   }
+  const { list, upstream } = applied;
   const isEstimate = !reported || reported.outputTokens === 0;
   const counted = isEstimate ? likely : reported;
   const inputTokens = Math.min(counted.inputTokens, most.inputTokens);
@@ -222,7 +222,7 @@ function soldAt(
   const count = { inputTokens, outputTokens };
   const tokens = { count, list: list.base, upstream: upstream.base };
   return {
-    price: { listPicos: 0n, upstreamPicos: 0n, tokens, version },
+    price: { listPicos: 0n, upstreamPicos: 0n, tokens, version: list.version },
     usage: writeUsage(count),
     isEstimate,
     beyondPicos: tokenCost(upstream, counted) - tokenCost(upstream, count),

@@ -3,7 +3,7 @@
 import type { ApiError } from '../../canonical/errors.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { usdFromMicros, type Micros } from '../../lib/money.ts';
+import { usdFromMicros } from '../../lib/money.ts';
 import { plainBytesMax } from '../../lib/packing.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { chargeHeaders, errorContextOf } from '../answering/head.ts';
@@ -20,7 +20,6 @@ type Streaming = {
   readonly accepted: Accepted;
   readonly held: Running;
   readonly isEvents: boolean;
-  readonly amountMicros: Micros;
 };
 
 export const eventsType = 'text/event-stream; charset=utf-8';
@@ -36,6 +35,8 @@ export class SpeechStream implements BegunStream {
   isCut = false;
   readonly #of: Streaming;
   #stream: ClientStream | null = null;
+  /** Headers for which a keep-alive's head came too early. */
+  #late: Headers = {};
   #recorded: Buffer[] | null = [];
   #recordedBytes = 0;
 
@@ -63,7 +64,7 @@ export class SpeechStream implements BegunStream {
   }
 
   recorded = (): Buffer | null => {
-    if (!this.#recorded) return null;
+    if (!this.#recorded || this.isCut) return null;
     const body = this.#of.isEvents
       ? [...this.#recorded, Buffer.from(this.#lastEvent(0))]
       : this.#recorded;
@@ -76,6 +77,7 @@ export class SpeechStream implements BegunStream {
     if (this.isCut) return this.#stream.cut();
     const { headers } = accepted.gateway;
     this.#stream.end(isEvents ? this.#lastEvent(usdFromMicros(charge.costMicros)) : '', {
+      ...this.#late,
       ...chargeHeaders(headers, charge),
       ...retentionHeaders(headers, held.storage),
     });
@@ -101,17 +103,21 @@ export class SpeechStream implements BegunStream {
   }
 
   #open(about: Headers): ClientStream {
-    const { accepted, held, amountMicros } = this.#of;
+    if (this.#stream) return this.#stream;
+    const { accepted, held } = this.#of;
     const { headers } = accepted.gateway;
     const { cost, balance, reserved, idempotency } = headers;
     const head = {
       ...requestHeaders(accepted),
       ...about,
       ...retentionHeaders(headers, held.storage),
-      [reserved]: String(amountMicros),
+      [reserved]: String(held.hold.amountMicros),
     };
     const late = accepted.names.request ? [idempotency] : [];
-    return (this.#stream ??= held.client.startStream(head, [cost, balance, ...late]));
+    const { 'content-type': _, ...route } = about;
+    if (held.client.hasHead?.()) this.#late = route;
+    this.#stream = held.client.startStream(head, [cost, balance, ...late]);
+    return this.#stream;
   }
 }
 
