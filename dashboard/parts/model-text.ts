@@ -14,12 +14,16 @@ export const imageModeNames: Readonly<Record<ImageModelEntry['mode'], string>> =
 
 export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
   embedding: 'Embeddings',
+  moderation: 'Moderation',
+  rerank: 'Reranking',
   speech: 'Speech',
 };
 
-/** `$15.00 / M characters`; of the only type that has such a price. */
-export function unitPriceText(unitMicros: number): string {
-  return `${usdText(Math.ceil(unitMicros * 1_000_000))} / M characters`;
+/** `$15.00 / M characters`, or `$0.002 / search unit`. */
+export function unitPriceText(type: string, unitMicros: number): string {
+  return type === 'speech'
+    ? `${usdText(Math.ceil(unitMicros * 1_000_000))} / M characters`
+    : `${usdText(Math.ceil(unitMicros))} / search unit`;
 }
 
 /** `low`, `1K` */

@@ -139,6 +139,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['frequency_penalty'],
       embeddings: { itemsMax: 10, encodingField: null, takesUser: false },
+      rerank: { path: '/compatible-api/v1/reranks', isAtOrigin: true },
     },
   },
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
@@ -146,7 +147,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
     modelsPath: '/../../v1/models?page_size=1000&endpoint=chat',
     // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
-    wishes: { refused: ['stream_options'], embeddings: 'cohere' },
+    wishes: {
+      refused: ['stream_options'],
+      embeddings: 'cohere',
+      rerank: { path: '/v2/rerank', isAtOrigin: true, lengthField: 'max_tokens_per_doc' },
+    },
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
   inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
@@ -193,6 +198,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         },
         takesUser: false,
       },
+      rerank: { topField: 'top_k' },
     },
   },
   jina: {
@@ -212,6 +218,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         },
         takesUser: false,
       },
+      // Unasked, it sends the documents back.
+      rerank: { fixed: { return_documents: false } },
     },
   },
   // Each of its models refuses fields that it does not know.

@@ -105,6 +105,14 @@ const Price = Type.Object(
         'USD per million characters of the text, for a `speech` model that is not billed by tokens; `input` and `output` are 0 then.',
       ),
     ),
+    search: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description:
+          'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
+      }),
+    ),
     service_tiers: Type.Optional(
       Type.Object(
         {
@@ -238,7 +246,7 @@ export const ModelEntry = Type.Object(
     type: Type.Optional(
       Type.Enum([...modelTypeNames], {
         description:
-          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `speech`: it speaks a text. Fixed for a built-in model. Default: `chat`.',
+          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `rerank`: it ranks documents by a query, at `prices.input` a token or `prices.search` a search unit. `moderation`: it judges texts and images. `speech`: it speaks a text. Fixed for a built-in model. Default: `chat`.',
       }),
     ),
     dimensions: Type.Optional(Dimensions),
@@ -287,7 +295,10 @@ export type DeepReadonly<T> = T extends object
   : T;
 export type ModelEntry = DeepReadonly<Static<typeof ModelEntry>>;
 export type PriceEntry = DeepReadonly<Static<typeof Price>>;
-export type PriceSetEntry = Omit<PriceEntry, 'effective_from' | 'service_tiers' | 'hours'>;
+export type PriceSetEntry = Omit<
+  PriceEntry,
+  'effective_from' | 'search' | 'service_tiers' | 'hours'
+>;
 export type TokenPricesEntry = Omit<PriceSetEntry, 'tiers'>;
 export type ToolPricesEntry = DeepReadonly<Static<typeof ToolPrices>>;
 export type RouteEntry = DeepReadonly<Static<typeof RouteEntry>>;

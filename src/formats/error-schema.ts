@@ -35,6 +35,7 @@ const details = {
   affordable_images: count,
   affordable_characters: count,
   affordable_searches: count,
+  affordable_search_units: count,
   web_searches: count,
   resets_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   scope: Type.Optional(Type.Enum(['key', 'account'])),

@@ -42,6 +42,8 @@ export type ClientRequest<Body = unknown> = {
   readonly thinkingBudgetTokens: number;
   /** The service tier that it asks for. Left out: the standard one. */
   readonly tier?: ServiceTier | undefined;
+  /** The body as it came, where parsing made another of it. */
+  readonly given?: JsonObject;
   /** Fields that parsing left out, to be listed. Left out: none. */
   readonly ignored?: readonly string[];
   /** Nothing is to be generated. Left out: false. */
@@ -74,6 +76,12 @@ export type AnswerContext = {
  */
 export type ClientFormat = {
   readonly name: ClientFormatName;
+  /** Its name in usage records. Left out: `name`. */
+  readonly endpoint?: string;
+  /** What it always emulates. Left out: nothing. */
+  readonly emulates?: Emulated;
+  /** Reads what it writes, for traces. Left out: the upstream format of its name does. */
+  readonly answerReader?: AnswerReader;
   /**
    * Throws ApiError `invalid_request` that names the field. Unknown fields are left out later, when
    * the route and its opened fields are known.
@@ -103,6 +111,8 @@ export type ClientFormat = {
   readonly writeError: (error: ApiError, context: ErrorContext) => JsonObject;
   readonly relay: Relay;
 };
+
+export type AnswerReader = Pick<UpstreamFormat, 'readAnswer' | 'readStream'>;
 
 export type UpstreamFormat = {
   readonly name: UpstreamFormatName;

@@ -5,7 +5,7 @@ import { AnswerCollector } from '../canonical/answer.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import type { RequestSpans } from '../events/request-spans.ts';
 import { type Answered, contentCharactersMax, writeContent } from '../domain/telemetry/content.ts';
-import type { StreamReader, UpstreamFormat } from '../formats/format.ts';
+import type { AnswerReader, StreamReader } from '../formats/format.ts';
 import { SseParser } from '../lib/sse.ts';
 import { observeAnswer, type Client } from './client.ts';
 import type { Sale } from './stages.ts';
@@ -30,7 +30,7 @@ export function recordContent(spans: RequestSpans, { content }: Sale, client: Cl
 
 const unread: Answered = { content: [], stop: null, isCut: true };
 
-function readWhole(format: UpstreamFormat, body: string | Buffer): Answered {
+function readWhole(format: AnswerReader, body: string | Buffer): Answered {
   try {
     const { content, stop } = format.readAnswer(JSON.parse(body.toString()));
     return { content, stop: stop.reason, isCut: false };
@@ -48,7 +48,7 @@ class StreamReading {
   #characters = 0;
   #isCut = false;
 
-  constructor(format: UpstreamFormat) {
+  constructor(format: AnswerReader) {
     this.#reader = format.readStream();
   }
 

@@ -2,7 +2,7 @@
 // one before and one more, so the type says what is known.
 import type { ApiError } from '../canonical/errors.ts';
 import type { Prompt } from '../domain/telemetry/content.ts';
-import type { UpstreamFormat } from '../formats/format.ts';
+import type { AnswerReader } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ModelCall, ModelTerms } from './charging/model-call.ts';
 import type { Running, Offer } from './charging/offer.ts';
@@ -47,7 +47,7 @@ export type Sale = {
 type Content = {
   readonly asked: () => Prompt;
   /** null: the answer has no text of a model. */
-  readonly answerFormat: UpstreamFormat | null;
+  readonly answerFormat: AnswerReader | null;
 };
 
 type Estimate = {

@@ -22,6 +22,8 @@ import { vertex } from './vertex/index.ts';
 
 export { embedInSandbox } from './sandbox/embed.ts';
 export { sandboxFormatOf, speakInSandbox } from './sandbox/speak.ts';
+export { moderateInSandbox } from './sandbox/moderate.ts';
+export { rankInSandbox } from './sandbox/rank.ts';
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 /** Providers of chat models. */

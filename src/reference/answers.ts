@@ -20,7 +20,7 @@ export const ModelEntry = closed({
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds.' }),
   owned_by: text,
-  type: Type.Enum(['model', 'embedding', 'speech', 'image']),
+  type: Type.Enum(['model', 'embedding', 'rerank', 'moderation', 'speech', 'image']),
   display_name: text,
   created_at: time,
   deprecated_at: Type.Optional(time),
@@ -55,6 +55,7 @@ const allPrices = {
   price_per_1m_characters: Type.Optional(
     usd('US dollars for a million characters of the text. Left out: by tokens.'),
   ),
+  price_per_search_unit: Type.Optional(usd('US dollars for a query with up to 100 documents.')),
   price_variants: Type.Array(
     closed({
       service_tier: orNull(Type.Enum([...serviceTiers])),
@@ -67,7 +68,7 @@ const allPrices = {
 const ChatModelInfo = closed({
   id: text,
   display_name: text,
-  type: Type.Optional(Type.Enum(['embedding', 'speech'])),
+  type: Type.Optional(Type.Enum(['embedding', 'rerank', 'moderation', 'speech'])),
   dimensions: Type.Optional(orNull(closed({ default: count, min: count, max: count }))),
   context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
   max_input_tokens: Type.Integer({ minimum: 0, description: 'The same as `context_window`.' }),
@@ -204,6 +205,37 @@ export const SpeechEvent = Type.Union([
   }),
   closed({ error: ErrorFields }),
 ]);
+const searchUnits = closed({ search_units: count });
+
+export const Ranking = closed({
+  id: text,
+  model: text,
+  results: Type.Array(
+    closed({
+      index: count,
+      relevance_score: Type.Number(),
+      document: Type.Optional(closed({ text })),
+    }),
+  ),
+  meta: closed({
+    api_version: closed({ version: text }),
+    billed_units: Type.Union([searchUnits, closed({ input_tokens: count })]),
+  }),
+  usage: Type.Union([searchUnits, closed({ prompt_tokens: count, total_tokens: count })]),
+});
+
+export const Moderations = closed({
+  id: text,
+  model: text,
+  results: Type.Array(
+    closed({
+      flagged: Type.Boolean(),
+      categories: Type.Record(Type.String(), Type.Boolean()),
+      category_scores: Type.Record(Type.String(), Type.Number()),
+      category_applied_input_types: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+  ),
+});
 
 export const GeneratedImages = closed({
   created: Type.Integer({ description: 'Unix seconds.' }),
@@ -299,6 +331,8 @@ export const answerSchemas = {
   InputCount,
   Embeddings,
   SpeechEvent,
+  Ranking,
+  Moderations,
   GeneratedImages,
   SearchResults,
   Health,

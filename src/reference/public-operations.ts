@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import * as chatAnswer from '../formats/chat/answer-schema.ts';
 import * as chat from '../formats/chat/schema.ts';
+import { CompletionEventSchema, CompletionSchema } from '../formats/chat/completions-schema.ts';
 import * as messagesAnswer from '../formats/messages/answer-schema.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responsesAnswer from '../formats/responses/answer-schema.ts';
@@ -19,6 +20,8 @@ export const publicTags = {
   Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
   Embeddings: 'Turn texts into vectors, to find what is similar.',
   Audio: 'Speak texts.',
+  Rerank: 'Rank documents by how well they answer a query.',
+  Moderations: 'Find out whether a text or an image is harmful.',
   Images: 'Make and change images.',
   Search: 'Search the web.',
   Catalogue: 'The models that a key may use, and their prices.',
@@ -250,6 +253,25 @@ const chargeFilters: readonly Parameter[] = [
   },
 ];
 
+function rerank(id: string) {
+  return describeSale({
+    id,
+    tag: 'Rerank',
+    summary: 'Rank documents by a query',
+    errors: modelErrors,
+    description: 'In the format of Cohere and Jina. The best document comes first.',
+    body: {
+      content: json(requests.rerank),
+      example: {
+        model: 'rerank-v3.5',
+        query: 'Which light guides ships?',
+        documents: ['A lighthouse at night', 'A bakery'],
+      },
+    },
+    answer: { description: 'The ranking.', content: json(answers.Ranking) },
+  });
+}
+
 export const publicOperations = {
   'POST /v1/responses': {
     id: 'createResponse',
@@ -333,6 +355,34 @@ export const publicOperations = {
     errors: modelErrors,
     errorShape: 'chat',
   },
+  'POST /v1/completions': {
+    id: 'createCompletion',
+    tag: 'Models',
+    summary: 'Run a model in OpenAI’s older Completions format',
+    description: `The prompt is asked as a user’s message, so the answer is no continuation. ${streamed}`,
+    access: 'key',
+    parameters: modelWishes,
+    body: {
+      content: json(requests.completions),
+      example: { model: 'gpt-6-luna', prompt: 'Hello!', stream: true },
+    },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: {
+          'application/json': CompletionSchema,
+          'text/event-stream': {
+            events: CompletionEventSchema,
+            hasName: false,
+            terminator: '[DONE]',
+          },
+        },
+      },
+    },
+    errors: modelErrors,
+    errorShape: 'chat',
+  },
   'POST /v1/messages': {
     id: 'createMessage',
     tag: 'Models',
@@ -394,6 +444,20 @@ export const publicOperations = {
         'audio/*': Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
         'text/event-stream': { events: answers.SpeechEvent },
       },
+    },
+  }),
+  'POST /v1/rerank': rerank('rankDocuments'),
+  'POST /v2/rerank': rerank('rankDocumentsV2'),
+  'POST /v1/moderations': describeSale({
+    id: 'createModeration',
+    tag: 'Moderations',
+    summary: 'Judge whether texts or an image are harmful',
+    errors: modelErrors,
+    description: 'In OpenAI’s format. Most models for it are free.',
+    body: { content: json(requests.moderations), example: { input: 'A lighthouse at night' } },
+    answer: {
+      description: 'A result for each text, or one for the parts of a message.',
+      content: json(answers.Moderations),
     },
   }),
   'POST /v1/images/generations': describeSale({

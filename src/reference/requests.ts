@@ -2,10 +2,13 @@
 import { Type } from 'typebox';
 import { EmbeddingRequestSchema } from '../domain/embeddings/embedding-request.ts';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
+import { ModerationRequestSchema } from '../domain/moderations/moderation-request.ts';
+import { RerankRequestSchema } from '../domain/rerank/rerank-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';
 import { SpeechRequestSchema } from '../domain/speech/speech-request.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { countRequestSchema } from '../formats/messages/count-tokens.ts';
+import { CompletionRequestSchema } from '../formats/chat/completions-schema.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responses from '../formats/responses/schema.ts';
 
@@ -18,10 +21,13 @@ const responseRequest = Type.Object({
 export const requests = {
   responses: responseRequest,
   chat: chat.RequestSchema,
+  completions: CompletionRequestSchema,
   messages: messages.requestSchema,
   count: countRequestSchema,
   embeddings: EmbeddingRequestSchema,
   speech: SpeechRequestSchema,
+  rerank: RerankRequestSchema,
+  moderations: ModerationRequestSchema,
   images: ImageRequestSchema,
   search: SearchRequestSchema,
 };

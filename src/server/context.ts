@@ -68,6 +68,12 @@ export type Lifecycle = {
 
 /** Every path below it belongs to the public API. */
 export const publicApiPath = '/v1';
+
+/** Cohere's clients ask below `/v2`. */
+export function isPublicApi(path: string): boolean {
+  return path.startsWith(`${publicApiPath}/`) || path.startsWith('/v2/');
+}
+
 /** Every path below it belongs to the dashboard's API. */
 export const dashboardApiPath = '/dashboard-api';
 /** Every path below it belongs to the admin API. */

@@ -3,7 +3,7 @@
 // ever allows credentials. The dashboard's API works with cookies and never gets these headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderNames } from '../terms/header-names.ts';
-import { publicApiPath } from './context.ts';
+import { isPublicApi } from './context.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -55,7 +55,7 @@ export class Cors {
 
   /** Adds the headers to an answer of the API. Returns true when the calling script may read it. */
   mark({ url, headers: { origin } }: FastifyRequest, reply: FastifyReply): boolean {
-    if (!url.startsWith(`${publicApiPath}/`)) return false;
+    if (!isPublicApi(url)) return false;
     const headers = this.headersFor(origin);
     reply.headers(headers);
     return 'access-control-allow-origin' in headers;

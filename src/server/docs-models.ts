@@ -92,10 +92,12 @@ function notesOn(entry: TokenInfo): Row {
 
 function otherNotesOn({
   price_per_1m_characters: characters,
+  price_per_search_unit: searchUnit,
   output_price_per_1m: output,
 }: TokenInfo): Row {
   return [
     characters === undefined ? '' : `a million characters ${usd(characters)}`,
+    searchUnit === undefined ? '' : `a search unit ${usd(searchUnit)}`,
     output > 0 ? `output ${usd(output)}` : '',
   ];
 }

@@ -2,10 +2,13 @@
 import type { ChargedPath } from '../terms/charged-endpoints.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
+import { completions } from '../formats/chat/completions.ts';
 import { compactResponses } from '../formats/responses/compact.ts';
 import { embeddingEndpoint } from '../gateway/sales/embedding-sale.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
+import { moderationEndpoint } from '../gateway/sales/moderation-sale.ts';
+import { rerankEndpoint } from '../gateway/sales/rerank-sale.ts';
 import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { speechEndpoint } from '../gateway/sales/speech-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
@@ -40,9 +43,13 @@ export const sales: (Options & Url)[] = [
   { url: '/v1/responses', endpoint: modelEndpoint(clientFormats.responses), queryKey: true },
   { url: '/v1/responses/compact', endpoint: modelEndpoint(compactResponses) },
   { url: '/v1/chat/completions', endpoint: modelEndpoint(clientFormats.chat) },
+  { url: '/v1/completions', endpoint: modelEndpoint(completions) },
   { url: '/v1/messages', endpoint: modelEndpoint(clientFormats.messages) },
   { url: '/v1/embeddings', endpoint: embeddingEndpoint },
   { url: '/v1/audio/speech', endpoint: speechEndpoint },
+  { url: '/v1/rerank', endpoint: rerankEndpoint },
+  { url: '/v2/rerank', endpoint: rerankEndpoint },
+  { url: '/v1/moderations', endpoint: moderationEndpoint },
   { url: '/v1/images/generations', endpoint: imageEndpoint, auth: 'images', heavy: true },
   { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
   { url: '/v1/web-search', endpoint: searchEndpoint },

@@ -4,16 +4,27 @@ type ChargedEndpoint = {
   /** In usage records, the history and the dashboard's filter. */
   readonly name: string;
   /** `gen_ai.operation.name` of OpenTelemetry's conventions. */
-  readonly operation: 'chat' | 'embeddings' | 'generate_content' | 'retrieval';
+  readonly operation:
+    | 'chat'
+    | 'text_completion'
+    | 'embeddings'
+    | 'rerank'
+    | 'moderation'
+    | 'generate_content'
+    | 'retrieval';
 };
 
 export const chargedEndpoints = {
   '/v1/responses': { name: 'responses', operation: 'chat' },
   '/v1/responses/compact': { name: 'responses', operation: 'chat' },
   '/v1/chat/completions': { name: 'chat', operation: 'chat' },
+  '/v1/completions': { name: 'completions', operation: 'text_completion' },
   '/v1/messages': { name: 'messages', operation: 'chat' },
   '/v1/embeddings': { name: 'embeddings', operation: 'embeddings' },
   '/v1/audio/speech': { name: 'speech', operation: 'generate_content' },
+  '/v1/rerank': { name: 'rerank', operation: 'rerank' },
+  '/v2/rerank': { name: 'rerank', operation: 'rerank' },
+  '/v1/moderations': { name: 'moderations', operation: 'moderation' },
   '/v1/images/generations': { name: 'images', operation: 'generate_content' },
   '/v1/images/edits': { name: 'images', operation: 'generate_content' },
   '/v1/web-search': { name: 'web-search', operation: 'retrieval' },

@@ -31,12 +31,27 @@ export type HostWishes = {
   readonly embeddings?: EmbeddingWishes | 'cohere';
   /** Speech; `mistral`: in Mistral's own form. */
   readonly speech?: SpeechWishes | 'mistral';
+  readonly rerank?: RerankWishes;
 };
 
 /** What a host of speech wants otherwise than OpenAI. */
 export type SpeechWishes = {
   /** The formats that it makes, its usual one first. */
   readonly formats: readonly SpeechFormat[];
+};
+
+/** What a host that ranks documents wants otherwise than Cohere's form. Each may be left out: nothing. */
+export type RerankWishes = {
+  /** Left out: `/rerank`, below the base URL. */
+  readonly path?: string;
+  /** The path is the whole path. */
+  readonly isAtOrigin?: boolean;
+  /** Its name of `top_n`. */
+  readonly topField?: string;
+  /** Its name of `max_tokens_per_doc`. Left out: it has no such field. */
+  readonly lengthField?: string;
+  /** Sent with every request. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
 };
 
 /** What a host of embeddings wants otherwise than OpenAI. Each may be left out: nothing. */

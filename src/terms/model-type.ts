@@ -11,6 +11,8 @@ export const modelTypes = {
   chat: { makes: 'answers conversations', path: '/v1/chat/completions' },
   embedding: { makes: 'makes embeddings', path: '/v1/embeddings' },
   speech: { makes: 'speaks texts', path: '/v1/audio/speech' },
+  moderation: { makes: 'judges texts and images', path: '/v1/moderations' },
+  rerank: { makes: 'ranks documents', path: '/v1/rerank' },
 } as const satisfies Readonly<Record<string, ModelTypeFacts>>;
 
 export type ModelType = keyof typeof modelTypes;

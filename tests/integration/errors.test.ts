@@ -412,14 +412,14 @@ test('the error for an unknown model suggests the nearest one that the key allow
 });
 
 const offered: readonly (readonly [method: string, path: string, instead: RegExp])[] = [
-  ['POST', '/v1/completions', /POST \/v1\/chat\/completions/],
+  ['POST', '/completions', /\/v1\/completions/],
   ['POST', '/v1/complete', /POST \/v1\/messages/],
   ['POST', '/v1/files', /into the request itself/],
   ['GET', '/v1/files/file-1/content', /into the request itself/],
   ['POST', '/v1/uploads', /into the request itself/],
   ['POST', '/v1/batches', /each request by itself/],
   ['GET', '/v1/messages/batches/msgbatch_1/results', /each request by itself/],
-  ['POST', '/v1/moderations', /a chat model/],
+  ['POST', '/moderations', /\/v1\/moderations/],
   ['POST', '/v1/audio/transcriptions', /input_audio/],
   ['GET', '/v1/responses/resp_1', /whole conversation as `input` to POST \/v1\/responses/],
   ['DELETE', '/v1/responses/resp_1', /whole conversation/],

@@ -12,6 +12,7 @@ import { untilNoticed } from '../support/until.ts';
 const messages = [{ role: 'user', content: 'Hello!' }];
 const counted = { model: 'claude-haiku-4-5', messages };
 const chat = { model: 'gpt-6-luna', messages };
+const ranking = { model: 'rerank-v3.5', query: 'tides', documents: ['a tide', 'a boat'] };
 const image = { model: 'gpt-image-flare', prompt: 'a boat' };
 
 type Case = {
@@ -28,8 +29,16 @@ const cases: Readonly<Record<string, Case>> = {
   'GET /v1/responses': { scope: 'run', status: 426 },
   'POST /v1/responses/compact': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hello!' } },
   'POST /v1/chat/completions': { scope: 'run', body: chat },
+  'POST /v1/completions': { scope: 'run', body: { model: 'gpt-6-luna', prompt: 'Hello!' } },
   'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
   'POST /v1/embeddings': { scope: 'run', body: { model: 'mistral-embed', input: 'Hi' } },
+  'POST /v1/audio/speech': {
+    scope: 'run',
+    body: { model: 'tts-1', input: 'Hi', voice: 'alloy' },
+  },
+  'POST /v1/rerank': { scope: 'run', body: ranking },
+  'POST /v2/rerank': { scope: 'run', body: ranking },
+  'POST /v1/moderations': { scope: 'run', body: { input: 'Hi' } },
   'POST /v1/web-search': { scope: 'run', body: { query: 'tides' } },
   'POST /v1/messages/count_tokens': { scope: 'run', body: counted },
   'POST /v1/responses/input_tokens': { scope: 'run', body: { model: 'gpt-6-luna', input: 'Hi' } },

@@ -233,7 +233,7 @@ function findUnknownProblem(description: Description, answer: Finished): string 
     return body['type'] === 'error' ? null : 'not an error of Messages';
   if (/^\/(?:dashboard-api|admin\/v1)\//.test(answer.path))
     return typeof body['code'] === 'string' ? null : 'not a problem';
-  if (/^\/v1\/chat\/completions(?:\/|$)/.test(answer.path))
+  if (/^\/v1\/(?:chat\/)?completions(?:\/|$)/.test(answer.path))
     return description.check('/components/schemas/ChatErrorChunk', body);
   return description.check('/components/schemas/ErrorFields', body['error']);
 }

@@ -194,11 +194,14 @@ function OtherFacts({ model }: { readonly model: OtherModel }) {
 }
 
 /** The prices of today, and those that are scheduled. */
-function Prices({
-  model: { price, scheduled_prices: scheduled },
-}: {
-  readonly model: Pick<ChatModel, 'price' | 'scheduled_prices'>;
-}) {
+function Prices({ model }: { readonly model: ChatModel | OtherModel }) {
+  const { price, scheduled_prices: scheduled } = model;
+  const table = (shown: ModelPrice) =>
+    'type' in model && shown.unit_micros !== undefined ? (
+      <Text>{unitPriceText(model.type, shown.unit_micros)}</Text>
+    ) : (
+      <PriceTables price={shown} />
+    );
   return (
     <>
       <section>
@@ -207,18 +210,14 @@ function Prices({
           {price?.unit_micros === undefined ? 'Per million tokens' : 'Per unit'}
           {price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
         </Text>
-        {price ? (
-          <PriceTables price={price} />
-        ) : (
-          <Text>This model has no price yet, so it cannot be called.</Text>
-        )}
+        {price ? table(price) : <Text>This model has no price yet, so it cannot be called.</Text>}
       </section>
       {scheduled.map((later) => (
         <section key={later.effective_at}>
           <Title order={3} mb="xs">
             From {dayText(later.effective_at!)} (UTC)
           </Title>
-          <PriceTables price={later} />
+          {table(later)}
         </section>
       ))}
     </>
@@ -240,7 +239,6 @@ function rowsOf({ base }: PriceSet) {
 
 /** The prices of the standard tier, then those of other tiers and hours. */
 function PriceTables({ price }: { readonly price: ModelPrice }) {
-  if (price.unit_micros !== undefined) return <Text>{unitPriceText(price.unit_micros)}</Text>;
   const names: Readonly<Record<string, string>> = {
     flex: 'Flex: slower',
     priority: 'Priority: faster',

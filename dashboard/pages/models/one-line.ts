@@ -47,6 +47,8 @@ const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_
 
 const otherRequests: Readonly<Record<OtherModel['type'], readonly [path: string, body: object]>> = {
   embedding: ['/v1/embeddings', { input: 'A lighthouse' }],
+  moderation: ['/v1/moderations', { input: 'A lighthouse' }],
+  rerank: ['/v1/rerank', { query: 'lighthouses', documents: ['A lighthouse', 'A bakery'] }],
   speech: ['/v1/audio/speech', { input: 'A lighthouse' }],
 };
 

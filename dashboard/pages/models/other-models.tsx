@@ -67,10 +67,10 @@ const columns: readonly Column<OtherModel>[] = [
     title: 'Input price',
     value: ({ price }) => price?.base.input_micros,
     align: 'right',
-    render: ({ price }) => {
+    render: ({ type, price }) => {
       if (!price) return 'No price';
       const { unit_micros: unit, base } = price;
-      return unit === undefined ? <Money micros={base.input_micros} /> : unitPriceText(unit);
+      return unit === undefined ? <Money micros={base.input_micros} /> : unitPriceText(type, unit);
     },
   },
 ];

@@ -10,8 +10,14 @@ const endpoints: Readonly<Record<string, { readonly path: string; readonly body:
   responses: { path: '/v1/responses', body: { input: 'Hello!' } },
   chat: { path: '/v1/chat/completions', body: { messages } },
   messages: { path: '/v1/messages', body: { max_tokens: 1024, messages } },
+  completions: { path: '/v1/completions', body: { prompt: 'Hello!' } },
   embeddings: { path: '/v1/embeddings', body: { input: 'A lighthouse' } },
   speech: { path: '/v1/audio/speech', body: { input: 'A lighthouse', voice: 'alloy' } },
+  rerank: {
+    path: '/v1/rerank',
+    body: { query: 'lighthouses', documents: ['A lighthouse', 'A bakery'] },
+  },
+  moderations: { path: '/v1/moderations', body: { input: 'A lighthouse' } },
   images: { path: '/v1/images/generations', body: { prompt: 'A lighthouse' } },
   'web-search': { path: '/v1/web-search', body: { query: 'lighthouses' } },
 };

@@ -11,8 +11,11 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   responses: 'Responses',
   chat: 'Chat Completions',
   messages: 'Messages',
+  completions: 'Completions',
   embeddings: 'Embeddings',
   speech: 'Speech',
+  rerank: 'Rerank',
+  moderations: 'Moderations',
   images: 'Images',
   'web-search': 'Web search',
 };

@@ -1,5 +1,5 @@
-// Checks the data in catalog/chat-models.json and the lists beside it: every entry is complete and plausible, and no known
-// fact is missing or changed.
+// Checks the data in catalog/*-models.json: every entry is complete and plausible, and no known fact is
+// missing or changed.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ describe('every built-in model', () => {
       assert(max_input_tokens > 0 && max_input_tokens <= context_tokens);
       if (type === 'chat') assert(max_output_tokens > 0 && max_output_tokens <= context_tokens);
       else assert(entry.max_output_tokens === undefined);
-      assert.equal(type === 'embedding', entry.dimensions !== undefined);
+      assert.equal(entry.dimensions !== undefined, type === 'embedding');
       assert.deepEqual(Object.keys(entry.supports ?? {}), [
         'thinking',
         'streaming',
@@ -66,12 +66,15 @@ describe('every built-in model', () => {
         .flatMap(priceSetsOf)
         .flatMap((price) => [price, ...(price.tiers ?? [])]);
       assert(prices.length > 0);
-      const units = pricesOf(entry).flatMap(({ million_characters: unit }) => unit ?? []);
-      assert(units.every((unit) => entry.type === 'speech' && unit > 0));
+      const units = pricesOf(entry).flatMap(
+        ({ million_characters: characters, search }) => characters ?? search ?? [],
+      );
+      assert(units.every((unit) => unit > 0));
       for (const price of prices) {
-        if (units.length > 0) assert(price.input === 0 && price.output === 0);
-        else if (entry.type === 'embedding') assert(price.input > 0 && price.output === 0);
-        else checkPrices(price);
+        const { type } = entry;
+        if (units.length > 0) assert(price.input + price.output === 0);
+        else if (type === undefined || type === 'speech') checkPrices(price);
+        else assert(price.input > 0 !== (type === 'moderation') && price.output === 0);
       }
     });
   }

@@ -1,7 +1,9 @@
-// Merges the built-in models (catalog/chat-models.json, catalog/embedding-models.json,
-// catalog/speech-models.json) with the configuration, which can add models and override fields.
+// Merges the built-in models (catalog/*-models.json) with the configuration, which can add models and
+// override fields.
 import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
 import embeddingModels from '../../../catalog/embedding-models.json' with { type: 'json' };
+import moderationModels from '../../../catalog/moderation-models.json' with { type: 'json' };
+import rerankModels from '../../../catalog/rerank-models.json' with { type: 'json' };
 import speechModels from '../../../catalog/speech-models.json' with { type: 'json' };
 import { formatsOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
@@ -68,7 +70,13 @@ export function loadCatalog(
 
 const builtInCatalog = {
   as_of: chatModels.as_of,
-  models: [...chatModels.models, ...embeddingModels.models, ...speechModels.models],
+  models: [
+    ...chatModels.models,
+    ...embeddingModels.models,
+    ...rerankModels.models,
+    ...moderationModels.models,
+    ...speechModels.models,
+  ],
 } as unknown as BuiltInCatalog;
 
 export function readBuiltInCatalog(): BuiltInCatalog {

@@ -22,8 +22,8 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
   return {
     id,
     display_name: model.displayName,
-    // A chat model has none: clients may expect exactly these fields.
-    ...(model.type === 'chat' ? {} : { type: model.type, dimensions: model.dimensions }),
+    ...(model.type !== 'chat' && { type: model.type }),
+    ...(model.type === 'embedding' && { dimensions: model.dimensions }),
     context_window: model.contextTokens,
     // Some clients budget with it.
     max_input_tokens: model.contextTokens,
@@ -32,21 +32,24 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
     supports_thinking: model.supports.thinking,
     supports_streaming: model.supports.streaming,
     supports_vision: model.supports.vision,
-    ...allPricesOf(priceFor(model, view)!.list),
+    ...allPricesOf(model, priceFor(model, view)!.list),
     scheduled_prices: later.map((version) => ({
       effective_from: new Date(version.effectiveFromMs).toISOString().replace('.000Z', 'Z'),
-      ...allPricesOf(listPrices(version, view)),
+      ...allPricesOf(model, listPrices(version, view)),
     })),
     search_prices: searchPricesOf(model, view),
   };
 }
 
-function allPricesOf(version: PriceVersion) {
+function allPricesOf({ type }: Model, version: PriceVersion) {
+  const { unit } = version;
   return {
     ...tieredPricesOf(version),
-    ...(version.unit !== undefined && {
-      price_per_1m_characters: usdPerMillionFromPicos(Number(version.unit) as PicosPerToken),
-    }),
+    ...(type === 'speech' &&
+      unit !== undefined && {
+        price_per_1m_characters: usdPerMillionFromPicos(Number(unit) as PicosPerToken),
+      }),
+    ...(type === 'rerank' && unit !== undefined && { price_per_search_unit: usdFromPicos(unit) }),
     price_variants: version.variants.map((variant) => ({
       service_tier: variant.tier,
       hours_utc: variant.hours?.text ?? null,

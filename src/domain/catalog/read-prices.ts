@@ -8,7 +8,7 @@ import {
   type TokenPricesEntry,
   type ToolPricesEntry,
 } from '../../config/model-schema.ts';
-import { picosFromUsdPerMillion } from '../../lib/money.ts';
+import { picosFromUsd, picosFromUsdPerMillion } from '../../lib/money.ts';
 import { serviceTiers } from '../../canonical/service-tier.ts';
 import type { PriceSet, PriceVariant, PriceVersion, TokenPrices } from './model.ts';
 import { readWeeklyHours } from './weekly-hours.ts';
@@ -28,7 +28,12 @@ export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceV
   return versions.toSorted((a, b) => b.effectiveFromMs - a.effectiveFromMs);
 }
 
-function readUnit({ million_characters: characters }: PriceEntry): Pick<PriceVersion, 'unit'> {
+/** The price of what is sold in place of tokens. */
+function readUnit({
+  million_characters: characters,
+  search,
+}: PriceEntry): Pick<PriceVersion, 'unit'> {
+  if (search !== undefined) return { unit: picosFromUsd(search) };
   return characters === undefined ? {} : { unit: BigInt(picosFromUsdPerMillion(characters)) };
 }
 
@@ -61,11 +66,17 @@ function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): Pr
  * models that write or speak have output. A model with a price for another unit has no price for tokens.
  */
 export function freePricesOf(entry: Priced & Pick<ModelEntry, 'type'>): string[] {
-  const versions = pricesOf(entry);
-  const units = versions.flatMap(({ million_characters: characters }) => characters ?? []);
-  if (units.length > 0) return units.includes(0) ? ['million_characters'] : [];
-  const prices = versions.flatMap(priceSetsOf).flatMap((set) => [set, ...(set.tiers ?? [])]);
   const { type = 'chat' } = entry;
+  // Its vendors give it away.
+  if (type === 'moderation') return [];
+  const versions = pricesOf(entry);
+  const units = (['million_characters', 'search'] as const).filter((unit) =>
+    versions.some((version) => version[unit] !== undefined),
+  );
+  // A model that sells another unit has no price of tokens.
+  if (units.length > 0)
+    return units.filter((unit) => versions.some((version) => version[unit] === 0));
+  const prices = versions.flatMap(priceSetsOf).flatMap((set) => [set, ...(set.tiers ?? [])]);
   const hasOutput = type === 'chat' || type === 'speech';
   return tokenBuckets.filter(
     (bucket) => (hasOutput || bucket !== 'output') && prices.some((price) => price[bucket] === 0),

@@ -9,11 +9,17 @@ export type Emulated = {
   readonly stopSequences?: readonly string[];
   /** JSON mode. */
   readonly jsonObject?: true;
+  /** A prompt is asked as a message. */
+  readonly prompt?: true;
 };
 
 /** Returns the emulated fields, by Chat's names. */
-export function emulatedFields({ stopSequences, jsonObject }: Emulated): string[] {
-  return [...(stopSequences ? ['stop'] : []), ...(jsonObject ? ['response_format'] : [])];
+export function emulatedFields({ stopSequences, jsonObject, prompt }: Emulated): string[] {
+  return [
+    ...(prompt ? ['prompt'] : []),
+    ...(stopSequences ? ['stop'] : []),
+    ...(jsonObject ? ['response_format'] : []),
+  ];
 }
 
 /**

@@ -118,7 +118,7 @@ function recordOf(
   return {
     modelId: model.id,
     modelName: model.displayName,
-    endpoint: format.name,
+    endpoint: format.endpoint ?? format.name,
     provider: attempt.route.name.provider,
     usage: used.usage,
     webSearches: used.searches,

@@ -142,7 +142,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
       ]),
     ],
     leftOut: [...target.unknown.leftOut],
-    emulated,
+    emulated: { ...given.format.emulates, ...emulated },
     isTranslated,
     loweredTools,
     toolNames,

@@ -53,10 +53,10 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       stream: request.stream,
       headers: retirementHeaders(model.retirement),
       isCachedUnasked: request.body['temperature'] === 0,
-      body: request.body,
+      body: request.given ?? request.body,
       content: {
         asked: () => readConversation(format, request),
-        answerFormat: upstreamFormats[format.name],
+        answerFormat: format.answerReader ?? upstreamFormats[format.name],
       },
       estimate() {
         const estimate = estimateInput(request, { model, routes });

@@ -11,7 +11,7 @@ import { timeoutsFor } from '../calling/timeouts.ts';
 import type { AnswerTo, FailedReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
-type TaskCall = {
+export type TaskCall = {
   readonly path: string;
   /** The path is the whole path, not below the base URL's. */
   readonly isAtOrigin?: boolean;

@@ -25,7 +25,7 @@ export type PriceSet = Output<typeof PriceSet>;
 export const UnitMicros = Type.Optional(
   Type.Number({
     description:
-      'Microdollars, with fractions, for a character that a `speech` model speaks. Left out: it is billed by tokens.',
+      'Microdollars, with fractions, for a character that a `speech` model speaks, or a search unit of a `rerank` model. Left out: it is billed by tokens.',
   }),
 );
 

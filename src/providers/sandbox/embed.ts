@@ -6,8 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { Vector } from '../embeddings/vectors.ts';
 import { normalise } from '../embeddings/vectors.ts';
-import { numberReader, readDirectiveLines } from './directive-lines.ts';
-import { failureWithStatus, refusal } from './failures.ts';
+import { followDirectives } from './task-directives.ts';
 
 type SandboxEmbedding = {
   readonly inputs: readonly EmbeddingInput[];
@@ -23,17 +22,8 @@ type SandboxEmbedded =
 /** The directives of the first input count for all. */
 export async function embedInSandbox(job: SandboxEmbedding): Promise<SandboxEmbedded> {
   const { inputs, dimensions, signal, clock } = job;
-  const read = readDirectiveLines(textOf(inputs[0]!), {
-    none: { delayMs: 0, status: null as number | null },
-    readers: {
-      delay_ms: numberReader('delayMs', 0, 600_000),
-      status: numberReader('status', 400, 599),
-    },
-  });
-  if (read.kind === 'malformed') return { kind: 'failure', failure: refusal(read.message) };
-  const { delayMs, status } = read.directives;
-  if (delayMs > 0) await clock.sleep(delayMs, signal);
-  if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
+  const followed = await followDirectives(textOf(inputs[0]!), { signal, clock });
+  if (followed.kind === 'failure') return followed;
   return {
     kind: 'embedded',
     vectors: inputs.map((input) => vectorOf(input, dimensions)),
@@ -53,8 +43,7 @@ function tokensOf(input: EmbeddingInput): number {
 const movesPerWord = 8;
 
 function vectorOf(input: EmbeddingInput, dimensions: number): Vector {
-  const words =
-    typeof input === 'string' ? (input.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [input]) : input;
+  const words = typeof input === 'string' ? (wordsOf(input) ?? [input]) : input;
   const floats: number[] = Array.from({ length: dimensions }, () => 0);
   for (const word of words) {
     let hash = hashOf(String(word));
@@ -66,6 +55,10 @@ function vectorOf(input: EmbeddingInput, dimensions: number): Vector {
   // Opposite moves may leave nothing.
   if (!floats.some(Boolean)) floats[0] = 1;
   return normalise({ floats });
+}
+
+export function wordsOf(text: string): readonly string[] | null {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu);
 }
 
 /** FNV-1a, which is the same on every machine. */

@@ -63,10 +63,10 @@ function hasProblems(url: string): boolean {
   return url.startsWith(`${dashboardApiPath}/`) || url.startsWith(`${adminApiPath}/`);
 }
 
-/** Anthropic's format below `/v1/messages`, Chat's at its address, and Responses' elsewhere. */
+/** Anthropic's format below `/v1/messages`, Chat's at its addresses, and Responses' elsewhere. */
 function formatAt(url: string): ClientFormat {
   if (/^\/v1\/messages(?:[/?]|$)/.test(url)) return clientFormats.messages;
-  if (/^\/v1\/chat\/completions(?:[/?]|$)/.test(url)) return clientFormats.chat;
+  if (/^\/v1\/(?:chat\/)?completions(?:[/?]|$)/.test(url)) return clientFormats.chat;
   return clientFormats.responses;
 }
 

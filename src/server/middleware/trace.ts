@@ -7,7 +7,7 @@ import { type ClientTrace, readTraceContext } from '../../lib/trace-context.ts';
 import type { Telemetry } from '../../domain/telemetry/telemetry.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import { RequestRecord } from '../../gateway/request-record.ts';
-import { type Lifecycle, publicUrlOf } from '../context.ts';
+import { isPublicApi, type Lifecycle, publicUrlOf } from '../context.ts';
 
 /**
  * Returns the headers that carry a request's id. Anthropic's SDK reads it under a name of its own.
@@ -76,7 +76,7 @@ export function traceForAccount(request: FastifyRequest, telemetry: Telemetry): 
 }
 
 function isTraced(path: string): boolean {
-  return path.startsWith('/v1/');
+  return isPublicApi(path);
 }
 
 function useSpans(request: FastifyRequest, spans: RequestSpans | null): void {

@@ -81,6 +81,30 @@ testMutations([], {
     without: '!vectors',
     watchers: integration('embeddings', 'answers for some of the texts only'),
   },
+  'what a host bills for a ranking that nobody gets is not booked as a loss': {
+    file: 'gateway/sales/one-call.ts',
+    guard: 'if (failed.mayBeBilled)',
+    without: 'if (calls < 0)',
+    watchers: integration('rerank-bill', 'are together what the hosts bill'),
+  },
+  'a ranking costs what the host counts, whatever was held': {
+    file: 'gateway/sales/one-call.ts',
+    guard: 'Math.min(counted, task.countMax)',
+    without: 'counted',
+    watchers: integration('rerank', 'a host that counts more than was held'),
+  },
+  'a ranking may leave out documents': {
+    file: 'gateway/sales/rerank-sale.ts',
+    guard: 'ranking && ranking.results.length >= topCount',
+    without: 'ranking',
+    watchers: integration('rerank', 'a score too few'),
+  },
+  'a cached completion with its prompt serves one without': {
+    file: 'gateway/sales/model-sale.ts',
+    guard: 'request.given ?? request.body',
+    without: 'request.body',
+    watchers: integration('completions', 'the cache knows the difference'),
+  },
   'a reported output count is dropped when the input count is missing': {
     file: 'canonical/usage.ts',
     guard: 'outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),',

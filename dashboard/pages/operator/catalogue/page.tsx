@@ -308,7 +308,7 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
             imagePriceText(model, 1)
           )
         ) : (
-          <InOut prices={model.cost} unitMicros={model.unit_cost_micros} />
+          <InOut type={model.type} prices={model.cost} unitMicros={model.unit_cost_micros} />
         ),
     },
     {
@@ -319,7 +319,7 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
         model.type === 'image' ? (
           imagePriceText(model, markup)
         ) : (
-          <InOut prices={model.price} unitMicros={model.unit_price_micros} />
+          <InOut type={model.type} prices={model.price} unitMicros={model.unit_price_micros} />
         ),
     },
     {
@@ -351,14 +351,16 @@ function columnsAt(markup: unknown): readonly Column<CatalogueModel>[] {
 }
 
 function InOut({
+  type,
   prices,
   unitMicros,
 }: {
+  readonly type: CatalogueModel['type'];
   readonly prices: CatalogueModel['price'];
   readonly unitMicros: number | undefined;
 }) {
   if (!prices) return '–';
-  if (unitMicros !== undefined) return unitPriceText(unitMicros);
+  if (unitMicros !== undefined) return unitPriceText(type, unitMicros);
   return (
     <>
       <Money micros={prices.input_micros} /> / <Money micros={prices.output_micros} />

@@ -1,0 +1,81 @@
+// Parses a request for a moderation, in OpenAI's form.
+import { Type, type Static } from 'typebox';
+import { invalidRequest } from '../../canonical/errors.ts';
+import { addressText } from '../../lib/address-text.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { compileSchema } from '../../lib/schema.ts';
+
+/** As OpenAI's, which is free too. */
+const defaultModel = 'omni-moderation-latest';
+
+const Part = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({
+    type: Type.Literal('image_url'),
+    image_url: Type.Object({ url: addressText({ minLength: 1 }) }),
+  }),
+]);
+
+export const ModerationRequestSchema = Type.Object({
+  model: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()])),
+  input: Type.Union([Type.String(), Type.Array(Type.String()), Type.Array(Part)]),
+});
+
+const findProblem = compileSchema(Type.Object({ model: ModerationRequestSchema.properties.model }));
+
+/** What is judged as one: a text, or the parts of one message. */
+export type Judged = { readonly text: string; readonly hasImage: boolean };
+
+export type ModerationRequest = {
+  readonly body: JsonObject;
+  readonly model: string;
+  /** As the client wrote it, which is what hosts take. */
+  readonly input: unknown;
+  /** One for each result of the answer. */
+  readonly judged: readonly Judged[];
+  /** Fields that are left out. */
+  readonly ignored: readonly string[];
+};
+
+/** Throws ApiError `invalid_request` that names the field. */
+export function parseModerationRequest(body: unknown): ModerationRequest {
+  const problem = findProblem(body);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  const fields = body as Static<typeof ModerationRequestSchema>;
+  return {
+    body: fields,
+    model: fields.model ?? defaultModel,
+    input: fields.input,
+    judged: readInput(fields.input),
+    ignored: Object.keys(fields).filter((name) => name !== 'model' && name !== 'input'),
+  };
+}
+
+function readInput(input: unknown): readonly Judged[] {
+  if (typeof input !== 'string' && !Array.isArray(input))
+    throw invalidRequest(
+      'input',
+      'input must be a text, a list of texts, or the parts of one message',
+    );
+  const inputs: readonly unknown[] = Array.isArray(input) ? input : [input];
+  if (inputs.length === 0) throw invalidRequest('input', 'input must not be an empty list');
+  if (inputs.every((one) => typeof one === 'string'))
+    return inputs.map((text) => ({ text, hasImage: false }));
+  const parts = inputs.map((part, index) => {
+    const { type, text, image_url: image } = isObject(part) ? part : {};
+    if (type === 'text' && typeof text === 'string') return text;
+    if (type === 'image_url' && isObject(image) && typeof image.url === 'string') return null;
+    throw invalidRequest(
+      'input',
+      `input[${index}] must be a part of type text or image_url, or every entry a text`,
+    );
+  });
+  const images = parts.filter((part) => part === null).length;
+  if (images > 1)
+    throw invalidRequest(
+      'input',
+      `input must have at most 1 image; got ${images}. Send the others in further requests.`,
+    );
+  return [{ text: parts.filter((part) => part !== null).join('\n'), hasImage: images > 0 }];
+}

@@ -1,0 +1,78 @@
+// Schemas of OpenAI's older Completions: requests, whole answers and stream events.
+// https://platform.openai.com/docs/api-reference/completions
+import { Type } from 'typebox';
+import { optional } from '../schema-parts.ts';
+import { ErrorChunk, Usage } from './answer-schema.ts';
+import { RequestSchema as Chat } from './schema.ts';
+
+export const ownFields = {
+  max_tokens: optional(Type.Integer({ minimum: 1 })),
+  logprobs: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 5,
+      description: 'The number of likely tokens to show at each place.',
+    }),
+  ),
+  echo: optional(Type.Boolean()),
+  suffix: optional(Type.String()),
+  best_of: optional(Type.Integer({ minimum: 1 })),
+};
+
+const chat = Chat.properties;
+
+/** Fields that Chat has under the same name. */
+export const sharedFields = {
+  model: chat.model,
+  temperature: chat.temperature,
+  top_p: chat.top_p,
+  stream: chat.stream,
+  stream_options: chat.stream_options,
+  n: chat.n,
+  stop: chat.stop,
+  seed: chat.seed,
+  user: chat.user,
+  frequency_penalty: chat.frequency_penalty,
+  presence_penalty: chat.presence_penalty,
+  logit_bias: chat.logit_bias,
+  reasoning_effort: chat.reasoning_effort,
+  service_tier: chat.service_tier,
+  safety_identifier: chat.safety_identifier,
+  prompt_cache_key: chat.prompt_cache_key,
+  verbosity: chat.verbosity,
+  metadata: chat.metadata,
+};
+
+export const CompletionRequestSchema = Type.Object({
+  ...sharedFields,
+  ...ownFields,
+  prompt: Type.Union([Type.String(), Type.Array(Type.String())], {
+    description: 'What to ask: a text, or a list with one.',
+  }),
+});
+
+const choice = {
+  index: Type.Integer(),
+  text: Type.String(),
+  logprobs: optional(
+    Type.Object({
+      tokens: Type.Array(Type.String()),
+      token_logprobs: Type.Array(Type.Number()),
+      top_logprobs: Type.Array(Type.Record(Type.String(), Type.Number())),
+      text_offset: Type.Array(Type.Integer()),
+    }),
+  ),
+  finish_reason: optional(Type.String()),
+};
+
+const head = {
+  id: Type.String(),
+  object: Type.Literal('text_completion'),
+  created: Type.Integer({ description: 'Unix seconds.' }),
+  model: Type.String(),
+  choices: Type.Array(Type.Object(choice)),
+};
+
+export const CompletionSchema = Type.Object({ ...head, usage: Usage });
+const CompletionChunk = Type.Object({ ...head, usage: optional(Usage) });
+export const CompletionEventSchema = Type.Union([CompletionChunk, ErrorChunk]);

@@ -1,0 +1,97 @@
+// Which host ranks documents in which form. All of them have Cohere's, with a few other words.
+// https://docs.cohere.com/reference/rerank
+import { readTokenCount } from '../../canonical/usage.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { RerankWishes } from '../../terms/host-wishes.ts';
+import type { ChatKindName } from '../../terms/provider-kind.ts';
+import type { Ranked, Ranking, RerankHost } from './host.ts';
+
+type HostQuery = {
+  readonly kind: ChatKindName;
+  readonly wishes: RerankWishes | undefined;
+};
+
+/** Returns null when it ranks nothing. */
+export function rerankHostOf({ kind, wishes = {} }: HostQuery): RerankHost | null {
+  switch (kind) {
+    case 'openai-compatible':
+      return cohereForm(wishes);
+    case 'bedrock':
+      return bedrock;
+    default:
+      return null;
+  }
+}
+
+function cohereForm({
+  path = '/rerank',
+  isAtOrigin = false,
+  topField = 'top_n',
+  lengthField,
+  fixed = {},
+}: RerankWishes): RerankHost {
+  return {
+    ignores: lengthField ? [] : ['max_tokens_per_doc'],
+    write: ({ upstreamModel, query, documents, topCount, tokensPerDocument }) => ({
+      path,
+      isAtOrigin,
+      body: {
+        model: upstreamModel,
+        query,
+        documents,
+        [topField]: topCount,
+        ...(lengthField && tokensPerDocument !== null && { [lengthField]: tokensPerDocument }),
+        ...fixed,
+      },
+    }),
+  };
+}
+
+/** By `invoke`, for models of Cohere and of Amazon. Only Cohere's name a version. */
+const bedrock: RerankHost = {
+  ignores: ['max_tokens_per_doc'],
+  write: ({ upstreamModel, query, documents, topCount }) => ({
+    path: `/model/${encodeURIComponent(upstreamModel)}/invoke`,
+    body: {
+      query,
+      documents,
+      top_n: topCount,
+      ...(upstreamModel.includes('cohere.') && { api_version: 2 }),
+    },
+  }),
+};
+
+/**
+ * Reads the answer of any host. Returns null for one that is none. Voyage has `data` in place of
+ * `results`.
+ */
+export function readRanking(
+  { results, data, meta, usage }: JsonObject,
+  documentCount: number,
+): Ranking | null {
+  const list: unknown = results ?? data;
+  if (!Array.isArray(list)) return null;
+  const ranked = list.map((result) => readRanked(result, documentCount));
+  const isWhole = (all: readonly (Ranked | null)[]): all is readonly Ranked[] =>
+    !all.includes(null) && new Set(all.map((one) => one!.index)).size === all.length;
+  if (!isWhole(ranked)) return null;
+  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
+  const counted = isObject(usage) ? usage : {};
+  return {
+    results: ranked,
+    searchUnits: readTokenCount(billed.search_units) ?? readTokenCount(counted.search_units),
+    tokens:
+      readTokenCount(billed.input_tokens) ??
+      readTokenCount(counted.total_tokens) ??
+      readTokenCount(counted.prompt_tokens),
+  };
+}
+
+function readRanked(result: unknown, documentCount: number): Ranked | null {
+  if (!isObject(result)) return null;
+  const { index, relevance_score: score } = result;
+  const isIndex = Number.isInteger(index) && Number(index) >= 0 && Number(index) < documentCount;
+  return isIndex && typeof score === 'number' && Number.isFinite(score)
+    ? { index: Number(index), score }
+    : null;
+}

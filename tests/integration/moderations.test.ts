@@ -1,0 +1,212 @@
+// `POST /v1/moderations` over real HTTP, with local servers in place of OpenAI and Mistral.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { readModerations, type Moderated } from '../../src/providers/moderations/index.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  hang,
+  thenReset,
+  type Script,
+} from '../support/upstream.ts';
+
+const clock = new TestClock();
+const gateway = await startGateway(
+  ({ url }) => ({
+    providers: { mistral: { base_url: `${url}/mistral/v1`, api_key: upstreamKey } },
+    models: {
+      'house-guard': {
+        type: 'moderation',
+        routes: [
+          { provider: 'local', model: 'guard' },
+          { provider: 'openai', model: 'guard' },
+        ],
+        prices: { input: 100, output: 0 },
+      },
+    },
+  }),
+  { clock, tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
+after(() => gateway.stop());
+
+const openaiPath = '/v1/moderations';
+const localPath = '/local/v1/moderations';
+const mistralPath = '/mistral/v1/moderations';
+const result = (flagged: boolean) => ({
+  flagged,
+  categories: { violence: flagged, hate: false },
+  category_scores: { violence: flagged ? 0.9 : 0.1, hate: 0.01 },
+  category_applied_input_types: { violence: ['text'], hate: [] },
+});
+const answerWith = (...results: object[]) => answerJson({ id: 'modr-1', model: 'x', results });
+const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+const ask = (key: string, body: object, headers: Record<string, string> = {}) =>
+  gateway.post('/v1/moderations', { key, headers, body });
+const newKey = (creditUsd = 1) => gateway.makeKey({ mode: 'live', creditUsd });
+
+function resultsOf(reply: Reply): readonly Moderated[] {
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json<{ results: readonly Moderated[] }>().results;
+}
+
+test('a moderation without a model runs on OpenAI’s, needs no balance and is recorded', async () => {
+  gateway.upstream.on(openaiPath, answerWith(result(true)));
+  const { key, account } = await gateway.makeKey({ mode: 'live' });
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    ask(key, { input: 'I will hit you', brand_new: 1 }),
+  );
+  assert.deepEqual(resultsOf(reply), [result(true)]);
+  const { id, model } = reply.json();
+  assert.deepEqual([/^modr_\w{26}$/.test(String(id)), model], [true, 'omni-moderation-latest']);
+  assert.deepEqual(asked[0]!.body, { model: 'omni-moderation-latest', input: 'I will hit you' });
+  assert.equal(reply.costMicros, 0);
+  assert.equal(reply.headers['x-service-ignored'], 'brand_new');
+  const [record] = await gateway.usage(key);
+  assert.deepEqual([record!['model'], record!['cost_cents']], ['Omni Moderation', 0]);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [0, 0]);
+});
+
+test('a list has a result for each text, and the parts of a message have one', async () => {
+  const { key } = await newKey();
+  gateway.upstream.on(openaiPath, answerWith(result(false), result(true)));
+  assert.deepEqual(
+    resultsOf(await ask(key, { input: ['Hello', 'I will hit you'] })).map(({ flagged }) => flagged),
+    [false, true],
+  );
+  gateway.upstream.on(openaiPath, answerWith(result(true)));
+  const input = [{ type: 'text', text: 'Look' }, image];
+  const { reply, asked } = await gateway.recordUpstream(() => ask(key, { input }));
+  assert.equal(resultsOf(reply).length, 1);
+  assert.deepEqual((asked[0]!.body as JsonObject)['input'], input);
+});
+
+test('Mistral, which does not say whether a text is flagged, is read by its categories', async () => {
+  const { flagged: _, category_applied_input_types: __, ...mistral } = result(true);
+  gateway.upstream.on(mistralPath, answerWith(mistral));
+  const { key } = await newKey();
+  const reply = await ask(key, { model: 'mistral-moderation-latest', input: 'I will hit you' });
+  assert.deepEqual(resultsOf(reply), [{ flagged: true, ...mistral }]);
+});
+
+test('a model with a price is charged by our own count', async () => {
+  gateway.upstream.on(localPath, answerStatus(500));
+  gateway.upstream.on(openaiPath, answerWith(result(false)));
+  const { key, account } = await newKey();
+  const reply = await ask(key, { model: 'house-guard', input: 'a'.repeat(400) });
+  assert.equal(reply.headers['x-service-attempts'], '2');
+  assert.equal(reply.costMicros, 100 * 100);
+  assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - 10_000);
+  const poor = await newKey(0.001);
+  const refused = await ask(poor.key, { model: 'house-guard', input: 'a'.repeat(400) });
+  assert.deepEqual([refused.status, refused.error.code], [402, 'insufficient_balance']);
+  assert.match(refused.error.message, /Up to 10 input tokens would fit/);
+});
+
+test('an Idempotency-Key repeats the answer, and limits count the request', async () => {
+  gateway.upstream.on(openaiPath, answerWith(result(false)));
+  const { key } = await gateway.makeKey({ mode: 'live', requestsPerMinute: 1 });
+  const once = { 'idempotency-key': 'once' };
+  const first = await ask(key, { input: 'Hello' }, once);
+  assert.equal(first.status, 200, first.text);
+  const { reply, asked } = await gateway.recordUpstream(() => ask(key, { input: 'Again' }));
+  assert.deepEqual([reply.status, asked.length], [429, 0]);
+  await clock.advance(60_000);
+  assert.equal((await ask(key, { input: 'Hello' }, once)).text, first.text);
+});
+
+describe('a failure is free, and what the host may bill is the operator’s loss', () => {
+  const failures: readonly (readonly [
+    what: string,
+    script: Script,
+    status: number,
+    isLost: boolean,
+  ])[] = [
+    ['an error', answerStatus(500), 502, false],
+    ['garbage', answerBytes(Buffer.from('<html>')), 502, true],
+    ['a result too few', answerWith(), 502, true],
+    ['a result too many', answerWith(result(true), result(true)), 502, true],
+    ['a result that is none', answerWith({ flagged: true }), 502, true],
+    [
+      'a score that is none',
+      answerWith({ ...result(true), category_scores: { a: 'x' } }),
+      502,
+      true,
+    ],
+    ['an answer cut off', thenReset('{"results":['), 502, true],
+    ['an answer that never comes', hang, 504, true],
+  ];
+  for (const [what, script, status, isLost] of failures) {
+    test(what, async () => {
+      for (const path of [localPath, openaiPath]) gateway.upstream.on(path, script);
+      const { key, account } = await newKey();
+      await clock.advance(1);
+      const earlier = gateway.upstream.requests.length;
+      const asked = ask(key, { model: 'house-guard', input: 'a'.repeat(400) });
+      if (script === hang) {
+        await gateway.upstream.request(earlier);
+        await clock.hurry(asked);
+      }
+      const reply = await asked;
+      assert.equal(reply.status, status, reply.text);
+      const { availableMicros, heldMicros } = await gateway.balance(account);
+      assert.deepEqual([availableMicros, heldMicros], [1_000_000, 0]);
+      const lost = await gateway.lossesOf(reply.requestId);
+      assert.equal(lost.reduce((sum, micros) => sum + micros, 0) > 0, isLost, String(lost));
+    });
+  }
+});
+
+describe('a request is refused', () => {
+  const refusals: readonly (readonly [what: string, body: object, message: RegExp])[] = [
+    ['without an input', {}, /input must be a text, a list of texts/],
+    ['with an empty list', { input: [] }, /must not be an empty list/],
+    ['with a number', { input: ['a', 1] }, /input\[0\] must be a part of type text or image_url/],
+    ['with two images', { input: [image, image] }, /at most 1 image; got 2/],
+    ['for a chat model', { model: 'gpt-6-luna', input: 'a' }, /use POST \/v1\/chat\/completions/],
+  ];
+  for (const [what, body, message] of refusals) {
+    test(what, async () => {
+      const reply = await ask((await newKey()).key, body);
+      assert.ok(reply.status === 400 || reply.status === 404, reply.text);
+      assert.match(reply.error.message, message);
+    });
+  }
+});
+
+test('in the sandbox, a directive flags a text, and others are not flagged', async () => {
+  const { key } = await gateway.makeKey({});
+  const input = ['Hello', 'Hello\nsandbox: flag=hate\nsandbox: flag=violence'];
+  const [one, other] = resultsOf(await ask(key, { input }));
+  assert.deepEqual([one!.flagged, other!.flagged], [false, true]);
+  assert.deepEqual(
+    Object.keys(other!.categories).filter((name) => other!.categories[name]),
+    ['hate', 'violence'],
+  );
+  assert.equal((await ask(key, { input: 'sandbox: status=529' })).status, 503);
+  const wrong = await ask(key, { input: 'sandbox: flag=rude' });
+  assert.deepEqual([wrong.status, /needs one of harassment/.test(wrong.text)], [400, true]);
+});
+
+const recordings = join(import.meta.dirname, '../../../shared/recordings/endpoints/moderations');
+
+test('every recorded moderation is read as it is', (t) => {
+  if (!existsSync(recordings)) {
+    assert(!process.env['CI'], `${recordings} is missing`);
+    t.diagnostic('skipped: ../shared/recordings is not here');
+    return;
+  }
+  const files = readdirSync(recordings).filter((file) => /(?<!\.request)\.json$/.test(file));
+  assert.equal(files.length, 3);
+  for (const file of files) {
+    const answer = JSON.parse(readFileSync(join(recordings, file), 'utf8')) as JsonObject;
+    assert.deepEqual(readModerations(answer), answer['results'], file);
+  }
+});

@@ -1,0 +1,443 @@
+// `POST /v1/rerank` and `/v2/rerank` over real HTTP, with local servers in place of the hosts: what each
+// host is asked, what is held, charged, lost and refused, and what the sandbox answers.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { readRanking } from '../../src/providers/rerank/index.ts';
+import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  hang,
+  holdBack,
+  thenReset,
+  type Script,
+} from '../support/upstream.ts';
+
+const creditMicros = 1_000_000;
+const clock = new TestClock();
+const gateway = await startGateway(
+  ({ url }) => ({
+    providers: {
+      cohere: { base_url: `${url}/cohere/compatibility/v1`, api_key: upstreamKey },
+      voyage: { base_url: `${url}/voyage/v1`, api_key: upstreamKey },
+      jina: { base_url: `${url}/jina/v1`, api_key: upstreamKey },
+      bedrock: { base_url: `${url}/bedrock`, api_key: upstreamKey },
+    },
+    models: {
+      'house-rank': {
+        type: 'rerank',
+        routes: [
+          { provider: 'local', model: 'bge' },
+          { provider: 'cohere', model: 'bge' },
+        ],
+        prices: { input: 10, output: 0 },
+      },
+      'free-rank': {
+        type: 'rerank',
+        routes: [{ provider: 'local', model: 'free' }],
+        prices: { input: 0, output: 0 },
+      },
+    },
+    pricing: { markup: 1.5 },
+  }),
+  { clock, tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
+after(() => gateway.stop());
+
+const paths = {
+  cohere: '/v2/rerank',
+  local: '/local/v1/rerank',
+  voyage: '/voyage/v1/rerank',
+  jina: '/jina/v1/rerank',
+  bedrock: '/bedrock/model/cohere.rerank-v3-5%3A0/invoke',
+} as const;
+const query = 'What guides ships?';
+const documents = ['A bakery', 'A lighthouse', 'A harbour'];
+const scores = [0.1, 0.9, 0.5];
+const ranked = scores.map((relevance_score, index) => ({ index, relevance_score }));
+const byUnits = (search_units: number) => ({
+  id: 'x',
+  results: ranked,
+  meta: { billed_units: { search_units } },
+});
+const byTokens = (total_tokens: number) => ({ results: ranked, usage: { total_tokens } });
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: creditMicros / 1_000_000, ...options });
+const ask = (
+  key: string,
+  fields: object = {},
+  headers: Record<string, string> = {},
+  path = '/v1/rerank',
+) =>
+  gateway.post(path, { key, headers, body: { model: 'rerank-v3.5', query, documents, ...fields } });
+
+type Answer = {
+  readonly model: string;
+  readonly results: readonly { index: number; relevance_score: number; document?: object }[];
+  readonly meta: { readonly billed_units: object };
+  readonly usage: object;
+};
+function answerOf(reply: Reply): Answer {
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json<Answer>();
+}
+
+type Owner = { readonly key: string; readonly account: string };
+async function assertBooked({ key, account }: Owner, { charged = 0, lost = 0 }): Promise<void> {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([creditMicros - availableMicros, heldMicros], [charged, 0]);
+  const records = await gateway.usage(key);
+  assert.equal(records.length, charged > 0 ? 1 : 0);
+  const entries = await gateway.database.read
+    .selectFrom('entries')
+    .select('loss_micros')
+    .where('ledger_id', '=', `${account}:live`)
+    .execute();
+  assert.equal(
+    entries.reduce((sum, { loss_micros: micros }) => sum + Number(micros), 0),
+    lost,
+  );
+}
+
+test('the best document comes first, and a search unit is charged', async () => {
+  gateway.upstream.on(paths.cohere, answerJson(byUnits(1)));
+  for (const path of ['/v1/rerank', '/v2/rerank']) {
+    const owner = await newKey();
+    const { reply, asked } = await gateway.recordUpstream(() => ask(owner.key, {}, {}, path));
+    const { results, meta, usage, model } = answerOf(reply);
+    assert.deepEqual(results, [
+      { index: 1, relevance_score: 0.9 },
+      { index: 2, relevance_score: 0.5 },
+      { index: 0, relevance_score: 0.1 },
+    ]);
+    assert.deepEqual(
+      [model, meta.billed_units, usage],
+      ['rerank-v3.5', { search_units: 1 }, { search_units: 1 }],
+    );
+    assert.deepEqual(asked[0]!.body, { model: 'rerank-v3.5', query, documents, top_n: 3 });
+    assert.equal(reply.costMicros, 3_000);
+    await assertBooked(owner, { charged: 3_000 });
+    const [record] = await gateway.usage(owner.key);
+    assert.deepEqual([record!['model'], record!['total_tokens']], ['Rerank 3.5', 0]);
+  }
+});
+
+test('documents may be objects, are cut to the first ones, and come back when asked for', async () => {
+  gateway.upstream.on(paths.cohere, answerJson(byUnits(1)));
+  const { key } = await newKey();
+  const fields = {
+    documents: documents.map((text) => ({ text })),
+    top_n: 2,
+    return_documents: true,
+    max_tokens_per_doc: 100,
+    rank_fields: ['text'],
+    max_chunks_per_doc: null,
+  };
+  const { reply, asked } = await gateway.recordUpstream(() => ask(key, fields));
+  assert.deepEqual(
+    answerOf(reply).results.map(({ index, document }) => [index, document]),
+    [
+      [1, { text: 'A lighthouse' }],
+      [2, { text: 'A harbour' }],
+    ],
+  );
+  assert.equal(reply.headers['x-service-ignored'], 'rank_fields');
+  const sent = asked[0]!.body as JsonObject;
+  assert.deepEqual([sent['documents'], sent['top_n']], [documents, 2]);
+  assert.equal(sent['max_tokens_per_doc'], 100);
+});
+
+const hosts: readonly (readonly [model: string, path: string, answer: object, sent: object])[] = [
+  [
+    'rerank-2.5',
+    paths.voyage,
+    { data: ranked, usage: { total_tokens: 43 } },
+    { model: 'rerank-2.5', top_k: 3 },
+  ],
+  [
+    'jina-reranker-v3',
+    paths.jina,
+    byTokens(43),
+    { model: 'jina-reranker-v3', top_n: 3, return_documents: false },
+  ],
+  ['house-rank', paths.local, byTokens(43), { model: 'bge', top_n: 3 }],
+];
+for (const [model, path, answer, sent] of hosts) {
+  test(`${model} is charged by the host’s tokens`, async () => {
+    gateway.upstream.on(path, answerJson(answer));
+    const owner = await newKey();
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      ask(owner.key, { model, max_tokens_per_doc: 9 }),
+    );
+    const { usage, meta } = answerOf(reply);
+    assert.deepEqual(usage, { prompt_tokens: 43, total_tokens: 43 });
+    assert.deepEqual(meta.billed_units, { input_tokens: 43 });
+    assert.deepEqual(asked[0]!.body, { query, documents, ...sent });
+    assert.equal(reply.headers['x-service-ignored'], 'max_tokens_per_doc');
+    // USD 0.05 a million with the markup, and USD 10 of the operator's own without it.
+    const charged = Math.ceil(model === 'house-rank' ? 43 * 10 : 43 * 0.075);
+    assert.equal(reply.costMicros, charged);
+    await assertBooked(owner, { charged });
+    const [record] = await gateway.usage(owner.key);
+    assert.equal(record!['total_tokens'], 43);
+  });
+}
+
+test('Bedrock serves when Cohere fails, and its units are counted here', async () => {
+  gateway.upstream.on(paths.cohere, answerStatus(503));
+  gateway.upstream.on(paths.bedrock, answerJson({ results: ranked }));
+  const owner = await newKey();
+  const { reply, asked } = await gateway.recordUpstream(() => ask(owner.key));
+  assert.equal(answerOf(reply).results.length, 3);
+  assert.deepEqual(asked[1]!.body, { query, documents, top_n: 3, api_version: 2 });
+  assert.equal(reply.headers['x-service-route'], 'bedrock');
+  await assertBooked(owner, { charged: 3_000 });
+});
+
+test('the documents of a search unit are counted by pieces of 500 tokens', async () => {
+  gateway.upstream.on(paths.bedrock, answerJson({ results: ranked.slice(0, 1) }));
+  gateway.upstream.on(paths.cohere, answerStatus(503));
+  const owner = await newKey();
+  const many = Array.from({ length: 150 }, () => 'lighthouse '.repeat(600));
+  const reply = await ask(owner.key, { documents: many, top_n: 1 });
+  const { search_units: units } = answerOf(reply).usage as { search_units: number };
+  // A document of 600 words is two or more pieces.
+  assert.ok(units >= 3 && units <= 9, String(units));
+  await assertBooked(owner, { charged: units * 3_000 });
+});
+
+test('a host that counts more than was held is paid by the operator', async () => {
+  gateway.upstream.on(paths.cohere, answerJson(byUnits(4)));
+  const owner = await newKey();
+  assert.deepEqual(answerOf(await ask(owner.key)).usage, { search_units: 1 });
+  await assertBooked(owner, { charged: 3_000, lost: 6_000 });
+});
+
+test('a free model needs no balance', async () => {
+  gateway.upstream.on(paths.local, answerJson({ results: ranked }));
+  const { key } = await gateway.makeKey({ mode: 'live' });
+  const reply = await ask(key, { model: 'free-rank' });
+  assert.deepEqual([reply.status, reply.costMicros], [200, 0], reply.text);
+});
+
+describe('a failure is free', () => {
+  const failures: readonly {
+    readonly what: string;
+    readonly script: Script;
+    readonly status: number;
+    /** The host may bill it: a unit of USD 0.002. */
+    readonly isLost?: boolean;
+  }[] = [
+    { what: 'an error', script: answerStatus(500), status: 502 },
+    { what: 'an overload', script: answerStatus(503), status: 503 },
+    { what: 'garbage', script: answerBytes(Buffer.from('<html>')), status: 502, isLost: true },
+    { what: 'no object', script: answerJson([1]), status: 502, isLost: true },
+    {
+      what: 'a score too few',
+      script: answerJson({ results: ranked.slice(1) }),
+      status: 502,
+      isLost: true,
+    },
+    {
+      what: 'the same document twice',
+      script: answerJson({ results: [...ranked.slice(1), ranked[1]] }),
+      status: 502,
+      isLost: true,
+    },
+    {
+      what: 'a document that nobody sent',
+      script: answerJson({ results: [...ranked.slice(1), { index: 3, relevance_score: 1 }] }),
+      status: 502,
+      isLost: true,
+    },
+    {
+      what: 'a score that is none',
+      script: answerJson({ results: [...ranked.slice(1), { index: 0, relevance_score: 'high' }] }),
+      status: 502,
+      isLost: true,
+    },
+    { what: 'an answer cut off', script: thenReset('{"results":['), status: 502, isLost: true },
+  ];
+  for (const { what, script, status, isLost } of failures) {
+    test(what, async () => {
+      gateway.upstream.on(paths.cohere, script);
+      const owner = await newKey();
+      await clock.advance(1);
+      const reply = await ask(owner.key, { model: 'rerank-v4.0-fast' });
+      assert.equal(reply.status, status, reply.text);
+      await assertBooked(owner, { lost: isLost ? 2_000 : 0 });
+    });
+  }
+
+  test('an answer that never comes', async () => {
+    gateway.upstream.on(paths.cohere, hang);
+    const owner = await newKey();
+    await clock.advance(1);
+    const earlier = gateway.upstream.requests.length;
+    const asked = ask(owner.key, { model: 'rerank-v4.0-fast' });
+    await gateway.upstream.request(earlier);
+    assert.equal((await clock.hurry(asked)).status, 504);
+    await assertBooked(owner, { lost: 2_000 });
+  });
+
+  test('documents that are too long for the model', async () => {
+    gateway.upstream.on(
+      paths.local,
+      answerStatus(400, { body: { message: 'This model’s maximum context length is 512 tokens' } }),
+    );
+    const owner = await newKey();
+    const reply = await ask(owner.key, { model: 'house-rank' });
+    assert.deepEqual([reply.status, reply.error.code], [400, 'context_length_exceeded']);
+    await assertBooked(owner, {});
+  });
+
+  test('a request that the host refuses is refused with its words', async () => {
+    gateway.upstream.on(
+      paths.cohere,
+      answerStatus(400, { body: { message: 'too many documents' } }),
+    );
+    const owner = await newKey();
+    const reply = await ask(owner.key);
+    assert.equal(reply.status, 400);
+    assert.match(reply.error.message, /too many documents/);
+    await assertBooked(owner, {});
+  });
+});
+
+test('two keys at once hold and pay for themselves', async () => {
+  const held = holdBack(answerJson(byUnits(1)));
+  gateway.upstream.on(paths.cohere, held.script);
+  const owners = [await newKey(), await newKey()];
+  const replies = owners.map(({ key }) => ask(key));
+  await gateway.upstream.request(gateway.upstream.requests.length + 1);
+  for (const { account } of owners)
+    assert.equal((await gateway.balance(account)).heldMicros, 3_000);
+  held.release();
+  for (const reply of await Promise.all(replies)) assert.equal(reply.costMicros, 3_000);
+  for (const owner of owners) await assertBooked(owner, { charged: 3_000 });
+});
+
+test('a balance that is too small is refused with what would fit', async () => {
+  const many = Array.from({ length: 250 }, () => 'A bakery');
+  const { key } = await newKey({ creditUsd: 0.007 });
+  const reply = await ask(key, { documents: many });
+  assert.deepEqual([reply.status, reply.error.code], [402, 'insufficient_balance']);
+  assert.match(reply.error.message, /Up to 2 search units would fit\./);
+  assert.equal(Object(reply.error['details']).affordable_search_units, 2);
+});
+
+test('an Idempotency-Key and the cache repeat the answer for nothing', async () => {
+  gateway.upstream.on(paths.cohere, answerJson(byUnits(1)));
+  const owner = await newKey();
+  const once = { 'idempotency-key': 'once' };
+  const { reply, asked } = await gateway.recordUpstream(async () => {
+    const first = await ask(owner.key, {}, once);
+    const again = await ask(owner.key, {}, once);
+    assert.equal(again.text, first.text);
+    const cached = { 'x-service-cache': 'true' };
+    await ask(owner.key, { top_n: 1 }, cached);
+    return ask(owner.key, { top_n: 1 }, cached);
+  });
+  assert.deepEqual([reply.headers['x-service-cache'], asked.length], ['hit', 2]);
+  assert.equal((await gateway.balance(owner.account)).availableMicros, creditMicros - 6_000);
+});
+
+describe('a request is refused', () => {
+  const refusals: readonly (readonly [what: string, fields: object, message: RegExp])[] = [
+    ['without documents', { documents: [] }, /documents must be a list of 1 to 1000 texts; got 0/],
+    ['with too many', { documents: Array(1_001).fill('a') }, /got 1001/],
+    ['with an empty one', { documents: ['a', ''] }, /documents\[1\] must be a text/],
+    ['with one that is no text', { documents: [{ title: 'a' }] }, /documents\[0\] must be a text/],
+    ['without a query', { query: '' }, /query/],
+    ['for no document', { top_n: 0 }, /top_n/],
+  ];
+  for (const [what, fields, message] of refusals) {
+    test(what, async () => {
+      const reply = await ask((await newKey()).key, fields);
+      assert.equal(reply.status, 400);
+      assert.match(reply.error.message, message);
+    });
+  }
+
+  test('for a model of another type, and by a key that may not use the model', async () => {
+    const { key } = await newKey({ models: ['rerank-2.5'] });
+    const other = await ask(key, { model: 'gpt-6-luna' });
+    assert.equal(other.status, 404);
+    assert.match(other.error.message, /use POST \/v1\/chat\/completions/);
+    const chat = await gateway.post('/v1/chat/completions', {
+      key,
+      body: { model: 'rerank-2.5', messages: [{ role: 'user', content: 'Hi' }] },
+    });
+    assert.match(chat.error.message, /ranks documents: use POST \/v1\/rerank/);
+    assert.equal((await ask(key)).error.code, 'model_not_allowed_for_key');
+  });
+});
+
+describe('in the sandbox', () => {
+  test('documents that share words with the query come first, always alike', async () => {
+    const { key } = await gateway.makeKey({ creditUsd: 1 });
+    const fields = {
+      query: 'harbour lighthouse',
+      documents: ['bread', 'a lighthouse', 'the harbour lighthouse'],
+    };
+    const first = await ask(key, fields);
+    assert.deepEqual(
+      answerOf(first).results.map(({ index, relevance_score: score }) => [index, score]),
+      [
+        [2, 1],
+        [1, 0.5],
+        [0, 0],
+      ],
+    );
+    assert.deepEqual(answerOf(await ask(key, fields)).results, answerOf(first).results);
+    assert.equal(first.costMicros, 3_000);
+  });
+
+  test('a directive in the query makes it fail', async () => {
+    const { key } = await gateway.makeKey({ creditUsd: 1 });
+    assert.equal((await ask(key, { query: `${query}\nsandbox: status=503` })).status, 503);
+    const wrong = await ask(key, { query: 'sandbox: colour=red' });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.error.message, /delay_ms, status/);
+  });
+});
+
+test('the lists have the model with its type and its price for a search unit', async () => {
+  const { key } = await newKey();
+  const { data } = (await gateway.get('/v1/models', { key })).json<{ data: JsonObject[] }>();
+  assert.equal(data.find(({ id }) => id === 'rerank-v3.5')!['type'], 'rerank');
+  const info = (await gateway.get('/v1/models/info', { key })).json<{ data: JsonObject[] }>();
+  const entry = info.data.find(({ id }) => id === 'rerank-v3.5')!;
+  assert.deepEqual([entry['type'], entry['price_per_search_unit']], ['rerank', 0.003]);
+});
+
+const recordings = join(import.meta.dirname, '../../../shared/recordings/endpoints/rerank');
+
+test('every recorded ranking is read with its host’s count', (t) => {
+  if (!existsSync(recordings)) {
+    assert(!process.env['CI'], `${recordings} is missing`);
+    t.diagnostic('skipped: ../shared/recordings is not here');
+    return;
+  }
+  const files = readdirSync(recordings).filter((file) => /(?<!\.request)\.json$/.test(file));
+  assert.equal(files.length, 12);
+  for (const file of files) {
+    const answer = JSON.parse(readFileSync(join(recordings, file), 'utf8')) as JsonObject;
+    // Of an interface of Bedrock that is not used here.
+    if (file.includes('bedrock')) continue;
+    const ranking = readRanking(answer, 10);
+    assert.ok(ranking && ranking.results.length > 0, file);
+    const { meta, usage } = answer as {
+      meta?: { billed_units: { search_units: number } };
+      usage?: { total_tokens: number };
+    };
+    assert.equal(ranking.searchUnits, meta?.billed_units.search_units ?? null, file);
+    assert.equal(ranking.tokens, usage?.total_tokens ?? null, file);
+  }
+});
