@@ -24,7 +24,7 @@ export const ModerationRequestSchema = Type.Object({
 const findProblem = compileSchema(Type.Object({ model: ModerationRequestSchema.properties.model }));
 
 /** What is judged as one: a text, or the parts of one message. */
-export type Judged = { readonly text: string; readonly hasImage: boolean };
+type Judged = { readonly text: string; readonly hasImage: boolean };
 
 export type ModerationRequest = {
   readonly body: JsonObject;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
 /** Scores of several calls do not compare, so a request is one call, and this is what hosts take. */
-export const documentsMax = 1_000;
+const documentsMax = 1_000;
 
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));

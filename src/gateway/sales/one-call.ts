@@ -17,7 +17,7 @@ import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts
 import { sendTask, unreadable, type TaskCall } from '../tasks/task-call.ts';
 import type { Delivery, SaleSignals, UnitPrice } from './units.ts';
 
-export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
+type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
 export type TaskRoutes<Host> = readonly [TaskRoute<Host>, ...TaskRoute<Host>[]];
 
 /**

@@ -1,7 +1,7 @@
 // The interface of a host of models that rank documents. Pure: the gateway does the HTTP.
 import type { JsonObject } from '../../lib/json.ts';
 
-export type RerankJob = {
+type RerankJob = {
   readonly upstreamModel: string;
   readonly query: string;
   readonly documents: readonly string[];
