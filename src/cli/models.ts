@@ -13,7 +13,12 @@ import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts
 import { priceFor } from '../domain/catalog/price.ts';
 import type { Model } from '../domain/catalog/model.ts';
 import type { Config } from '../config/schema.ts';
-import { usdPerMillionFromPicos, type PicosPerToken } from '../lib/money.ts';
+import {
+  usdFromPicos,
+  usdPerMillionFromPicos,
+  type Picos,
+  type PicosPerToken,
+} from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -96,17 +101,29 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
     max_output_tokens: model.maxOutputTokens,
     input_price_per_1m: price && usdPerMillionFromPicos(price.list.base.input),
     output_price_per_1m: price && usdPerMillionFromPicos(price.list.base.output),
-    ...(price?.list.unit !== undefined && {
-      price_per_1m_characters: usdPerMillionFromPicos(Number(price.list.unit) as PicosPerToken),
-    }),
+    ...unitPriceOf(model, price?.list.unit),
     prices_as_of: isBuiltInPrice(config, model.id) ? readBuiltInCatalog().as_of : null,
   };
 }
 
+/** What a model sells in place of tokens. */
+function unitPriceOf({ type }: Model, unit: Picos | undefined): UnitPrice {
+  if (unit === undefined) return {};
+  return type === 'rerank'
+    ? { price_per_search_unit: usdFromPicos(unit) }
+    : { price_per_1m_characters: usdPerMillionFromPicos(Number(unit) as PicosPerToken) };
+}
+
+type UnitPrice = {
+  readonly price_per_search_unit?: number;
+  readonly price_per_1m_characters?: number;
+};
+
 function pricesOf(model: ReturnType<typeof describeModel>): [input: string, output: string] {
   const { input_price_per_1m: input, output_price_per_1m: output } = model;
-  if (model.price_per_1m_characters !== undefined)
-    return [`$${model.price_per_1m_characters}/M characters`, '–'];
+  const { price_per_1m_characters: characters, price_per_search_unit: searchUnit } = model;
+  if (characters !== undefined) return [`$${characters}/M characters`, '–'];
+  if (searchUnit !== undefined) return [`$${searchUnit}/search unit`, '–'];
   return [input === null ? 'unknown' : `$${input}`, output === null ? 'unknown' : `$${output}`];
 }
 
