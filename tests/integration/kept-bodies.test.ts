@@ -246,6 +246,17 @@ test('of a form the texts are kept, and of its files their sizes', async () => {
   assert.match(kept?.request?.text ?? '', /"prompt": "A boat"[^]*"image": "\(a file of 8 bytes\)"/);
 });
 
+test('of audio the type is kept, also of a replay', async () => {
+  const { owner, key } = await keeper({ mode: 'test' });
+  const body = { model: 'gemini-3.8-flash-tts', input: 'Hello', voice: 'Kore' };
+  const headers = { 'idempotency-key': 'spoken' };
+  for (const _ of ['new', 'replayed']) {
+    const reply = await ok(gateway.post('/v1/audio/speech', { key, body, headers }));
+    const { kept } = await read(owner, reply.requestId);
+    assert.equal(kept?.answer?.text, '{"answer":"audio/wav"}');
+  }
+});
+
 test('a client that leaves in mid-stream finds what it got', async () => {
   const { owner, key } = await keeper();
   const { start, deltas, end } = streamFrames('chat', { text: 'one two three', tokens });

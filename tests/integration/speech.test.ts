@@ -6,9 +6,11 @@ import OpenAI from 'openai';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import { readFrames, Reply } from '../support/http.ts';
 import {
+  answerBytes,
   answerJson,
   answerSse,
   answerStatus,
+  framesText,
   hang,
   thenReset,
   type Script,
@@ -220,6 +222,20 @@ describe('a model billed by tokens', () => {
     assert.equal(await chargedMicros(made), 35);
     const [record] = await gateway.usage(made.key);
     assert.deepEqual([record!['input_tokens'], record!['output_tokens']], [5, 30]);
+  });
+
+  test('is read the same, wherever its stream is cut into pieces', async () => {
+    const frames = framesText([
+      delta(audio.subarray(0, 3)),
+      delta(audio.subarray(3)),
+      done(counted),
+    ]);
+    for (const sizes of [[1], [7], [40, 1], [1_000]]) {
+      upstream.on(openAiPath, answerBytes(Buffer.from(frames), { sizes }));
+      const reply = await speak(await newKey(), { model: 'tokens' });
+      assert.deepEqual(reply.bytes, audio);
+      assert.equal(reply.costMicros, 35);
+    }
   });
 
   test('sends events with what was charged', async () => {

@@ -2,6 +2,7 @@
 import type { KeptBody, RequestDetail } from '../../../src/management/contract/requests.ts';
 import { parseObject } from '../../api/chat-formats/fields.ts';
 import { curlCommand } from '../../parts/curl.ts';
+import { isChatFormat } from './request-filters.ts';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
 
@@ -41,10 +42,12 @@ export function curlOf(
   const isOwn = kept !== null && parseObject(kept.text) !== null;
   const asked = history?.asked_model ?? model?.id;
   const example = { ...(asked !== undefined && { model: asked }), ...body };
+  // Speech is sent while it is made, without being asked.
+  const isStream = streamed && isChatFormat(endpoint);
   const text = isOwn
     ? withoutControls(kept.text)
-    : JSON.stringify({ ...example, ...(streamed && { stream: true }) });
-  return { command: curlCommand({ baseUrl, path, isStream: streamed, body: text }), isOwn };
+    : JSON.stringify({ ...example, ...(isStream && { stream: true }) });
+  return { command: curlCommand({ baseUrl, path, isStream, body: text }), isOwn };
 }
 
 /** A terminal may act on control characters that are pasted. JSON has them escaped up to U+001F. */
