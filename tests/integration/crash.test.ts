@@ -66,6 +66,7 @@ async function startInstallation(): Promise<Installation> {
       },
       limits: { requests_per_minute: null },
       log: { level: 'error' },
+      server: { threads: 2 },
     },
   });
   const setup = new TestGateway(program, upstream);

@@ -149,7 +149,7 @@ test('requests still running at the deadline end with an error in their format, 
 });
 
 test('SIGTERM lets an open stream finish and exits with 0; a second one exits at once with 1', async (t) => {
-  const gateway = await startGatewayProgram();
+  const gateway = await startGatewayProgram({ server: { threads: 2 } });
   t.after(() => gateway.stop());
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const answer = longAnswer();
@@ -192,7 +192,7 @@ for (const [started, argv] of Object.entries({
 })) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`${signal} to the whole process group of \`${started}\` lets an open stream finish`, async (t) => {
-      const gateway = await startGatewayProgram({}, { argv });
+      const gateway = await startGatewayProgram({ server: { threads: 2 } }, { argv });
       t.after(() => gateway.stop());
       const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       const answer = longAnswer();

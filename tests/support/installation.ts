@@ -53,8 +53,9 @@ export abstract class Installation {
     this.clock = clock;
     this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
     const configPath = join(this.dataDir, 'tollgate.yaml');
-    // Tests poll readiness, but they are no load balancers for which a shutdown should wait.
-    const server = { shutdown_delay_ms: 0, ...config.server };
+    // Tests poll readiness, but they are no load balancers for which a shutdown should wait. A second
+    // HTTP thread doubles a start's CPU time: tests where it matters ask for it.
+    const server = { shutdown_delay_ms: 0, threads: 1, ...config.server };
     writeFileSync(configPath, JSON.stringify({ ...config, server }));
     this.databaseUrl = databaseUrl ?? `sqlite:${join(this.dataDir, 'tollgate.db')}`;
     const place = {

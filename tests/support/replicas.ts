@@ -24,7 +24,7 @@ type ReplicaOptions = {
    * Merged into a configuration with two live providers, `openai` and `anthropic`, which lead to
    * the upstream.
    */
-  readonly config?: object;
+  readonly config?: InstallationOptions['config'];
   /** Default: a new database without tables, which all gateways migrate at once. */
   readonly databaseUrl?: string;
 };
@@ -43,12 +43,13 @@ export function startReplicas(t: Hooks, { clock, ...options }: InProcess): Promi
   );
 }
 
-/** Starts them as separate processes, for tests that kill them. */
+/** Starts them as separate processes with two HTTP threads each, for tests that kill them. */
 export function startReplicaPrograms(
   t: Hooks,
   options: ReplicaOptions,
 ): Promise<Replicas<Program>> {
-  return startAll(t, options, (gateway) => startProgram(gateway));
+  const config = { ...options.config, server: { threads: 2, ...options.config?.server } };
+  return startAll(t, { ...options, config }, (gateway) => startProgram(gateway));
 }
 
 async function startAll<Started extends Installation>(
