@@ -52,8 +52,8 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
   const otherRows = others.map((entry) =>
     row(
       entry,
-      [usd(entry.input_price_per_1m), count(entry.max_prompt_tokens), entry.type!],
-      otherNotesOn(entry),
+      [entry.type!, otherPriceOf(entry), count(entry.max_prompt_tokens)],
+      [entry.output_price_per_1m > 0 ? `output ${usd(entry.output_price_per_1m)}` : ''],
     ),
   );
   const images = data.filter(isImage).map((entry) => {
@@ -65,7 +65,7 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
     : [];
   const tables: [Row, ...Row[]][] = [
     [['Model', 'Input', 'Output', 'Cached input', 'Context', 'Notes'], ...chatRows],
-    [['Other model', 'Input', 'Longest input', 'Type', 'Notes'], ...otherRows],
+    [['Other model', 'Type', 'Price', 'Longest input', 'Notes'], ...otherRows],
     [['Image model', 'An image', 'Notes'], ...images],
     [['Search', 'A search', 'Most for a search'], ...searches],
   ];
@@ -90,16 +90,14 @@ function notesOn(entry: TokenInfo): Row {
   ];
 }
 
-function otherNotesOn({
+/** Of what the model sells; a million input tokens if nothing else is said. */
+function otherPriceOf({
   price_per_1m_characters: characters,
   price_per_search_unit: searchUnit,
-  output_price_per_1m: output,
-}: TokenInfo): Row {
-  return [
-    characters === undefined ? '' : `a million characters ${usd(characters)}`,
-    searchUnit === undefined ? '' : `a search unit ${usd(searchUnit)}`,
-    output > 0 ? `output ${usd(output)}` : '',
-  ];
+  input_price_per_1m: input,
+}: TokenInfo): string {
+  if (characters !== undefined) return `${usd(characters)} a million characters`;
+  return searchUnit === undefined ? usd(input) : `${usd(searchUnit)} a search unit`;
 }
 
 function imageNotesOn({ mode, image_prices: { tokens, ...prices } }: ImageInfo): Row {

@@ -181,6 +181,7 @@ type Info = {
   readonly id: string;
   readonly input_price_per_1m: number;
   readonly price_per_search_unit?: number;
+  readonly price_per_1m_characters?: number;
   readonly type?: string;
 };
 
@@ -189,16 +190,17 @@ test('the page of models has the prices of /v1/models/info, for everybody, witho
   assert.ok(data.length > 50);
   const page = await (await read('/docs/models')).text();
   const text = await (await read('/docs/models.md')).text();
-  for (const { id, input_price_per_1m: tokens, price_per_search_unit: search, type } of data) {
+  for (const { id, input_price_per_1m: tokens, type, ...info } of data) {
     const row = new RegExp(`<tr>(?:(?!</tr>).)*<code>${RegExp.escape(id)}</code>.*?</tr>`).exec(
       page,
     );
     const line = text.split('\n').find((one) => one.startsWith(`| ${id} |`));
     assert.ok(row && line, id);
     if (type === 'image') continue;
+    const price = info.price_per_search_unit ?? info.price_per_1m_characters ?? tokens;
     const label = type === undefined ? 'Input' : 'Price';
     const cell = new RegExp(`data-label="${label}">\\$([\\d.,]+)`).exec(row[0]);
-    assert.equal(Number(cell![1]!.replaceAll(',', '')), search ?? tokens, id);
+    assert.equal(Number(cell![1]!.replaceAll(',', '')), price, id);
     assert.ok(line.startsWith(`| ${id} |${type === undefined ? '' : ` ${type} |`} $`), line);
   }
   assert.doesNotMatch(page + text, /NaN|undefined|\{\{/);
