@@ -70,6 +70,7 @@ test(`none of ${outagesWanted} outages of a PostgreSQL database loses a charge, 
 });
 
 const config = {
+  server: { threads: 2 },
   models: { priced: pricedModel },
   log: { level: 'fatal' },
   overload: { lag_ms: null },

@@ -127,7 +127,7 @@ const earlier = 150;
 async function startBooks(t: TestContext) {
   const disk = mountFragileDisk();
   if (!disk) return null;
-  const config = { log: { level: 'error' }, server: { shutdown_timeout_ms: 1_000 } };
+  const config = { log: { level: 'error' }, server: { threads: 2, shutdown_timeout_ms: 1_000 } };
   const gateway = await startGatewayProgram(config, {
     databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}`,
   });
