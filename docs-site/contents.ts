@@ -50,6 +50,7 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
       'guides/embeddings',
       'guides/images',
       'guides/speech',
+      'guides/transcription',
       'guides/search',
       'guides/rerank',
       'guides/moderations',

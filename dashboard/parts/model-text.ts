@@ -17,10 +17,12 @@ export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
   moderation: 'Moderation',
   rerank: 'Reranking',
   speech: 'Speech',
+  transcription: 'Transcription',
 };
 
 /** `$15.00 / M characters`, or `$0.002 / search unit`. */
 export function unitPriceText(type: string, unitMicros: number): string {
+  if (type === 'transcription') return `${usdText(Math.ceil(unitMicros * 60))} / minute`;
   return type === 'speech'
     ? `${usdText(Math.ceil(unitMicros * 1_000_000))} / M characters`
     : `${usdText(Math.ceil(unitMicros))} / search unit`;

@@ -109,12 +109,14 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
 /** What a model sells in place of tokens. */
 function unitPriceOf({ type }: Model, unit: Picos | undefined): UnitPrice {
   if (unit === undefined) return {};
+  if (type === 'transcription') return { price_per_minute: usdFromPicos(unit * 60n) };
   return type === 'rerank'
     ? { price_per_search_unit: usdFromPicos(unit) }
     : { price_per_1m_characters: usdPerMillionFromPicos(Number(unit) as PicosPerToken) };
 }
 
 type UnitPrice = {
+  readonly price_per_minute?: number;
   readonly price_per_search_unit?: number;
   readonly price_per_1m_characters?: number;
 };
@@ -123,6 +125,8 @@ function pricesOf(model: ReturnType<typeof describeModel>): [input: string, outp
   const { input_price_per_1m: input, output_price_per_1m: output } = model;
   const { price_per_1m_characters: characters, price_per_search_unit: searchUnit } = model;
   if (characters !== undefined) return [`$${characters}/M characters`, '–'];
+  const { price_per_minute: minute } = model;
+  if (minute !== undefined) return [`$${minute}/minute`, '–'];
   if (searchUnit !== undefined) return [`$${searchUnit}/search unit`, '–'];
   return [input === null ? 'unknown' : `$${input}`, output === null ? 'unknown' : `$${output}`];
 }

@@ -88,6 +88,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         takesUser: false,
       },
       speech: 'mistral',
+      transcription: {
+        only: ['language', 'temperature', 'timestamp_granularities'],
+        lacksFormats: true,
+        lacksTranslations: true,
+      },
     },
   },
   groq: {
@@ -97,6 +102,10 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       refused: ['logprobs', 'top_logprobs', 'logit_bias'],
       reasoningIn: 'reasoning',
       speech: { formats: ['wav'] },
+      transcription: {
+        only: ['language', 'prompt', 'temperature', 'timestamp_granularities'],
+        secondsMin: 10,
+      },
     },
   },
   cerebras: {

@@ -113,6 +113,14 @@ const Price = Type.Object(
           'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
       }),
     ),
+    minute: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000,
+        description:
+          'USD per minute of audio, for a `transcription` model that is not billed by tokens; `input` and `output` are 0 then.',
+      }),
+    ),
     service_tiers: Type.Optional(
       Type.Object(
         {
@@ -246,7 +254,7 @@ export const ModelEntry = Type.Object(
     type: Type.Optional(
       Type.Enum([...modelTypeNames], {
         description:
-          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `rerank`: it ranks documents by a query, at `prices.input` a token or `prices.search` a search unit. `moderation`: it judges texts and images. `speech`: it speaks a text. Fixed for a built-in model. Default: `chat`.',
+          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `rerank`: it ranks documents by a query, at `prices.input` a token or `prices.search` a search unit. `moderation`: it judges texts and images. `speech`: it speaks a text. `transcription`: it writes down what is said. Fixed for a built-in model. Default: `chat`.',
       }),
     ),
     dimensions: Type.Optional(Dimensions),

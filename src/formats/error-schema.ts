@@ -34,6 +34,7 @@ const details = {
   affordable_output_tokens: count,
   affordable_images: count,
   affordable_characters: count,
+  affordable_seconds: count,
   affordable_searches: count,
   affordable_search_units: count,
   web_searches: count,

@@ -1,6 +1,7 @@
 // A request as it came, and who sent it. Every part of the gateway may use these.
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Upload } from '../lib/upload.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -39,6 +40,8 @@ export type IncomingRequest = {
   readonly sessionId: string | null;
   /** Parsed JSON. */
   readonly body: unknown;
+  /** The file of a form; null or left out: it has none. */
+  readonly upload?: Upload | null;
 };
 
 /** The time since the request's arrival, in whole milliseconds. */

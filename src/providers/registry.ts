@@ -24,6 +24,7 @@ export { embedInSandbox } from './sandbox/embed.ts';
 export { sandboxFormatOf, speakInSandbox } from './sandbox/speak.ts';
 export { moderateInSandbox } from './sandbox/moderate.ts';
 export { rankInSandbox } from './sandbox/rank.ts';
+export { transcribeInSandbox } from './sandbox/transcribe.ts';
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 /** Providers of chat models. */

@@ -20,7 +20,15 @@ export const ModelEntry = closed({
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds.' }),
   owned_by: text,
-  type: Type.Enum(['model', 'embedding', 'rerank', 'moderation', 'speech', 'image']),
+  type: Type.Enum([
+    'model',
+    'embedding',
+    'rerank',
+    'moderation',
+    'speech',
+    'transcription',
+    'image',
+  ]),
   display_name: text,
   created_at: time,
   deprecated_at: Type.Optional(time),
@@ -56,6 +64,7 @@ const allPrices = {
     usd('US dollars for a million characters of the text. Left out: by tokens.'),
   ),
   price_per_search_unit: Type.Optional(usd('US dollars for a query with up to 100 documents.')),
+  price_per_minute: Type.Optional(usd('US dollars for a minute of audio. Left out: by tokens.')),
   price_variants: Type.Array(
     closed({
       service_tier: orNull(Type.Enum([...serviceTiers])),
@@ -68,7 +77,7 @@ const allPrices = {
 const ChatModelInfo = closed({
   id: text,
   display_name: text,
-  type: Type.Optional(Type.Enum(['embedding', 'rerank', 'moderation', 'speech'])),
+  type: Type.Optional(Type.Enum(['embedding', 'rerank', 'moderation', 'speech', 'transcription'])),
   dimensions: Type.Optional(orNull(closed({ default: count, min: count, max: count }))),
   context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
   max_input_tokens: Type.Integer({ minimum: 0, description: 'The same as `context_window`.' }),
@@ -237,6 +246,25 @@ export const Moderations = closed({
   ),
 });
 
+const transcriptUsage = Type.Object({
+  type: Type.Enum(['duration', 'tokens']),
+  seconds: Type.Optional(Type.Integer({ minimum: 0, description: 'Of audio.' })),
+  input_tokens: Type.Optional(count),
+  output_tokens: Type.Optional(count),
+  total_tokens: Type.Optional(count),
+  cost: Type.Optional(usd('US dollars. In the last event of a stream.')),
+});
+
+/** What else is in it, a provider decides: segments, words and the like. */
+export const Transcription = Type.Object({ text, usage: transcriptUsage });
+
+export const TranscriptionEvent = Type.Union([
+  Type.Object({ type: Type.Literal('transcript.text.delta'), delta: text }),
+  Type.Object({ type: Type.Literal('transcript.text.segment'), text }),
+  Type.Object({ type: Type.Literal('transcript.text.done'), text, usage: transcriptUsage }),
+  closed({ error: ErrorFields }),
+]);
+
 export const GeneratedImages = closed({
   created: Type.Integer({ description: 'Unix seconds.' }),
   model: text,
@@ -333,6 +361,8 @@ export const answerSchemas = {
   SpeechEvent,
   Ranking,
   Moderations,
+  Transcription,
+  TranscriptionEvent,
   GeneratedImages,
   SearchResults,
   Health,

@@ -19,9 +19,9 @@ import { requests } from './requests.ts';
 export const publicTags = {
   Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
   Embeddings: 'Turn texts into vectors, to find what is similar.',
-  Audio: 'Speak texts.',
   Rerank: 'Rank documents by how well they answer a query.',
   Moderations: 'Find out whether a text or an image is harmful.',
+  Audio: 'Speak texts, and write down what is said.',
   Images: 'Make and change images.',
   Search: 'Search the web.',
   Catalogue: 'The models that a key may use, and their prices.',
@@ -148,6 +148,16 @@ const streamed =
 const json = (schema: NonNullable<Operation['body']>['content'][string]) => ({
   'application/json': schema,
 });
+
+const transcript: SaleOperation['answer'] = {
+  description: 'The text.',
+  headers: [...chargedHeaders, 'reserved', 'x-accel-buffering'],
+  content: {
+    'application/json': answers.Transcription,
+    'text/plain': Type.String(),
+    'text/event-stream': { events: answers.TranscriptionEvent, terminator: '[DONE]' },
+  },
+};
 
 // Examples stream where an answer can, so that the first one arrives word by word.
 const hello = [{ role: 'user', content: 'Hello!' }];
@@ -459,6 +469,23 @@ export const publicOperations = {
       description: 'A result for each text, or one for the parts of a message.',
       content: json(answers.Moderations),
     },
+  }),
+  'POST /v1/audio/transcriptions': describeSale({
+    id: 'createTranscription',
+    tag: 'Audio',
+    summary: 'Write down what is said',
+    description:
+      'In OpenAI’s format: a form with the audio as `file`. Lists have names such as `include[]`. With `stream` `true` the text comes as events, and the cost in the last of them and in the trailers.',
+    body: { content: { 'multipart/form-data': requests.transcription } },
+    answer: transcript,
+  }),
+  'POST /v1/audio/translations': describeSale({
+    id: 'createTranslation',
+    tag: 'Audio',
+    summary: 'Write down in English what is said',
+    description: 'As a transcription, in English, for models that translate.',
+    body: { content: { 'multipart/form-data': requests.transcription } },
+    answer: transcript,
   }),
   'POST /v1/images/generations': describeSale({
     id: 'createImage',

@@ -6,6 +6,7 @@ import { ModerationRequestSchema } from '../domain/moderations/moderation-reques
 import { RerankRequestSchema } from '../domain/rerank/rerank-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';
 import { SpeechRequestSchema } from '../domain/speech/speech-request.ts';
+import { TranscriptionRequestSchema } from '../domain/transcriptions/transcription-request.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { countRequestSchema } from '../formats/messages/count-tokens.ts';
 import { CompletionRequestSchema } from '../formats/chat/completions-schema.ts';
@@ -28,6 +29,7 @@ export const requests = {
   speech: SpeechRequestSchema,
   rerank: RerankRequestSchema,
   moderations: ModerationRequestSchema,
+  transcription: TranscriptionRequestSchema,
   images: ImageRequestSchema,
   search: SearchRequestSchema,
 };

@@ -1,5 +1,5 @@
 // One handler for all endpoints that are charged for.
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderNames } from '../terms/header-names.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from '../gateway/stages.ts';
@@ -10,6 +10,7 @@ import { noteAnswer } from './kept-answer.ts';
 import { baseUrlOf } from './server-url.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
+import { SpooledBody } from './upload-form.ts';
 
 /**
  * Returns the handler of a charged endpoint. `readBody` returns the body as JSON, whatever form it
@@ -22,6 +23,16 @@ export function chargedHandler(
 ): Handler {
   const wishNames = wishHeaderNames(gateway.headers);
   return async (request, reply) => {
+    const spooled = request.body instanceof SpooledBody ? request.body : null;
+    if (spooled) spooled.isTaken = true;
+    try {
+      return await answer(request, reply);
+    } finally {
+      await spooled?.close();
+    }
+  };
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const nextTurn = largeBodies.turnsOf(request.body);
     if (nextTurn) await nextTurn();
     // A client that left before anything ran pays nothing. Neither does one that was already
@@ -64,6 +75,7 @@ export function chargedHandler(
         sessionId:
           Object.values(headersOf(request, sessionHeaders)).find((id) => id.trim() !== '') ?? null,
         body,
+        upload: request.upload,
       },
       bodies ? noteAnswer(client, bodies) : client,
     );
@@ -78,7 +90,7 @@ export function chargedHandler(
       reply.raw.destroy();
     });
     return reply;
-  };
+  }
 }
 
 /** Headers in which Claude Code, Codex and opencode send the id of a conversation. */

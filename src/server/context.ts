@@ -18,6 +18,7 @@ import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { Place } from './body-room.ts';
+import type { Upload } from '../lib/upload.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
@@ -96,6 +97,8 @@ declare module 'fastify' {
     bodies: KeptExchange | null;
     /** The body's place among those that are kept while they run; null: it has none. */
     place: Place | null;
+    /** The file of a form that is on disk; null: it has none. */
+    upload: Upload | null;
   }
   interface FastifyContextConfig {
     /** The scope of the required key. `none`: keys are ignored. `optional`: a wrong key is still refused. */
@@ -109,6 +112,8 @@ declare module 'fastify' {
     refusedUnderLoad?: boolean;
     /** Default: `server.body_limit_bytes`. */
     bodyBytesMax?: number;
+    /** The body is a form with a large file, and goes to disk. */
+    isUpload?: boolean;
     /** The public URL that this route is an alias of; left out when it is none. */
     publicUrl?: string;
   }

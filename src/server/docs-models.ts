@@ -94,9 +94,11 @@ function notesOn(entry: TokenInfo): Row {
 function otherPriceOf({
   price_per_1m_characters: characters,
   price_per_search_unit: searchUnit,
+  price_per_minute: minute,
   input_price_per_1m: input,
 }: TokenInfo): string {
   if (characters !== undefined) return `${usd(characters)} a million characters`;
+  if (minute !== undefined) return `${usd(minute)} a minute`;
   return searchUnit === undefined ? usd(input) : `${usd(searchUnit)} a search unit`;
 }
 

@@ -14,14 +14,14 @@ import { readEditForm, type FormPart } from '../domain/images/edit-form.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
 
 /** A request has at most some twenty fields and sixteen images. */
-const partsMax = 100;
+export const partsMax = 100;
 /** Enough for a file name of 255 bytes in two encodings, each byte written as `%XX`. */
-const partHeaderBytesMax = 4_096;
-const nameLengthMax = 100;
+export const partHeaderBytesMax = 4_096;
+export const nameLengthMax = 100;
 /** https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
-const boundaryLengthMax = 70;
+export const boundaryLengthMax = 70;
 
-const formType = /^\s*multipart\/form-data\s*;/i;
+export const formType = /^\s*multipart\/form-data\s*;/i;
 
 /** A Fastify onRequest hook: accepts a form, or JSON as for generations. Throws ApiError 415. */
 export function checkFormType(
@@ -94,6 +94,6 @@ function whatIsWrong(error: unknown): string {
   return 'its parts or their boundary are malformed, or its texts are not UTF-8';
 }
 
-function malformed(problem: string): ApiError {
+export function malformed(problem: string): ApiError {
   return invalidRequest(null, `The form cannot be read: ${problem}.`);
 }

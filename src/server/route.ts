@@ -20,6 +20,8 @@ export type Route = {
   readonly refusedUnderLoad?: boolean;
   /** Accepts a form as body. */
   readonly form?: boolean;
+  /** Its body is a form with a large file. */
+  readonly isUpload?: boolean;
   /** Accepts a body of any type. */
   readonly anyBody?: boolean;
   /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */

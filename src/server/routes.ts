@@ -22,6 +22,7 @@ import { getModel, getModelInfo, getModels } from './models.ts';
 import type { Route, Url } from './route.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
+import { checkUploadType, readUploadForm } from './upload-form.ts';
 import { getCacheReport, getUsage } from './usage.ts';
 import type { Sockets } from './websocket/sockets.ts';
 
@@ -32,11 +33,7 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
   const docs = new DocsFiles(builtFolder('docs'), context);
   return [
     ...sales.map(({ url, endpoint, operation: _described, ...options }) =>
-      work(
-        url as Url<'POST'>,
-        chargedHandler(context, endpoint, options.form ? readFormBody : readJsonBody),
-        options,
-      ),
+      work(url as Url<'POST'>, chargedHandler(context, endpoint, readerOf(options)), options),
     ),
 
     { ...read('/v1/responses', 'run', sockets.handler), queryKey: true },
@@ -96,7 +93,8 @@ export function addRoutes(
 ): void {
   for (const { method, url, handler, form = false, heavy = false, ...route } of routes) {
     const { anyBody = method === 'GET', ...config } = route;
-    const onRequest = anyBody ? [] : [form ? checkFormType : checkContentType];
+    const check = config.isUpload ? checkUploadType : checkContentType;
+    const onRequest = anyBody ? [] : [form ? checkFormType : check];
     app.route({
       method,
       url,
@@ -105,6 +103,11 @@ export function addRoutes(
       config,
     });
   }
+}
+
+function readerOf({ form, isUpload }: Pick<Route, 'form' | 'isUpload'>) {
+  if (isUpload) return readUploadForm;
+  return form ? readFormBody : readJsonBody;
 }
 
 /** The methods that a path accepts, for a 405; empty when the path does not exist. */

@@ -11,6 +11,7 @@ import { moderationEndpoint } from '../gateway/sales/moderation-sale.ts';
 import { rerankEndpoint } from '../gateway/sales/rerank-sale.ts';
 import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { speechEndpoint } from '../gateway/sales/speech-sale.ts';
+import { transcriptionEndpoint } from '../gateway/sales/transcription-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import type { Operation } from '../reference/operation.ts';
 import type { PublicOperation } from '../reference/reference.ts';
@@ -23,6 +24,8 @@ type Options = {
   readonly queryKey?: boolean;
   /** Accepts a form as body. */
   readonly form?: boolean;
+  /** Its body is a form with a large file. */
+  readonly isUpload?: boolean;
   /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
   readonly heavy?: boolean;
 };
@@ -50,6 +53,16 @@ export const sales: (Options & Url)[] = [
   { url: '/v1/rerank', endpoint: rerankEndpoint },
   { url: '/v2/rerank', endpoint: rerankEndpoint },
   { url: '/v1/moderations', endpoint: moderationEndpoint },
+  {
+    url: '/v1/audio/transcriptions',
+    endpoint: transcriptionEndpoint('transcriptions'),
+    isUpload: true,
+  },
+  {
+    url: '/v1/audio/translations',
+    endpoint: transcriptionEndpoint('translations'),
+    isUpload: true,
+  },
   { url: '/v1/images/generations', endpoint: imageEndpoint, auth: 'images', heavy: true },
   { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
   { url: '/v1/web-search', endpoint: searchEndpoint },

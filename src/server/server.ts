@@ -1,5 +1,6 @@
 // The HTTP server: limits, hooks in their order, routes, and the answer for unknown paths.
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
@@ -24,6 +25,7 @@ import { addRoutes, routesOf } from './routes.ts';
 import { isUpgrade, Sockets } from './websocket/sockets.ts';
 import { securityHeaders } from './security-headers.ts';
 import { unknownEndpoint } from './unknown-endpoint.ts';
+import { spoolTo } from './upload-form.ts';
 
 /** The time for headers to arrive. They are small, so slow ones only hold a socket for nothing. */
 const headersTimeoutMs = 10_000;
@@ -41,6 +43,9 @@ const keepAliveTimeoutMs = 75_000;
  */
 const imageBodyBytes = 96 * 1024 * 1024;
 
+/** The most that files of forms may take on disk together. */
+const uploadBytes = 4 * 1024 * 1024 * 1024;
+
 /** Adds the routes of another part of the program, such as the dashboard's API. */
 type AddRoutes = (app: FastifyInstance, memoryWait: MemoryWait) => void;
 
@@ -51,6 +56,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const limits = {
     bytesMax: config.server.body_limit_bytes,
     arriving: new BodyRoom(bodiesMax, clock),
+    spool: spoolTo(join(config.dataDir, 'uploads'), new BodyRoom(uploadBytes, clock)),
   };
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
@@ -117,6 +123,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const routes = routesOf(context, { dashboard, sockets });
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
+  app.decorateRequest('upload', null);
   app.decorateRequest('requestId', '');
   app.addHook('onRequest', limitPipelining);
   app.addHook('onRequest', startTrace);

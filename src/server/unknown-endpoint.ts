@@ -28,7 +28,7 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
   ['/v1/vector_stores', `${noFiles}; POST /v1/web-search searches the web.`],
   [
     '/v1/audio',
-    'POST /v1/audio/speech speaks a text. No model here transcribes speech; models with audio input take `input_audio` in POST /v1/chat/completions.',
+    'POST /v1/audio/speech speaks a text, and POST /v1/audio/transcriptions and /v1/audio/translations write down what is said.',
   ],
   [
     '/v1/realtime',

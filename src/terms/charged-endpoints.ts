@@ -25,6 +25,8 @@ export const chargedEndpoints = {
   '/v1/rerank': { name: 'rerank', operation: 'rerank' },
   '/v2/rerank': { name: 'rerank', operation: 'rerank' },
   '/v1/moderations': { name: 'moderations', operation: 'moderation' },
+  '/v1/audio/transcriptions': { name: 'transcriptions', operation: 'generate_content' },
+  '/v1/audio/translations': { name: 'transcriptions', operation: 'generate_content' },
   '/v1/images/generations': { name: 'images', operation: 'generate_content' },
   '/v1/images/edits': { name: 'images', operation: 'generate_content' },
   '/v1/web-search': { name: 'web-search', operation: 'retrieval' },

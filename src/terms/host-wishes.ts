@@ -32,6 +32,18 @@ export type HostWishes = {
   /** Speech; `mistral`: in Mistral's own form. */
   readonly speech?: SpeechWishes | 'mistral';
   readonly rerank?: RerankWishes;
+  readonly transcription?: TranscriptionWishes;
+};
+
+/** What a host of transcriptions wants otherwise than OpenAI. Each may be left out: nothing. */
+export type TranscriptionWishes = {
+  /** The only fields that it takes. */
+  readonly only?: readonly string[];
+  /** It always answers JSON, with segments if they are asked for. */
+  readonly lacksFormats?: true;
+  readonly lacksTranslations?: true;
+  /** The shortest time that it bills. */
+  readonly secondsMin?: number;
 };
 
 /** What a host of speech wants otherwise than OpenAI. */

@@ -13,6 +13,7 @@ export const modelTypes = {
   speech: { makes: 'speaks texts', path: '/v1/audio/speech' },
   moderation: { makes: 'judges texts and images', path: '/v1/moderations' },
   rerank: { makes: 'ranks documents', path: '/v1/rerank' },
+  transcription: { makes: 'transcribes audio', path: '/v1/audio/transcriptions' },
 } as const satisfies Readonly<Record<string, ModelTypeFacts>>;
 
 export type ModelType = keyof typeof modelTypes;

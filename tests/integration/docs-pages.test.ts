@@ -182,6 +182,7 @@ type Info = {
   readonly input_price_per_1m: number;
   readonly price_per_search_unit?: number;
   readonly price_per_1m_characters?: number;
+  readonly price_per_minute?: number;
   readonly type?: string;
 };
 
@@ -197,7 +198,8 @@ test('the page of models has the prices of /v1/models/info, for everybody, witho
     const line = text.split('\n').find((one) => one.startsWith(`| ${id} |`));
     assert.ok(row && line, id);
     if (type === 'image') continue;
-    const price = info.price_per_search_unit ?? info.price_per_1m_characters ?? tokens;
+    const { price_per_1m_characters: characters, price_per_minute: minute } = info;
+    const price = info.price_per_search_unit ?? characters ?? minute ?? tokens;
     const label = type === undefined ? 'Input' : 'Price';
     const cell = new RegExp(`data-label="${label}">\\$([\\d.,]+)`).exec(row[0]);
     assert.equal(Number(cell![1]!.replaceAll(',', '')), price, id);

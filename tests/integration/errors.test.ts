@@ -420,7 +420,7 @@ const offered: readonly (readonly [method: string, path: string, instead: RegExp
   ['POST', '/v1/batches', /each request by itself/],
   ['GET', '/v1/messages/batches/msgbatch_1/results', /each request by itself/],
   ['POST', '/moderations', /\/v1\/moderations/],
-  ['POST', '/v1/audio/transcriptions', /input_audio/],
+  ['POST', '/v1/audio/voices', /audio\/transcriptions/],
   ['GET', '/v1/responses/resp_1', /whole conversation as `input` to POST \/v1\/responses/],
   ['DELETE', '/v1/responses/resp_1', /whole conversation/],
   ['POST', '/v1/responses/resp_1/cancel', /whole conversation/],

@@ -8,6 +8,8 @@ import type {
 /** The line for a shell, with the key in the environment variable TOLLGATE_KEY. */
 export function curlLine(model: Model, baseUrl: string): string {
   const [path, body] = requestTo(model);
+  if ('type' in model && model.type === 'transcription')
+    return `curl ${baseUrl}${path} -H "Authorization: Bearer $TOLLGATE_KEY" -F model=${model.id} -F file=@speech.mp3`;
   return `curl ${baseUrl}${path} -H "Authorization: Bearer $TOLLGATE_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
 }
 
@@ -50,6 +52,7 @@ const otherRequests: Readonly<Record<OtherModel['type'], readonly [path: string,
   moderation: ['/v1/moderations', { input: 'A lighthouse' }],
   rerank: ['/v1/rerank', { query: 'lighthouses', documents: ['A lighthouse', 'A bakery'] }],
   speech: ['/v1/audio/speech', { input: 'A lighthouse' }],
+  transcription: ['/v1/audio/transcriptions', {}],
 };
 
 function isChat(model: Model): model is ChatModel {

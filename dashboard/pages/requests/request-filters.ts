@@ -16,6 +16,7 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   speech: 'Speech',
   rerank: 'Rerank',
   moderations: 'Moderations',
+  transcriptions: 'Transcriptions',
   images: 'Images',
   'web-search': 'Web search',
 };

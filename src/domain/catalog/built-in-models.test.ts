@@ -67,13 +67,15 @@ describe('every built-in model', () => {
         .flatMap((price) => [price, ...(price.tiers ?? [])]);
       assert(prices.length > 0);
       const units = pricesOf(entry).flatMap(
-        ({ million_characters: characters, search }) => characters ?? search ?? [],
+        ({ million_characters: characters, search, minute }) =>
+          characters ?? search ?? minute ?? [],
       );
       assert(units.every((unit) => unit > 0));
       for (const price of prices) {
         const { type } = entry;
         if (units.length > 0) assert(price.input + price.output === 0);
-        else if (type === undefined || type === 'speech') checkPrices(price);
+        else if (type === undefined || type === 'speech' || type === 'transcription')
+          checkPrices(price);
         else assert(price.input > 0 !== (type === 'moderation') && price.output === 0);
       }
     });

@@ -5,6 +5,7 @@ import embeddingModels from '../../../catalog/embedding-models.json' with { type
 import moderationModels from '../../../catalog/moderation-models.json' with { type: 'json' };
 import rerankModels from '../../../catalog/rerank-models.json' with { type: 'json' };
 import speechModels from '../../../catalog/speech-models.json' with { type: 'json' };
+import transcriptionModels from '../../../catalog/transcription-models.json' with { type: 'json' };
 import { formatsOfKind } from '../../terms/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
@@ -76,6 +77,7 @@ const builtInCatalog = {
     ...rerankModels.models,
     ...moderationModels.models,
     ...speechModels.models,
+    ...transcriptionModels.models,
   ],
 } as unknown as BuiltInCatalog;
 

@@ -50,6 +50,8 @@ function allPricesOf({ type }: Model, version: PriceVersion) {
         price_per_1m_characters: usdPerMillionFromPicos(Number(unit) as PicosPerToken),
       }),
     ...(type === 'rerank' && unit !== undefined && { price_per_search_unit: usdFromPicos(unit) }),
+    ...(type === 'transcription' &&
+      unit !== undefined && { price_per_minute: usdFromPicos(unit * 60n) }),
     price_variants: version.variants.map((variant) => ({
       service_tier: variant.tier,
       hours_utc: variant.hours?.text ?? null,

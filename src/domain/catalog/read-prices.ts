@@ -32,8 +32,11 @@ export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceV
 function readUnit({
   million_characters: characters,
   search,
+  minute,
 }: PriceEntry): Pick<PriceVersion, 'unit'> {
   if (search !== undefined) return { unit: picosFromUsd(search) };
+  // A second, whose price is rounded up to a picodollar.
+  if (minute !== undefined) return { unit: (picosFromUsd(minute) + 59n) / 60n };
   return characters === undefined ? {} : { unit: BigInt(picosFromUsdPerMillion(characters)) };
 }
 
@@ -70,14 +73,14 @@ export function freePricesOf(entry: Priced & Pick<ModelEntry, 'type'>): string[]
   // Its vendors give it away.
   if (type === 'moderation') return [];
   const versions = pricesOf(entry);
-  const units = (['million_characters', 'search'] as const).filter((unit) =>
+  const units = (['million_characters', 'search', 'minute'] as const).filter((unit) =>
     versions.some((version) => version[unit] !== undefined),
   );
   // A model that sells another unit has no price of tokens.
   if (units.length > 0)
     return units.filter((unit) => versions.some((version) => version[unit] === 0));
   const prices = versions.flatMap(priceSetsOf).flatMap((set) => [set, ...(set.tiers ?? [])]);
-  const hasOutput = type === 'chat' || type === 'speech';
+  const hasOutput = type === 'chat' || type === 'speech' || type === 'transcription';
   return tokenBuckets.filter(
     (bucket) => (hasOutput || bucket !== 'output') && prices.some((price) => price[bucket] === 0),
   );

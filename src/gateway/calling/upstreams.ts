@@ -158,13 +158,15 @@ function requestOptions(
       ...(trace && origin === undefined && traceHeaders(trace)),
       ...headers,
     },
-    body: isPieces(body) ? Readable.from(body) : body,
+    body: isPieces(body) ? Readable.from(typeof body === 'function' ? body() : body) : body,
     // The exchange handles these timeouts itself, by the program's clock.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
 }
 
-function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
-  return Array.isArray(body);
+type Pieces = readonly Buffer[] | (() => AsyncIterable<Buffer>);
+
+function isPieces(body: UpstreamCall['body']): body is Pieces {
+  return Array.isArray(body) || typeof body === 'function';
 }

@@ -4,6 +4,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { atCost, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import { parseSpeechRequest, type SpeechRequest } from '../../domain/speech/speech-request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SpeechCount } from '../../providers/speech/host.ts';
@@ -19,7 +20,7 @@ import { priceFactorFor } from '../routing/price-factor.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { speakAt, speechRoutes, type SpeechRoute, type SpokenAt } from '../tasks/speak-at.ts';
-import { eventsType, SpeechStream, writeFailure } from './speech-stream.ts';
+import { eventsType, UnitStream, writeFailure } from './unit-stream.ts';
 import { saleOfUnits, type Delivery, type SaleSignals, type UnitPrice } from './units.ts';
 
 /** Throws ApiError 400 or 404. */
@@ -148,7 +149,7 @@ async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Del
   const { hosts, clock, headers, runs } = gateway;
   const { record } = caller;
   const { isEvents } = request;
-  const stream = new SpeechStream({ accepted, held, isEvents });
+  const stream = new UnitStream({ accepted, held, isEvents });
   let calls = 0;
   let lostPicos = 0n;
   const health = hosts.routing.health;
@@ -168,7 +169,7 @@ async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Del
       const toSpeak = { gateway, model, request, isByTokens: isByTokens(price), trace, signal };
       const at = await speakAt(route, toSpeak, (audio) => {
         noteFirstByte();
-        return stream.write(audio, about);
+        return stream.write(isEvents ? deltasOf(audio) : [audio], about);
       });
       if (at.kind === 'broken' && stream.clientWaitMs >= slowReadMs && !runs.isEnding) {
         stream.isCut = true;
@@ -187,7 +188,7 @@ async function deliver(asked: Asked, { signals, held }: Delivering): Promise<Del
       ...(made.kind === 'broken' && { begun: stream }),
     };
   const sold = soldAt(asked, route, made.count);
-  stream.usage = sold.usage;
+  if (isEvents) stream.lastFrame = (cost) => doneFrame({ ...sold.usage, cost });
   return {
     kind: 'delivered',
     count: request.characters,
@@ -244,4 +245,20 @@ function ignoredHeader(
   const unknown = ignores.filter((name) => request[name] !== null);
   const names = [...request.ignored, ...unknown];
   return names.length > 0 ? { [gateway.headers.ignored]: writeNames(names) } : {};
+}
+
+/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
+const deltaBytes = 48 * 1024;
+
+function* deltasOf(audio: Buffer): Generator<Buffer> {
+  for (let start = 0; start < audio.length; start += deltaBytes) {
+    const piece = audio.subarray(start, start + deltaBytes).toString('base64');
+    yield Buffer.from(
+      formatSse(null, JSON.stringify({ type: 'speech.audio.delta', audio: piece })),
+    );
+  }
+}
+
+function doneFrame(usage: JsonObject): string {
+  return formatSse(null, JSON.stringify({ type: 'speech.audio.done', usage }));
 }

@@ -85,25 +85,27 @@ type FailedDelivery = {
   readonly begun?: BegunStream;
 };
 
-type Delivered = (
-  | { readonly body: JsonObject; readonly begun?: never }
-  | { readonly body?: never; readonly begun: BegunStream }
-) & {
-  readonly kind: 'delivered';
-  readonly count: number;
-  readonly price: UnitPrice;
-  /** The provider counted nothing, so the count is ours; left out: it did. */
-  readonly isEstimate?: boolean;
-  readonly provider: string;
-  /** Number of calls to providers. */
-  readonly calls: number;
-  /** Cacheable: complete and from the primary route. */
-  readonly isWhole: boolean;
-  /** Headers that are part of the answer and stored with it. */
-  readonly headers: Headers;
-  /** null: for ever. */
-  readonly usableForMs: number | null;
-};
+type Delivered =
+  /** A text needs a `contentType`. */
+  (
+    | { readonly body: JsonObject | string; readonly contentType?: string; readonly begun?: never }
+    | { readonly body?: never; readonly contentType?: never; readonly begun: BegunStream }
+  ) & {
+    readonly kind: 'delivered';
+    readonly count: number;
+    readonly price: UnitPrice;
+    /** The provider counted nothing, so the count is ours; left out: it did. */
+    readonly isEstimate?: boolean;
+    readonly provider: string;
+    /** Number of calls to providers. */
+    readonly calls: number;
+    /** Cacheable: complete and from the primary route. */
+    readonly isWhole: boolean;
+    /** Headers that are part of the answer and stored with it. */
+    readonly headers: Headers;
+    /** null: for ever. */
+    readonly usableForMs: number | null;
+  };
 
 /** `picos`: at the operator's cost. `calls`: of the whole request. */
 type Spoiled = Pick<Delivered, 'provider' | 'calls'> & { readonly picos: Picos };
@@ -212,12 +214,13 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
     };
   }
-  const { calls, price, provider, begun } = delivery;
-  const body = begun ? null : JSON.stringify(delivery.body);
+  const { calls, price, provider, begun, contentType } = delivery;
+  const whole = typeof delivery.body === 'string' ? delivery.body : JSON.stringify(delivery.body);
+  const body = begun ? null : whole;
   const bill = billOf(sold, delivery);
   const response = storage.isUsed && {
     status: 200,
-    contentType: begun?.contentType ?? 'application/json; charset=utf-8',
+    contentType: begun?.contentType ?? contentType ?? 'application/json; charset=utf-8',
     headers: delivery.headers,
     body: body === null ? begun!.recorded() : Buffer.from(body),
     ...(delivery.usableForMs !== null && { usableForMs: delivery.usableForMs }),
@@ -243,7 +246,14 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
     deliver(charge) {
       if (body === null) return begun!.end(charge);
       const route = { [headers.route]: provider, [headers.attempts]: String(calls) };
-      sendWhole(sold, body, { charge, headers: { ...delivery.headers, ...route } });
+      sendWhole(sold, body, {
+        charge,
+        headers: {
+          ...delivery.headers,
+          ...route,
+          ...(contentType !== undefined && { 'content-type': contentType }),
+        },
+      });
     },
     ...(begun && { fail: begun.fail }),
   };

@@ -4,9 +4,6 @@ import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { SpeechRequest } from '../../domain/speech/speech-request.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
-import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
   SpeechCount,
@@ -24,6 +21,7 @@ import type { Gateway } from '../gateway.ts';
 import { orderRoutes } from '../routing/order.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import { openTask, sendTask, type FailedTask } from './task-call.ts';
+import { readTaskEvents } from './task-events.ts';
 
 export type SpeechRoute = Callable & {
   readonly chosen: ChosenRoute;
@@ -163,26 +161,11 @@ async function* readEvents(
   chunks: AsyncIterable<Uint8Array>,
   { host, job }: { readonly host: SpeechHost; readonly job: SpeechJob },
 ): AsyncGenerator<SpeechPiece> {
-  try {
-    for await (const { data } of parseSse(chunks)) {
-      if (data === '[DONE]') continue;
-      const parsed = parseJson(Buffer.from(data));
-      const event = parsed.ok && isObject(parsed.value) ? parsed.value : null;
-      if (event && isObject(event.error))
-        throw broken(readErrorMessage(event) ?? 'the stream ended with an error', 'broken-stream');
-      const piece = event && host.read(event, job);
-      if (!piece) throw broken('an event of the stream cannot be read');
-      yield piece;
-      if (piece.count !== undefined) return;
-    }
-  } catch (error) {
-    throw error instanceof SseOverflow ? broken(error.message) : error;
+  for await (const event of readTaskEvents(chunks)) {
+    const piece = host.read(event, job);
+    if (!piece) throw broken('an event of the stream cannot be read');
+    yield piece;
+    if (piece.count !== undefined) return;
   }
   throw broken('the stream ended early', 'broken-stream');
-}
-
-async function* parseSse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent> {
-  const parser = new SseParser();
-  for await (const chunk of chunks) yield* parser.push(chunk);
-  yield* parser.end();
 }

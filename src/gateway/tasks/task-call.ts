@@ -3,6 +3,8 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { randomBytes } from 'node:crypto';
+import type { Upload } from '../../lib/upload.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
@@ -15,8 +17,35 @@ export type TaskCall = {
   readonly path: string;
   /** The path is the whole path, not below the base URL's. */
   readonly isAtOrigin?: boolean;
-  readonly body: JsonObject;
+  readonly body: JsonObject | FormBody;
 };
+
+/** A form with a large file, which is read again for each call. */
+export class FormBody {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly pieces: () => AsyncIterable<Buffer>;
+
+  constructor(fields: readonly (readonly [string, string])[], file: Upload) {
+    const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
+    const head = (disposition: string) =>
+      `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
+    const texts = fields.map(([name, text]) => `${head(`name="${name}"`)}\r\n${text}\r\n`);
+    // Hosts tell the format by the name.
+    const [extension = ''] = /\.[A-Za-z0-9]{1,5}$/.exec(file.name) ?? [];
+    const fileHead = `${head(`name="file"; filename="audio${extension}"`)}content-type: application/octet-stream\r\n\r\n`;
+    const before = Buffer.from(texts.join('') + fileHead);
+    const after = Buffer.from(`\r\n--${boundary}--\r\n`);
+    this.headers = {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(before.length + file.bytes + after.length),
+    };
+    this.pieces = async function* () {
+      yield before;
+      yield* file.pieces();
+      yield after;
+    };
+  }
+}
 
 type Sending = {
   readonly upstreams: Upstreams;
@@ -66,8 +95,11 @@ function writeCall(
     provider,
     path,
     ...(isAtOrigin && { origin: new URL(provider.baseUrl).origin }),
-    headers: kind.headers(provider.apiKey, {}),
-    body: JSON.stringify(body),
+    headers: {
+      ...kind.headers(provider.apiKey, {}),
+      ...(body instanceof FormBody && body.headers),
+    },
+    body: body instanceof FormBody ? body.pieces : JSON.stringify(body),
     timeouts: timeoutsFor(provider.timeouts, { model, stream }),
     trace,
     signal,

@@ -12,6 +12,12 @@ type BodyLimits = {
   readonly bytesMax: number;
   /** Limit of all bodies that arrive at the same time. */
   readonly arriving: BodyRoom;
+  /** Takes the body of an upload. Throws ApiError. */
+  readonly spool: (
+    request: FastifyRequest,
+    payload: IncomingMessage,
+    bytesMax: number,
+  ) => Promise<unknown>;
 };
 
 /**
@@ -24,9 +30,23 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
     // A body that is sent to no endpoint is dropped, unread.
     if (request.is404) return done(null);
-    const { bodyBytesMax = limits.bytesMax } = request.routeOptions.config;
+    const { bodyBytesMax = limits.bytesMax, isUpload } = request.routeOptions.config;
+    if (isUpload) {
+      return void takeUpload(limits.spool(request, payload, bodyBytesMax), done);
+    }
     readBytes(payload, { bytesMax: bodyBytesMax, place: placeOf(request, limits) }, done);
   });
+}
+
+async function takeUpload(
+  body: Promise<unknown>,
+  done: (error: Error | null, body?: unknown) => void,
+): Promise<void> {
+  try {
+    done(null, await body);
+  } catch (error) {
+    done(error as Error);
+  }
 }
 
 /** Its place among those that keep their bodies, or one that is free when the body has arrived. */
@@ -89,7 +109,7 @@ function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done:
  */
 const loosePiecesMax = 256;
 
-function tooLarge(bytesMax: number): ApiError {
+export function tooLarge(bytesMax: number): ApiError {
   return new ApiError(
     'request_too_large',
     `The body is larger than the ${bytesMax} bytes that this gateway accepts here (as a rule \`server.body_limit_bytes\`). Send less.`,

@@ -1,8 +1,7 @@
-// Audio on its way to a client, as bytes or as events. The head goes out with the first audio, so that a
-// failure before it can still have its own status.
+// An answer of units on its way to a client, as bytes or as events. The head goes out with the first
+// piece, so that a failure before it can still have its own status.
 import type { ApiError } from '../../canonical/errors.ts';
 import { clientFormats } from '../../formats/registry.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { plainBytesMax } from '../../lib/packing.ts';
 import { formatSse } from '../../lib/sse.ts';
@@ -24,14 +23,14 @@ type Streaming = {
 
 export const eventsType = 'text/event-stream; charset=utf-8';
 
-export class SpeechStream implements BegunStream {
+export class UnitStream implements BegunStream {
   contentType = '';
   firstByteMs: number | null = null;
   /** How long the client let us wait before it read on, in total. */
   clientWaitMs = 0;
-  /** In the event that ends the stream. */
-  usage: JsonObject = {};
-  /** The audio is not complete, so the end must not look like one. */
+  /** Writes the frame that ends it, which has its cost in USD. */
+  lastFrame: (cost: number) => string = () => '';
+  /** The answer is not complete, so the end must not look like one. */
   isCut = false;
   readonly #of: Streaming;
   #stream: ClientStream | null = null;
@@ -46,15 +45,15 @@ export class SpeechStream implements BegunStream {
   }
 
   /** `headers`: about the route that answers. Resolves when the client has room for more. */
-  async write(audio: Buffer, headers: Headers): Promise<void> {
-    const { accepted, held, isEvents } = this.#of;
+  async write(pieces: Iterable<Buffer>, headers: Headers): Promise<void> {
+    const { accepted, held } = this.#of;
     const { clock } = accepted.gateway;
     if (this.firstByteMs === null) {
       this.firstByteMs = elapsedMs(clock, accepted.caller);
       accepted.caller.record.note({ firstByteMs: this.firstByteMs });
       this.contentType = headers['content-type']!;
     }
-    for (const piece of isEvents ? deltasOf(audio) : [audio]) {
+    for (const piece of pieces) {
       this.#record(piece);
       if (held.client.isGone()) continue;
       const startedAtMs = clock.elapsedMs();
@@ -65,18 +64,15 @@ export class SpeechStream implements BegunStream {
 
   recorded = (): Buffer | null => {
     if (!this.#recorded || this.isCut) return null;
-    const body = this.#of.isEvents
-      ? [...this.#recorded, Buffer.from(this.#lastEvent(0))]
-      : this.#recorded;
-    return Buffer.concat(body);
+    return Buffer.concat([...this.#recorded, Buffer.from(this.lastFrame(0))]);
   };
 
   end = (charge: Charge): void => {
-    const { accepted, held, isEvents } = this.#of;
+    const { accepted, held } = this.#of;
     if (held.client.isGone() || !this.#stream) return;
     if (this.isCut) return this.#stream.cut();
     const { headers } = accepted.gateway;
-    this.#stream.end(isEvents ? this.#lastEvent(usdFromMicros(charge.costMicros)) : '', {
+    this.#stream.end(this.lastFrame(usdFromMicros(charge.costMicros)), {
       ...this.#late,
       ...chargeHeaders(headers, charge),
       ...retentionHeaders(headers, held.storage),
@@ -95,11 +91,6 @@ export class SpeechStream implements BegunStream {
     this.#recordedBytes += piece.length;
     if (this.#recordedBytes > plainBytesMax) this.#recorded = null;
     this.#recorded?.push(piece);
-  }
-
-  #lastEvent(cost: number): string {
-    const usage = { ...this.usage, cost };
-    return formatSse(null, JSON.stringify({ type: 'speech.audio.done', usage }));
   }
 
   #open(about: Headers): ClientStream {
@@ -127,16 +118,4 @@ export function writeFailure(
 ): string {
   const body = clientFormats.responses.writeError(error, errorContextOf({ gateway, caller }));
   return formatSse(null, JSON.stringify(body));
-}
-
-/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
-const deltaBytes = 48 * 1024;
-
-function* deltasOf(audio: Buffer): Generator<Buffer> {
-  for (let start = 0; start < audio.length; start += deltaBytes) {
-    const piece = audio.subarray(start, start + deltaBytes).toString('base64');
-    yield Buffer.from(
-      formatSse(null, JSON.stringify({ type: 'speech.audio.delta', audio: piece })),
-    );
-  }
 }

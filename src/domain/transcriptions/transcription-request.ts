@@ -1,0 +1,83 @@
+// Parses the form of a request for a transcription or a translation, in OpenAI's form.
+import { Type, type Static } from 'typebox';
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { compileSchema } from '../../lib/schema.ts';
+
+export const transcriptFormats = [
+  'json',
+  'text',
+  'srt',
+  'vtt',
+  'verbose_json',
+  'diarized_json',
+] as const;
+export type TranscriptFormat = (typeof transcriptFormats)[number];
+
+const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+
+/** Every field is a text, as in a form; lists are named `include[]` and the like there. */
+export const TranscriptionRequestSchema = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  file: Type.Unsafe<{ bytes: number; sha256: string }>({
+    type: 'object',
+    description: 'The audio: FLAC, MP3, MP4, M4A, OGG, WAV, WebM or AAC.',
+  }),
+  response_format: Type.Optional(
+    Type.Enum([...transcriptFormats], { description: 'Default: `json`.' }),
+  ),
+  stream: Type.Optional(
+    Type.Enum(['true', 'false'], { description: '`true`: the text comes as events.' }),
+  ),
+  language: optionalText('The language of the audio, such as `en`.'),
+  prompt: optionalText('Text before the audio, or names that occur in it.'),
+  temperature: optionalText('From 0 to 1.'),
+  timestamp_granularities: Type.Optional(
+    Type.Array(Type.Enum(['segment', 'word']), { description: 'For `verbose_json`.' }),
+  ),
+  include: Type.Optional(Type.Array(Type.String(), { description: '`logprobs`' })),
+  chunking_strategy: optionalText('`auto`, or the settings of a detection of voices.'),
+  known_speaker_names: texts('Names of speakers.'),
+  known_speaker_references: texts('Their voices, as data URLs.'),
+});
+
+const findProblem = compileSchema(TranscriptionRequestSchema);
+const ownFields = new Set(['model', 'file', 'response_format', 'stream']);
+
+export type TranscriptionRequest = {
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly format: TranscriptFormat;
+  /** The text comes as server-sent events. */
+  readonly isEvents: boolean;
+  /** The other known fields, which hosts may take. */
+  readonly fields: Readonly<Record<string, string | readonly string[]>>;
+  /** Fields that are left out. */
+  readonly ignored: readonly string[];
+};
+
+/** Throws ApiError `invalid_request` that names the field. */
+export function parseTranscriptionRequest(body: unknown): TranscriptionRequest {
+  const problem = findProblem(body);
+  if (problem?.path === '' || problem?.path === 'file')
+    throw invalidRequest('file', 'file must be the audio, as a file of the form');
+  if (problem) throw invalidRequest(problem.path, `${problem.path} ${problem.message}`);
+  const whole = body as Static<typeof TranscriptionRequestSchema>;
+  if (whole.file.bytes === 0) throw invalidRequest('file', 'file is empty');
+  const others = Object.entries(whole).filter(([name]) => !ownFields.has(name));
+  const isKnown = ([name]: [string, unknown]) =>
+    Object.hasOwn(TranscriptionRequestSchema.properties, name);
+  const { response_format: format = 'json', stream } = whole;
+  const isEvents = stream === 'true';
+  if (isEvents && !['json', 'text', 'diarized_json'].includes(format))
+    throw invalidRequest('response_format', `response_format ${format} cannot be streamed`);
+  return {
+    body: whole,
+    model: whole.model,
+    format,
+    isEvents,
+    fields: Object.fromEntries(others.filter(isKnown)) as TranscriptionRequest['fields'],
+    ignored: others.filter((field) => !isKnown(field)).map(([name]) => name),
+  };
+}

@@ -1,0 +1,216 @@
+// Files are made here by their formats' rules. Lengths that a header claims are checked against the bytes.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { mostSeconds, readAudioSeconds } from './audio-seconds.ts';
+
+const fileOf = (bytes: Buffer) => {
+  const reads: number[] = [];
+  return {
+    bytes: bytes.length,
+    reads,
+    read: async (position: number, length: number) => {
+      reads.push(length);
+      return bytes.subarray(position, position + length);
+    },
+  };
+};
+const secondsOf = (...parts: (Buffer | string | readonly number[])[]) =>
+  readAudioSeconds(
+    fileOf(
+      Buffer.concat(
+        parts.map((part) =>
+          typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part),
+        ),
+      ),
+    ),
+  );
+
+const u32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+const u32le = (value: number) => Buffer.from(u32(value).toReversed());
+const u64 = (value: number) => Buffer.concat([u32(Math.floor(value / 2 ** 32)), u32(value >>> 0)]);
+const zeros = (length: number) => Buffer.alloc(length);
+
+const wav = (dataSize: number, bytes: number, bytesPerSecond = 48_000) => {
+  const list = ['LIST', u32le(3), 'abc', '\0'];
+  const format = ['fmt ', u32le(16), zeros(8), u32le(bytesPerSecond), zeros(4)];
+  const data = ['data', u32le(dataSize), zeros(bytes)];
+  return ['RIFF', u32le(0xffffffff), 'WAVE', ...list, ...format, ...data];
+};
+
+test('WAV: the data by its bytes a second, whatever a streamed header says', async () => {
+  assert.equal(await secondsOf(...wav(96_000, 96_000)), 2);
+  assert.equal(await secondsOf(...wav(48_000, 96_000)), 1);
+  for (const unknown of [0, 0xffffffff]) assert.equal(await secondsOf(...wav(unknown, 96_000)), 2);
+  assert.equal(await secondsOf('RIFF', u32le(8), 'WAVE'), null);
+  assert.equal(await secondsOf(...wav(96_000, 96_000, 0)), null);
+});
+
+test('no header makes more than the bytes can hold', async () => {
+  // A byte a second would be a day.
+  const seconds = await secondsOf(...wav(96_000, 96_000, 1));
+  assert.ok(seconds! <= mostSeconds({ bytes: 96_060 }), String(seconds));
+  const long = await secondsOf(...m4a({ mvhd: [1_000, 1e9 * 1_000] }));
+  assert.equal(long, 1);
+});
+
+/** MPEG-2 layer III, 24 kHz, 32 kbit/s, one channel: 96 bytes and 24 ms. */
+const frame = Buffer.concat([Buffer.from('fff344c0', 'hex'), zeros(92)]);
+const frames = (count: number) => Buffer.concat(Array.from({ length: count }, () => frame));
+const tagged = (name: string, count: number) => {
+  const first = Buffer.from(frame);
+  first.write(name, 13, 'latin1');
+  first.writeUInt32BE(1, 17);
+  first.writeUInt32BE(count, 21);
+  return first;
+};
+
+test('MP3: frames are walked, behind a tag and strays, up to a cut one', async () => {
+  const near = (seconds: number | null, wanted: number) =>
+    assert.ok(Math.abs(seconds! - wanted) < 1e-6, `${seconds} for ${wanted}`);
+  near(await secondsOf(frames(100)), 2.4);
+  near(await secondsOf('ID3\u0004\0\0\0\0\0\u0005', 'title', frames(100)), 2.4);
+  near(await secondsOf(frames(50), 'stray', frames(50)), 2.4);
+  near(await secondsOf(frames(99), frame.subarray(0, 40)), 2.4);
+  assert.equal(await secondsOf('ID3\u0004\0\0\u007f\u007f\u007f\u007f', frames(3)), null);
+});
+
+test('MP3: a tag has the number of frames, unless the bytes contradict it', async () => {
+  assert.equal(await secondsOf(tagged('Xing', 200), frames(100)), 4.8);
+  assert.ok((await secondsOf(tagged('Info', 1_000_000), frames(99)))! < 3);
+  assert.ok((await secondsOf(tagged('Xing', 1), frames(999)))! > 23);
+});
+
+const box = (name: string, ...parts: (Buffer | string)[]) => {
+  const body = Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
+  return Buffer.concat([u32(8 + body.length), Buffer.from(name, 'latin1'), body]);
+};
+type Times = { mvhd?: [number, number]; mdhd?: [number, number]; mehd?: number };
+const m4a = ({ mvhd, mdhd, mehd }: Times) => {
+  const times = ([scale, length]: [number, number], name: string) =>
+    length >= 2 ** 32
+      ? box(name, Buffer.from([1, 0, 0, 0]), zeros(16), u32(scale), u64(length), zeros(16))
+      : box(name, zeros(12), u32(scale), u32(length), zeros(16));
+  const moov = box(
+    'moov',
+    ...(mvhd ? [times(mvhd, 'mvhd')] : []),
+    ...(mdhd ? [box('trak', box('mdia', times(mdhd, 'mdhd')))] : []),
+    ...(mehd === undefined ? [] : [box('mvex', box('mehd', zeros(4), u32(mehd), zeros(40)))]),
+  );
+  return [box('ftyp', 'M4A \0\0\0\0'), moov];
+};
+
+test('MP4: the longest of the whole and its tracks, wherever its header lies', async () => {
+  const data = box('mdat', zeros(20_000));
+  assert.equal(await secondsOf(...m4a({ mvhd: [1_000, 7_500] }), data), 7.5);
+  const [ftyp, moov] = m4a({ mvhd: [1_000, 7_500], mdhd: [48_000, 384_000] });
+  assert.equal(await secondsOf(ftyp!, data, moov!), 8);
+  const wide = Buffer.concat([u32(1), Buffer.from('mdat'), u64(20_016), zeros(20_000)]);
+  assert.equal(await secondsOf(ftyp!, wide, moov!), 8);
+  assert.equal(await secondsOf(...m4a({ mvhd: [1_000, 0], mehd: 9_000 }), data), 9);
+  assert.equal(await secondsOf(...m4a({ mvhd: [0, 7_500] }), data), null);
+  // A box that ends nowhere.
+  assert.equal(await secondsOf(ftyp!, u32(0xffffffff), 'free', zeros(50)), null);
+  assert.equal(await secondsOf(ftyp!, u32(0), 'free', zeros(50)), null);
+});
+
+const page = (granule: Buffer, body: string | Buffer) =>
+  Buffer.concat([Buffer.from('OggS\0\0'), granule, zeros(13), Buffer.from(body as string)]);
+const granule = (samples: number) => Buffer.from(u64(samples).toReversed());
+
+test('OGG: the last page on which a packet ends', async () => {
+  const head = Buffer.concat([
+    Buffer.from('OpusHead\u0001\u0001'),
+    Buffer.from([0x38, 1]),
+    zeros(7),
+  ]);
+  const first = page(granule(0), head);
+  const none = Buffer.alloc(8, 0xff);
+  const last = page(granule(48_000 * 3 + 312), zeros(9_000));
+  assert.equal(await secondsOf(first, last), 3);
+  assert.equal(await secondsOf(first, last, page(none, 'x')), 3);
+  const vorbis = Buffer.concat([Buffer.from('\u0001vorbis'), zeros(5), u32le(44_100), zeros(20)]);
+  assert.equal(await secondsOf(page(granule(0), vorbis), page(granule(88_200), zeros(5_000))), 2);
+  assert.equal(await secondsOf(page(granule(0), 'other'), last), null);
+});
+
+test('FLAC: the samples of its first block; none is unknown', async () => {
+  const info = (samples: number) => {
+    const bytes = zeros(34);
+    bytes.writeUIntBE(44_100 << 4, 10, 3);
+    bytes.writeUInt32BE(samples, 14);
+    return Buffer.concat([Buffer.from('fLaC'), u32(34), bytes, zeros(9_000)]);
+  };
+  assert.equal(await secondsOf(info(88_200)), 2);
+  assert.equal(await secondsOf(info(0)), null);
+  assert.equal(await secondsOf('fLaC'), null);
+});
+
+const element = (id: string, body: Buffer) =>
+  Buffer.concat([Buffer.from(id, 'hex'), u32(0x10000000 + body.length), body]);
+
+test('WebM: its duration, else the time of its last block', async () => {
+  const ebml = element('1a45dfa3', zeros(4));
+  const scale = element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40]));
+  const duration = Buffer.alloc(8);
+  duration.writeDoubleBE(5_500);
+  const cluster = (ms: number, ...blocks: number[]) =>
+    element(
+      '1f43b675',
+      Buffer.concat([
+        element('e7', Buffer.from([ms >> 8, ms & 255])),
+        ...blocks.map((at) =>
+          element('a3', Buffer.concat([Buffer.from([0x81, 0, at, 0]), zeros(2_000)])),
+        ),
+      ]),
+    );
+  const timed = element('1549a966', Buffer.concat([scale, element('4489', duration)]));
+  const clusters = [cluster(0, 0, 60), cluster(3_000, 0, 200)];
+  assert.equal(
+    await secondsOf(ebml, element('18538067', Buffer.concat([timed, zeros(9_000)]))),
+    5.5,
+  );
+  const untimed = Buffer.concat([element('1549a966', scale), ...clusters]);
+  assert.equal(await secondsOf(ebml, element('18538067', untimed)), 3.2);
+  // A segment of unknown length, as of a browser's recording.
+  assert.equal(await secondsOf(ebml, Buffer.from('1853806701ffffffffffffff', 'hex'), untimed), 3.2);
+});
+
+test('AAC: frames of 1,024 samples', async () => {
+  // 44.1 kHz, 200 bytes.
+  const one = Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80, 25, 0x1f, 0xfc]), zeros(193)]);
+  const seconds = await secondsOf(...Array.from({ length: 100 }, () => one));
+  assert.ok(Math.abs(seconds! - (100 * 1_024) / 44_100) < 1e-6, String(seconds));
+});
+
+test('hostile bytes end soon, with few reads', async () => {
+  const hostile = [
+    Buffer.alloc(3_000_000, 0xff),
+    Buffer.alloc(3_000_000),
+    Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.alloc(3_000_000)]),
+    Buffer.concat([...m4a({}), Buffer.concat(Array.from({ length: 300_000 }, () => box('moov')))]),
+    Buffer.concat([Buffer.from('1a45dfa380', 'hex'), Buffer.alloc(3_000_000, 0x81)]),
+    Buffer.concat([Buffer.from('OggS'), Buffer.alloc(3_000_000, 1)]),
+  ];
+  for (const bytes of hostile) {
+    const file = fileOf(bytes);
+    const seconds = await readAudioSeconds(file);
+    assert.ok(seconds === null || seconds <= mostSeconds(file));
+    assert.ok(file.reads.length < 200, String(file.reads.length));
+  }
+});
+
+const recorded = join(
+  import.meta.dirname,
+  '../../../shared/recordings/endpoints/uploads/dd38e82b1e32.wav',
+);
+
+test('the recorded file, which all hosts took for 3.7 seconds', async (t) => {
+  if (!existsSync(recorded)) return t.skip('no recordings');
+  assert.equal(await readAudioSeconds(fileOf(readFileSync(recorded))), 3.7);
+});

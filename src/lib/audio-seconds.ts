@@ -1,0 +1,261 @@
+// Reads how long audio is from the file's own header, without decoding. Lengths in a file are untrusted:
+// each loop is bounded, and the result never exceeds what the bytes can hold.
+
+export type AudioFile = {
+  readonly bytes: number;
+  /** Returns fewer bytes at the end of the file. */
+  readonly read: (position: number, length: number) => Promise<Buffer>;
+};
+
+/** 8 kbit/s, the lowest bit rate worth serving. */
+const leastBytesPerSecond = 1_000;
+const stepsMax = 200_000;
+const windowBytes = 64 * 1024;
+
+/** Returns null when the file does not say it. */
+export async function readAudioSeconds(file: AudioFile): Promise<number | null> {
+  const reader = new Window(file);
+  const head = await reader.at(0, 12);
+  const [first, second] = [head.toString('latin1', 0, 4), head.toString('latin1', 8, 12)];
+  let seconds: number | null = null;
+  if (['RIFF', 'RF64', 'BW64'].includes(first) && second === 'WAVE') seconds = await wav(reader);
+  else if (head.toString('latin1', 4, 8) === 'ftyp') seconds = await mp4(reader);
+  else if (first === 'OggS') seconds = await ogg(reader);
+  else if (first === 'fLaC') seconds = await flac(reader);
+  else if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) seconds = await webm(reader);
+  else seconds = await mpeg(reader, head);
+  return seconds !== null && Number.isFinite(seconds) && seconds > 0
+    ? Math.min(seconds, mostSeconds(file))
+    : null;
+}
+
+/** The most that a file of this length can have. */
+export function mostSeconds({ bytes }: Pick<AudioFile, 'bytes'>): number {
+  return Math.max(bytes / leastBytesPerSecond, 1);
+}
+
+/** Reads neighbouring places of a file at once. */
+class Window {
+  readonly bytes: number;
+  readonly #file: AudioFile;
+  #start = 0;
+  #window: Buffer = Buffer.alloc(0);
+
+  constructor(file: AudioFile) {
+    this.bytes = file.bytes;
+    this.#file = file;
+  }
+
+  /** `length`: at most 64 KB. */
+  async at(position: number, length: number): Promise<Buffer> {
+    const end = Math.min(position + length, this.bytes);
+    if (position < this.#start || end > this.#start + this.#window.length) {
+      this.#window = await this.#file.read(position, windowBytes);
+      this.#start = position;
+    }
+    return this.#window.subarray(position - this.#start, Math.max(end - this.#start, 0));
+  }
+}
+
+/** Streamed files have 0 or 0xFFFFFFFF for a length that was not known. */
+async function wav(reader: Window): Promise<number | null> {
+  let bytesPerSecond = 0;
+  for (let position = 12, step = 0; step < stepsMax; step++) {
+    const chunk = await reader.at(position, 24);
+    if (chunk.length < 8) return null;
+    const [name, size] = [chunk.toString('latin1', 0, 4), chunk.readUInt32LE(4)];
+    if (name === 'fmt ' && chunk.length >= 20) bytesPerSecond = chunk.readUInt32LE(16);
+    if (name === 'data') {
+      const left = reader.bytes - position - 8;
+      const bytes = size === 0 ? left : Math.min(size, left);
+      return bytesPerSecond === 0 ? null : bytes / bytesPerSecond;
+    }
+    position += 8 + size + (size % 2);
+  }
+  return null;
+}
+
+async function flac(reader: Window): Promise<number | null> {
+  const info = await reader.at(0, 26);
+  if (info.length < 26) return null;
+  const rate = info.readUIntBE(18, 3) >> 4;
+  const samples = (info[21]! & 0x0f) * 2 ** 32 + info.readUInt32BE(22);
+  return rate === 0 ? null : samples / rate;
+}
+
+async function ogg(reader: Window): Promise<number | null> {
+  const head = await reader.at(0, 128);
+  const opus = head.indexOf('OpusHead');
+  const vorbis = head.indexOf('\u0001vorbis');
+  if (opus < 0 && vorbis < 0) return null;
+  if (head.length < Math.max(opus, vorbis) + 16) return null;
+  const skipped = opus < 0 ? 0 : head.readUInt16LE(opus + 10);
+  const rate = opus < 0 ? head.readUInt32LE(vorbis + 12) : 48_000;
+  const tail = await reader.at(Math.max(reader.bytes - windowBytes, 0), windowBytes);
+  for (let at = tail.lastIndexOf('OggS'); at >= 0; at = tail.lastIndexOf('OggS', at - 1)) {
+    const samples = at + 14 <= tail.length ? tail.readBigUInt64LE(at + 6) : none;
+    if (samples !== none) return rate === 0 ? null : (Number(samples) - skipped) / rate;
+    if (at === 0) break;
+  }
+  return null;
+}
+
+/** A page on which no packet ends. */
+const none = 0xffff_ffff_ffff_ffffn;
+
+/** Boxes within which the length may be. */
+const containers = new Set(['moov', 'trak', 'mdia', 'mvex']);
+
+/** The longest of the whole and its tracks. `moov` may come last. */
+async function mp4(reader: Window): Promise<number | null> {
+  let longest = 0;
+  let wholeScale = 0;
+  for (let position = 0, step = 0; step < stepsMax; step++) {
+    const box = await reader.at(position, 48);
+    if (box.length < 8) break;
+    const name = box.toString('latin1', 4, 8);
+    const isLong = box.readUInt32BE(0) === 1 && box.length >= 16;
+    const size = isLong ? Number(box.readBigUInt64BE(8)) : box.readUInt32BE(0);
+    const headBytes = isLong ? 16 : 8;
+    const body = box.subarray(headBytes);
+    if ((name === 'mvhd' || name === 'mdhd') && body.length >= 32) {
+      const isWide = body[0] === 1;
+      const scale = body.readUInt32BE(isWide ? 20 : 12);
+      const length = isWide ? Number(body.readBigUInt64BE(24)) : body.readUInt32BE(16);
+      if (name === 'mvhd') wholeScale = scale;
+      // All ones: not known.
+      const isKnown = scale > 0 && (isWide || length !== 0xffffffff);
+      if (isKnown) longest = Math.max(longest, length / scale);
+    }
+    if (name === 'mehd' && body.length >= 12 && wholeScale > 0) {
+      const length = body[0] === 1 ? Number(body.readBigUInt64BE(4)) : body.readUInt32BE(4);
+      longest = Math.max(longest, length / wholeScale);
+    }
+    if (containers.has(name)) position += headBytes;
+    else if (size < headBytes) break;
+    else position += size;
+  }
+  return longest;
+}
+
+const ids = { segment: 0x18538067, info: 0x1549a966, cluster: 0x1f43b675, group: 0xa0 } as const;
+const entered = new Set<number>(Object.values(ids));
+
+/** Recordings of browsers lack the duration: then the last block's time counts. */
+async function webm(reader: Window): Promise<number | null> {
+  let nanosPerTick = 1_000_000;
+  let clusterTicks = 0;
+  let lastTicks = 0;
+  for (let position = 0, step = 0; step < stepsMax && position < reader.bytes; step++) {
+    const element = await reader.at(position, 24);
+    const id = readVint(element, 0, true);
+    const size = id && readVint(element, id.bytes, false);
+    if (!id || !size) break;
+    position += id.bytes + size.bytes;
+    const body = element.subarray(id.bytes + size.bytes);
+    if (id.value === 0x2ad7b1) nanosPerTick = readUint(body, size.value) || nanosPerTick;
+    if (id.value === 0x4489 && body.length >= 8) {
+      const ticks = size.value === 4 ? body.readFloatBE(0) : body.readDoubleBE(0);
+      if (ticks > 0) return (ticks * nanosPerTick) / 1e9;
+    }
+    if (id.value === 0xe7) clusterTicks = readUint(body, size.value);
+    const isBlock = id.value === 0xa3 || id.value === 0xa1;
+    if (isBlock && body.length >= 3)
+      lastTicks = Math.max(lastTicks, clusterTicks + body.readInt16BE(1));
+    if (!entered.has(id.value)) position += size.value;
+  }
+  return (lastTicks * nanosPerTick) / 1e9;
+}
+
+function readUint(body: Buffer, bytes: number): number {
+  return bytes >= 1 && bytes <= 6 && body.length >= bytes ? body.readUIntBE(0, bytes) : 0;
+}
+
+/** A number of EBML: its first one bit says how long it is. */
+function readVint(bytes: Buffer, at: number, keepsMark: boolean) {
+  const first = bytes[at] ?? 0;
+  const length = Math.clz32(first) - 23;
+  if (length > 8 || at + length > bytes.length) return null;
+  let value = keepsMark ? first : first & (0xff >> length);
+  for (let index = 1; index < length; index++) value = value * 256 + bytes[at + index]!;
+  return { value, bytes: length };
+}
+
+type MpegFrame = { readonly bytes: number; readonly samples: number; readonly rate: number };
+
+/** MP3 and ADTS, whose frames are walked unless a tag has their number. */
+async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
+  let position = 0;
+  if (head.toString('latin1', 0, 3) === 'ID3' && head.length >= 10) {
+    const [a, b, c, d] = head.subarray(6, 10);
+    position = 10 + a! * 2 ** 21 + b! * 2 ** 14 + c! * 2 ** 7 + d! + (head[5]! & 0x10 ? 10 : 0);
+  }
+  const tagged = await taggedSeconds(reader, position);
+  if (tagged !== null) return tagged;
+  let seconds = 0;
+  let frames = 0;
+  let strays = 0;
+  // Each step takes at least a byte, and 24 in a file of frames.
+  while (position + 4 <= reader.bytes && strays < windowBytes) {
+    const header = await reader.at(position, 8);
+    const frame = mp3Frame(header) ?? adtsFrame(header);
+    if (frame) {
+      seconds += frame.samples / frame.rate;
+      frames += 1;
+      strays = 0;
+    } else strays += 1;
+    position += frame?.bytes ?? 1;
+  }
+  return frames < 2 ? null : seconds;
+}
+
+async function taggedSeconds(reader: Window, position: number): Promise<number | null> {
+  const first = await reader.at(position, 160);
+  const frame = mp3Frame(first);
+  if (!frame) return null;
+  const isMpeg1 = (first[1]! & 0x18) === 0x18;
+  const isMono = (first[3]! & 0xc0) === 0xc0;
+  const sideBytes = isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17;
+  const xing = 4 + sideBytes;
+  const name = first.toString('latin1', xing, xing + 4);
+  let frames = 0;
+  if ((name === 'Xing' || name === 'Info') && first.length >= xing + 12 && first[xing + 7]! & 1)
+    frames = first.readUInt32BE(xing + 8);
+  else if (first.toString('latin1', 36, 40) === 'VBRI' && first.length >= 54)
+    frames = first.readUInt32BE(50);
+  const seconds = (frames * frame.samples) / frame.rate;
+  // A tag that the bytes contradict lies: then the frames are counted.
+  const rate = (reader.bytes - position) / seconds;
+  return frames > 0 && rate >= leastBytesPerSecond && rate <= 45_000 ? seconds : null;
+}
+
+const kilobits = {
+  v1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  v2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+} as const;
+
+/** Layer III only. */
+function mp3Frame(header: Buffer): MpegFrame | null {
+  if (header.length < 4 || header[0] !== 0xff || (header[1]! & 0xe6) !== 0xe2) return null;
+  const version = (header[1]! >> 3) & 3;
+  const isMpeg1 = version === 3;
+  const bits = kilobits[isMpeg1 ? 'v1' : 'v2'][header[2]! >> 4];
+  const rateIndex = (header[2]! >> 2) & 3;
+  if (version === 1 || !bits || rateIndex === 3) return null;
+  const rate = [44_100, 48_000, 32_000][rateIndex]! / (isMpeg1 ? 1 : version === 2 ? 2 : 4);
+  const samples = isMpeg1 ? 1_152 : 576;
+  const padding = (header[2]! >> 1) & 1;
+  return { bytes: Math.floor((samples / 8) * ((bits * 1_000) / rate)) + padding, samples, rate };
+}
+
+const adtsRates = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
+  7_350,
+];
+
+function adtsFrame(header: Buffer): MpegFrame | null {
+  if (header.length < 7 || header[0] !== 0xff || (header[1]! & 0xf6) !== 0xf0) return null;
+  const rate = adtsRates[(header[2]! >> 2) & 15];
+  const bytes = ((header[3]! & 3) << 11) | (header[4]! << 3) | (header[5]! >> 5);
+  return rate === undefined || bytes < 7 ? null : { bytes, samples: 1_024, rate };
+}

@@ -1,0 +1,201 @@
+// Reads a multipart form with a file that may be large: the body goes to disk as it arrives, and only
+// its texts are read into memory. Fields may follow the file, so nothing is decided before its end.
+import { createHash, randomUUID } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { ContentDisposition } from '@remix-run/headers/content-disposition';
+import { ContentType } from '@remix-run/headers/content-type';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { readAudioSeconds } from '../lib/audio-seconds.ts';
+import { Upload } from '../lib/upload.ts';
+import { ownersOf, type BodyRoom } from './body-room.ts';
+import {
+  boundaryLengthMax,
+  formType,
+  malformed,
+  nameLengthMax,
+  partHeaderBytesMax,
+  partsMax,
+} from './edit-form.ts';
+import { tooLarge } from './middleware/body.ts';
+import { overloaded } from './overload.ts';
+
+const textBytesMax = 1024 * 1024;
+const windowBytes = 256 * 1024;
+
+/** A body on disk. Closing it, at most once, frees its room. */
+export class SpooledBody {
+  readonly handle: FileHandle;
+  readonly bytes: number;
+  /** A handler reads it, and closes it. */
+  isTaken = false;
+  readonly #leave: () => void;
+  #isOpen = true;
+
+  constructor(handle: FileHandle, bytes: number, leave: () => void) {
+    [this.handle, this.bytes, this.#leave] = [handle, bytes, leave];
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#leave();
+    await this.handle.close();
+  }
+}
+
+/** A Fastify onRequest hook. Throws ApiError 415. */
+export function checkUploadType(
+  { headers }: FastifyRequest,
+  _reply: FastifyReply,
+  next: () => void,
+): void {
+  if (formType.test(headers['content-type'] ?? '')) return next();
+  throw new ApiError(
+    'unsupported_media_type',
+    'The body must be `multipart/form-data` with the audio as `file`.',
+  );
+}
+
+/** Returns the function that writes a body to disk. It throws ApiError. */
+export function spoolTo(folder: string, room: BodyRoom) {
+  return async (
+    request: FastifyRequest,
+    payload: IncomingMessage,
+    bytesMax: number,
+  ): Promise<SpooledBody> => {
+    if (Number(payload.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+    const place = room.enter(ownersOf(request));
+    const refused = new AbortController();
+    place.onRefused(() => refused.abort(overloaded()));
+    let handle: FileHandle | null = null;
+    try {
+      handle = await openNameless(folder);
+      let bytes = 0;
+      // The client must be able to read the error.
+      for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+        const piece = chunk as Buffer;
+        bytes += piece.length;
+        if (bytes > bytesMax) throw tooLarge(bytesMax);
+        place.take(piece.length);
+        refused.signal.throwIfAborted();
+        await handle.write(piece);
+      }
+      place.keep(bytes);
+      const spooled = new SpooledBody(handle, bytes, () => place.leave());
+      request.raw.socket.once('close', () => {
+        if (!spooled.isTaken) void spooled.close();
+      });
+      return spooled;
+    } catch (cause) {
+      place.leave();
+      await handle?.close();
+      throw asApiError(cause, payload);
+    }
+  };
+}
+
+/** Opens a file that has no name any more. */
+async function openNameless(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, randomUUID());
+  const handle = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return handle;
+}
+
+function asApiError(cause: unknown, payload: IncomingMessage): unknown {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC') return overloaded();
+  if (cause instanceof ApiError || !payload.destroyed) return cause;
+  return new ApiError('invalid_request', 'The body broke off before its end.', { cause });
+}
+
+/**
+ * Returns the body that the form stands for: its texts, lists under their names without `[]`, and the
+ * length and digest of `file`. Throws ApiError `invalid_request`.
+ */
+export async function readUploadForm(request: FastifyRequest): Promise<unknown> {
+  const body = request.body as SpooledBody;
+  const { boundary = '' } = ContentType.from(request.headers['content-type'] ?? '');
+  if (boundary === '' || boundary.length > boundaryLengthMax)
+    throw malformed(`its \`boundary\` must have 1 to ${boundaryLengthMax} characters`);
+  // Names are the client's, and may be those of methods.
+  const fields = Object.create(null) as Record<string, unknown>;
+  const whole = new Upload(body.handle, { name: '', start: 0, bytes: body.bytes });
+  for (const part of await splitForm(whole, boundary)) {
+    const { name, fileName, start, bytes } = await readHead(whole, part);
+    if (name === 'file' && fileName !== null && !request.upload) {
+      request.upload = new Upload(body.handle, { name: fileName, start, bytes });
+      request.upload.seconds = await readAudioSeconds(request.upload);
+      fields.file = { bytes, sha256: await digestOf(request.upload) };
+      continue;
+    }
+    if (fileName !== null) throw invalidRequest(name, `${name} must not be a file`);
+    if (bytes > textBytesMax) throw invalidRequest(name, `${name} is over ${textBytesMax} bytes`);
+    const text = await whole.read(start, bytes);
+    if (!isUtf8(text)) throw malformed('its texts are not UTF-8');
+    addField(fields, name, text.toString());
+  }
+  request.bodies?.noteRequest(Buffer.from(JSON.stringify(fields, null, 2)));
+  return { ...fields };
+}
+
+function addField(fields: Record<string, unknown>, name: string, text: string): void {
+  const [, list] = /^(.+)\[\d{0,3}\]$/.exec(name) ?? [];
+  const before = fields[list ?? name];
+  if (list !== undefined) fields[list] = Array.isArray(before) ? [...before, text] : [text];
+  else if (before !== undefined) throw invalidRequest(name, `${name} is given twice`);
+  else fields[name] = text;
+}
+
+type Range = { readonly start: number; readonly end: number };
+
+/** Returns where the parts lie, with their heads. */
+async function splitForm(whole: Upload, boundary: string): Promise<Range[]> {
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const ends: number[] = [];
+  // The first delimiter needs no line end before it.
+  let kept = Buffer.from('\r\n');
+  for (let position = 0; position < whole.bytes; position += windowBytes) {
+    const window = Buffer.concat([kept, await whole.read(position, windowBytes)]);
+    const base = position - kept.length;
+    let from = 0;
+    for (let at = 0; (at = window.indexOf(delimiter, from)) !== -1; from = at + delimiter.length) {
+      ends.push(base + at);
+      if (ends.length > partsMax + 1) throw malformed(`it has more than ${partsMax} parts`);
+    }
+    kept = window.subarray(Math.max(from, window.length - delimiter.length + 1));
+  }
+  const starts = ends.map((end) => end + delimiter.length);
+  const last = starts.at(-1);
+  if (last === undefined || (await whole.read(last, 2)).toString('latin1') !== '--')
+    throw malformed('it has no end');
+  return starts.slice(0, -1).map((start, index) => ({ start, end: ends[index + 1]! }));
+}
+
+async function readHead(whole: Upload, { start, end }: Range) {
+  const bytes = await whole.read(start, Math.min(partHeaderBytesMax, end - start));
+  const length = bytes.indexOf('\r\n\r\n');
+  if (length === -1)
+    throw malformed(`a part has no end of its headers within ${partHeaderBytesMax} bytes`);
+  const [, header = ''] =
+    /^[\t ]*\r\n(?:[^]*\r\n)?content-disposition:([^\r\n]*)/i.exec(
+      bytes.toString('utf8', 0, length),
+    ) ?? [];
+  const { type, name = '', filename, filenameSplat } = ContentDisposition.from(header);
+  if (type?.toLowerCase() !== 'form-data' || name === '' || name.length > nameLengthMax)
+    throw malformed(
+      `each part must have \`Content-Disposition: form-data\` and a name of 1 to ${nameLengthMax} characters`,
+    );
+  const from = start + length + 4;
+  return { name, fileName: filename ?? filenameSplat ?? null, start: from, bytes: end - from };
+}
+
+async function digestOf(upload: Upload): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const piece of upload.pieces()) digest.update(piece);
+  return digest.digest('base64url');
+}

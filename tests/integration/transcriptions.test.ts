@@ -1,0 +1,564 @@
+// `POST /v1/audio/transcriptions` and `/v1/audio/translations` over real HTTP, with local servers in place
+// of the hosts.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, beforeEach, describe, test } from 'node:test';
+import OpenAI, { toFile } from 'openai';
+import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
+import { readFrames, type Reply } from '../support/http.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  hang,
+  thenReset,
+  type Script,
+} from '../support/upstream.ts';
+
+const path = '/v1/audio/transcriptions';
+const openAiPath = path;
+const secondPath = '/second/v1/audio/transcriptions';
+const type = 'transcription';
+/** 100 microdollars a second. */
+const byMinute = { input: 0, output: 0, minute: 0.006 };
+/** A microdollar a token. */
+const byTokens = { input: 1, output: 1 };
+
+/** Of a server that starts in its tests. */
+const hastyPort = await freePort();
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => void server.close(resolve));
+  return port;
+}
+
+const gateway = await startGateway(
+  (upstream) => {
+    const at = (place: string) => ({ base_url: upstream.url + place, api_key: upstreamKey });
+    return {
+      server: { body_limit_bytes: 3_000_000 },
+      providers: {
+        second: { kind: 'openai-compatible', ...at('/second/v1') },
+        hasty: {
+          kind: 'openai-compatible',
+          base_url: `http://127.0.0.1:${hastyPort}/v1`,
+          api_key: 'none',
+        },
+        groq: at('/groq/v1'),
+        mistral: at('/mistral/v1'),
+      },
+      models: {
+        seconds: {
+          type,
+          prices: byMinute,
+          routes: [
+            { provider: 'openai', model: 'first-host' },
+            { provider: 'second', model: 'second-host' },
+          ],
+        },
+        tokens: {
+          type,
+          prices: byTokens,
+          routes: [{ provider: 'openai', model: 'mini' }],
+          timeouts: { total_ms: 1_000 },
+        },
+        hasty: {
+          type,
+          prices: byMinute,
+          routes: [
+            { provider: 'hasty', model: 'x' },
+            { provider: 'second', model: 'x' },
+          ],
+        },
+        'whisper-large-v3': { prices: byMinute },
+        'voxtral-mini-transcribe-3': { prices: byMinute },
+      },
+    };
+  },
+  { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
+after(() => gateway.stop());
+const { upstream } = gateway;
+
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+type Made = Awaited<ReturnType<typeof newKey>>;
+const chargedMicros = async ({ account }: Made, creditUsd = 1) =>
+  Math.round(creditUsd * 1_000_000) - (await gateway.balance(account)).availableMicros;
+
+/** WAV of 8,000 bytes a second; `says`: what its header says that its data is long. */
+function wav(seconds: number, says = Math.round(8_000 * seconds)): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt32LE(8_000, 28);
+  head.write('data', 36, 'latin1');
+  head.writeUInt32LE(says, 40);
+  return Buffer.concat([head, Buffer.alloc(Math.round(8_000 * seconds), 1)]);
+}
+
+type Asked = { readonly file?: Buffer; readonly fileFirst?: boolean; readonly at?: string };
+
+function ask(
+  { key }: Pick<Made, 'key'>,
+  fields: Readonly<Record<string, string>> = {},
+  { file = wav(3.7), fileFirst = true, at = path }: Asked = {},
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const all = { model: 'seconds', ...fields };
+  const texts = Object.entries(all).map(
+    ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`;
+  const filePart = [Buffer.from(head), file, Buffer.from('\r\n')];
+  const textParts = [Buffer.from(texts.join(''))];
+  const parts = fileFirst ? [...filePart, ...textParts] : [...textParts, ...filePart];
+  return gateway.post(at, {
+    key,
+    body: Buffer.concat([...parts, Buffer.from('--b--\r\n')]),
+    headers: { 'content-type': 'multipart/form-data; boundary=b', ...headers },
+  });
+}
+
+const recordOf = ({ requestId }: Pick<Reply, 'requestId'>) =>
+  gateway.database.read
+    .selectFrom('charges')
+    .selectAll()
+    .where('id', '=', requestId)
+    .executeTakeFirstOrThrow();
+
+/** The fields of a form that a host got, without its file. */
+function formOf(text: string): Record<string, string> {
+  const parts = text.matchAll(/name="([^"]+)"\r\n\r\n([^]*?)\r\n--/g);
+  return Object.fromEntries(Array.from(parts, ([, name, value]) => [name!, value!]));
+}
+
+const text = 'Ruby is a language.';
+const segments = [
+  { id: 0, start: 0, end: 1.5, text: ' Ruby' },
+  { id: 1, start: 1.5, end: 3723.25, text: ' is a language.' },
+];
+const whisper: Script = answerJson({ text, usage: { type: 'duration', seconds: 4 } });
+const counted = { type: 'tokens', input_tokens: 37, output_tokens: 12, total_tokens: 49 };
+const events = answerSse([
+  { data: { type: 'transcript.text.delta', delta: 'Ruby' } },
+  { data: { type: 'transcript.text.delta', delta: ' is a language.' } },
+  { data: { type: 'transcript.text.done', text, usage: counted } },
+  { data: '[DONE]' },
+]);
+
+beforeEach(() => {
+  upstream.on(openAiPath, whisper);
+  upstream.on(secondPath, whisper);
+});
+
+const eventsOf = (reply: Reply) => readFrames(reply.text).map(({ data }) => data);
+
+describe('a model billed by the minute', () => {
+  for (const fileFirst of [true, false])
+    test(`costs the seconds that its host counts, with fields ${fileFirst ? 'behind' : 'before'} the file`, async () => {
+      const made = await newKey();
+      const fields = { language: 'en', prompt: 'Ruby', foo: '1', 'include[]': 'logprobs' };
+      const { reply, asked } = await gateway.recordUpstream(() => ask(made, fields, { fileFirst }));
+      assert.equal(reply.status, 200, reply.text);
+      assert.deepEqual(reply.json(), { text, usage: { type: 'duration', seconds: 4 } });
+      assert.equal(reply.costMicros, 400);
+      assert.equal(reply.headers['x-service-ignored'], 'foo');
+      assert.equal(await chargedMicros(made), 400);
+      assert.deepEqual(formOf(asked[0]!.text), {
+        model: 'first-host',
+        response_format: 'json',
+        language: 'en',
+        prompt: 'Ruby',
+        'include[]': 'logprobs',
+      });
+      assert.match(asked[0]!.text, /filename="audio\.wav"/);
+      assert.ok(asked[0]!.text.includes('RIFF'));
+      const { endpoint, model_id, usage_source } = await recordOf(reply);
+      assert.deepEqual(
+        [endpoint, model_id, usage_source],
+        ['transcriptions', 'seconds', 'upstream'],
+      );
+    });
+
+  test('whose host counts nothing costs our own reading of the file', async () => {
+    upstream.on(openAiPath, answerJson({ text }));
+    const made = await newKey();
+    const reply = await ask(made);
+    assert.equal(reply.costMicros, 400);
+    assert.equal((await recordOf(reply)).usage_source, 'estimate');
+  });
+
+  test('a header that lies short is charged by the host’s count', async () => {
+    upstream.on(openAiPath, answerJson({ text, usage: { type: 'duration', seconds: 20 } }));
+    const reply = await ask(await newKey(), {}, { file: wav(20, 8_000) });
+    assert.equal(reply.costMicros, 2_000);
+  });
+
+  test('more than the bytes can hold is the operator’s loss', async () => {
+    upstream.on(openAiPath, answerJson({ text, usage: { type: 'duration', seconds: 1_000_000 } }));
+    const reply = await ask(await newKey());
+    assert.equal(reply.costMicros, 3_000);
+    assert.deepEqual(await gateway.lossesOf(reply.requestId), [100 * (1_000_000 - 30)]);
+  });
+
+  test('at Groq it is at least ten seconds', async () => {
+    upstream.on('/groq/v1/audio/transcriptions', answerJson({ text }));
+    assert.equal((await ask(await newKey(), { model: 'whisper-large-v3' })).costMicros, 1_000);
+  });
+
+  test('at Mistral its own count of seconds is charged', async () => {
+    const usage = { prompt_audio_seconds: 3, prompt_tokens: 3, total_tokens: 389 };
+    upstream.on('/mistral/v1/audio/transcriptions', answerJson({ text, segments, usage }));
+    const fields = { model: 'voxtral-mini-transcribe-3', prompt: 'Ruby', response_format: 'srt' };
+    const { reply, asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.equal(reply.costMicros, 300);
+    assert.equal(reply.headers['x-service-ignored'], 'prompt');
+    assert.deepEqual(formOf(asked[0]!.text), {
+      model: 'voxtral-mini-transcribe-3',
+      'timestamp_granularities[]': 'segment',
+    });
+  });
+});
+
+describe('the forms of an answer', () => {
+  const verbose = answerJson({
+    task: 'transcribe',
+    language: 'english',
+    duration: 3.7,
+    text,
+    segments,
+  });
+
+  test('text', async () => {
+    const reply = await ask(await newKey(), { response_format: 'text' });
+    assert.match(String(reply.headers['content-type']), /^text\/plain/);
+    assert.equal(reply.text, `${text}\n`);
+  });
+
+  test('subtitles are written from segments, whose duration is charged', async () => {
+    upstream.on(openAiPath, verbose);
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { response_format: 'srt' }),
+    );
+    assert.equal(
+      reply.text,
+      '1\n00:00:00,000 --> 00:00:01,500\nRuby\n\n2\n00:00:01,500 --> 01:02:03,250\nis a language.\n\n',
+    );
+    assert.equal(reply.costMicros, 400);
+    assert.equal(formOf(asked[0]!.text)['response_format'], 'verbose_json');
+    const vtt = await ask(await newKey(), { response_format: 'vtt' });
+    assert.ok(vtt.text.startsWith('WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nRuby\n\n'), vtt.text);
+  });
+
+  test('verbose_json has all that the host wrote', async () => {
+    upstream.on(openAiPath, verbose);
+    const reply = await ask(await newKey(), {
+      response_format: 'verbose_json',
+      'timestamp_granularities[]': 'segment',
+    });
+    const { segments: got, language } = reply.json<{ segments: object[]; language: string }>();
+    assert.deepEqual([got, language], [segments, 'english']);
+  });
+
+  test('an answer without segments cannot become subtitles: free', async () => {
+    for (const each of [openAiPath, secondPath]) upstream.on(each, whisper);
+    const made = await newKey();
+    const reply = await ask(made, { response_format: 'vtt' });
+    assert.equal(reply.status, 502);
+    assert.equal(await chargedMicros(made), 0);
+  });
+
+  test('events of a model that does not stream', async () => {
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { stream: 'true' }),
+    );
+    assert.deepEqual(eventsOf(reply), [
+      { type: 'transcript.text.delta', delta: text },
+      {
+        type: 'transcript.text.done',
+        text,
+        usage: { type: 'duration', seconds: 4, cost: 0.0004 },
+      },
+      '[DONE]',
+    ]);
+    assert.ok(!('stream' in formOf(asked[0]!.text)));
+    assert.equal(reply.costMicros, 400);
+  });
+
+  test('a translation has its own path at the host', async () => {
+    upstream.on('/v1/audio/translations', answerJson({ text }));
+    const at = '/v1/audio/translations';
+    assert.equal((await ask(await newKey(), {}, { at })).json()['text'], text);
+    const fields = { model: 'voxtral-mini-transcribe-3' };
+    const refused = await ask(await newKey(), fields, { at });
+    assert.deepEqual([refused.status, refused.error.param], [400, 'model']);
+  });
+});
+
+describe('a model billed by tokens', () => {
+  test('costs what its host counts', async () => {
+    const details = { text_tokens: 0, audio_tokens: 37 };
+    upstream.on(
+      openAiPath,
+      answerJson({ text, usage: { ...counted, input_token_details: details } }),
+    );
+    const made = await newKey();
+    const reply = await ask(made, { model: 'tokens' });
+    assert.equal(reply.costMicros, 49);
+    assert.deepEqual(reply.json()['usage'], { ...counted, input_token_details: details });
+    const { input_tokens, output_tokens } = await recordOf(reply);
+    assert.deepEqual([input_tokens, output_tokens], [37, 12]);
+  });
+
+  test('streams, and the last event waits for the charge', async () => {
+    upstream.on(openAiPath, events);
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { model: 'tokens', stream: 'true' }),
+    );
+    assert.equal(formOf(asked[0]!.text)['stream'], 'true');
+    assert.deepEqual(eventsOf(reply).slice(-2), [
+      { type: 'transcript.text.done', text, usage: { ...counted, cost: 0.000049 } },
+      '[DONE]',
+    ]);
+    assert.equal(eventsOf(reply).length, 4);
+    assert.equal(reply.costMicros, 49);
+  });
+
+  test('that breaks off in mid-stream is free, and ends with an error', async () => {
+    upstream.on(openAiPath, answerSse([{ data: { type: 'transcript.text.delta', delta: 'R' } }]));
+    const made = await newKey();
+    const reply = await ask(made, { model: 'tokens', stream: 'true' });
+    const last = eventsOf(reply).at(-1) as { error: { code: string } };
+    assert.equal(last.error.code, 'upstream_error');
+    assert.equal(await chargedMicros(made), 0);
+    assert.equal((await gateway.lossesOf(reply.requestId)).length, 1);
+  });
+
+  test('that counts nothing costs an estimate, and too much only what can be', async () => {
+    upstream.on(openAiPath, answerJson({ text }));
+    const reply = await ask(await newKey(), { model: 'tokens' });
+    assert.equal(reply.costMicros, 14 * 4);
+    const much = { ...counted, input_tokens: 9_000_000 };
+    upstream.on(openAiPath, answerJson({ text, usage: much }));
+    const capped = await ask(await newKey(), { model: 'tokens' });
+    assert.ok(capped.costMicros! < 1_000, String(capped.costMicros));
+    assert.equal((await gateway.lossesOf(capped.requestId)).length, 1);
+  });
+});
+
+describe('a host that fails', () => {
+  const faults: Readonly<Record<string, Script>> = {
+    'answers 500': answerStatus(500),
+    'answers no text': answerJson({ segments: [] }),
+    'cuts its answer': thenReset('{"text":"R', { headers: { 'content-type': 'application/json' } }),
+  };
+  for (const [fault, script] of Object.entries(faults)) {
+    test(`${fault}: another host gets the whole file`, async () => {
+      upstream.on(openAiPath, script);
+      const made = await newKey();
+      const { reply, asked } = await gateway.recordUpstream(() => ask(made));
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.headers['x-service-route'], 'second');
+      const [first, second] = asked.map((one) => Number(one.headers['content-length']));
+      assert.equal(second, first! + 'second-host'.length - 'first-host'.length);
+      assert.equal(await chargedMicros(made), 400);
+    });
+
+    test(`${fault}, as the last host: free`, async () => {
+      for (const each of [openAiPath, secondPath]) upstream.on(each, script);
+      const made = await newKey();
+      assert.ok((await ask(made)).status >= 500);
+      assert.equal(await chargedMicros(made), 0);
+    });
+  }
+
+  for (const answer of ['HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n', ''])
+    test(`${answer === '' ? 'hangs up' : 'answers'} before it has read the file: another one serves`, async () => {
+      const hasty = createServer((socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.end(answer, () => socket.destroy()));
+      });
+      await new Promise<void>((resolve) => void hasty.listen(hastyPort, '127.0.0.1', resolve));
+      const made = await newKey();
+      const reply = await ask(made, { model: 'hasty' }, { file: wav(300) });
+      hasty.close();
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.headers['x-service-route'], 'second');
+      assert.equal(await chargedMicros(made), 400);
+    });
+
+  test('never answers: free after its time', async () => {
+    upstream.on(openAiPath, hang);
+    const made = await newKey();
+    const reply = await ask(made, { model: 'tokens' });
+    assert.equal(reply.error.code, 'upstream_timeout');
+    assert.equal(await chargedMicros(made), 0);
+  });
+});
+
+describe('money', () => {
+  test('a balance that is too small is refused with the seconds that would fit', async () => {
+    const made = await newKey({ creditUsd: 0.000_35 });
+    const reply = await ask(made);
+    assert.deepEqual([reply.status, reply.error.code], [402, 'insufficient_balance']);
+    assert.equal(reply.error.details?.['affordable_seconds'], 3);
+  });
+
+  test('a file that does not say its length holds by its bytes', async () => {
+    const made = await newKey({ creditUsd: 0.001 });
+    const reply = await ask(made, {}, { file: Buffer.alloc(50_000, 3) });
+    assert.equal(reply.status, 402);
+    assert.equal(reply.error.details?.['affordable_seconds'], 10);
+  });
+
+  test('two requests at once never spend more than there is', async () => {
+    const made = await newKey({ creditUsd: 0.000_4 });
+    const replies = await Promise.all([ask(made), ask(made)]);
+    const statuses = replies.map(({ status }) => status);
+    assert.deepEqual(
+      statuses.toSorted((one, other) => one - other),
+      [200, 402],
+    );
+    assert.equal(await chargedMicros(made, 0.000_4), 400);
+  });
+});
+
+describe('a repeated request', () => {
+  for (const [form, fields] of [
+    ['json', {}],
+    ['text', { response_format: 'text' }],
+    ['events', { stream: 'true' }],
+  ] as const)
+    test(`with its Idempotency-Key gets the same ${form}, free; another file is a conflict`, async () => {
+      const made = await newKey();
+      const headers = { 'idempotency-key': `audio-${form}` };
+      const first = await ask(made, fields, {}, headers);
+      const { reply: again, asked } = await gateway.recordUpstream(() =>
+        ask(made, fields, { fileFirst: false }, headers),
+      );
+      assert.equal(asked.length, 0);
+      assert.equal(again.headers['content-type'], first.headers['content-type']);
+      assert.equal(again.costMicros, 0);
+      if (form !== 'events') assert.equal(again.text, first.text);
+      const other = await ask(made, fields, { file: wav(2) }, headers);
+      assert.equal(other.error.code, 'idempotency_conflict');
+      assert.equal(await chargedMicros(made), 400);
+    });
+
+  test('is answered from the cache if a header asks for it', async () => {
+    const made = await newKey();
+    const headers = { 'x-service-cache': 'true' };
+    await ask(made, {}, {}, headers);
+    assert.equal((await ask(made, {}, {}, headers)).headers['x-service-cache'], 'hit');
+  });
+});
+
+describe('what is refused', () => {
+  for (const [param, fields] of [
+    ['model', { model: '' }],
+    ['response_format', { response_format: 'pdf' }],
+    ['response_format', { response_format: 'srt', stream: 'true' }],
+    ['stream', { stream: 'maybe' }],
+  ] as const)
+    test(`${param} as ${JSON.stringify(fields)}`, async () => {
+      const reply = await ask(await newKey(), fields);
+      assert.deepEqual([reply.status, reply.error.param], [400, param]);
+    });
+
+  test('an empty file, no file, and JSON', async () => {
+    const { key } = await newKey();
+    const empty = await ask({ key }, {}, { file: Buffer.alloc(0) });
+    assert.deepEqual([empty.status, empty.error.param], [400, 'file']);
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const body = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nseconds\r\n--b--\r\n';
+    const none = await gateway.post(path, { key, headers, body });
+    assert.deepEqual([none.status, none.error.param], [400, 'file']);
+    assert.equal((await gateway.post(path, { key, body: {} })).status, 415);
+    for (const broken of ['', 'x', '--b', '--b--', '--b\r\n\r\n--b--', '--b\r\nx: y\r\n\r\nz'])
+      assert.equal((await gateway.post(path, { key, headers, body: broken })).status, 400, broken);
+  });
+
+  test('a body over the limit, by its length or its bytes', async () => {
+    const { key } = await newKey();
+    assert.equal((await ask({ key }, {}, { file: Buffer.alloc(3_000_001) })).status, 413);
+  });
+
+  test('a key that may not use the model', async () => {
+    const reply = await ask(await newKey({ models: ['tokens'] }));
+    assert.equal(reply.error.code, 'model_not_allowed_for_key');
+  });
+});
+
+test('an upload that is cut costs nothing, and no file stays on disk', async () => {
+  const made = await newKey();
+  const sent = httpRequest(gateway.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${made.key}`,
+      'content-type': 'multipart/form-data; boundary=b',
+      'content-length': '2000000',
+    },
+  });
+  sent.on('error', () => {});
+  await new Promise((resolve) => sent.write(Buffer.alloc(100_000), resolve));
+  sent.destroy();
+  await ask(made);
+  assert.equal(await chargedMicros(made), 400);
+  assert.deepEqual(readdirSync(join(gateway.program.dataDir, 'uploads')), []);
+});
+
+describe('with a test key', () => {
+  const newTestKey = () => gateway.makeKey({ mode: 'test' });
+
+  test('the sandbox hears the length, in every form', async () => {
+    const made = await newTestKey();
+    const reply = await ask(made);
+    assert.equal(reply.json()['text'], 'The sandbox heard 4 seconds of audio.');
+    assert.equal(reply.costMicros, 400);
+    assert.match((await ask(made, { response_format: 'srt' })).text, /--> 00:00:04,000/);
+    const streamed = await ask(made, { stream: 'true', model: 'tokens' });
+    assert.equal(streamed.costMicros, 50);
+  });
+
+  test('directives in the prompt fail it', async () => {
+    const reply = await ask(await newTestKey(), { prompt: 'sandbox: status=503' });
+    assert.equal(reply.status, 503);
+    assert.equal((await ask(await newTestKey(), { prompt: 'sandbox: x=1' })).status, 400);
+  });
+});
+
+test('the catalogue lists the model with its type and its price', async () => {
+  const { key } = await newKey();
+  const infos = (await gateway.get('/v1/models/info', { key })).json<{
+    data: { id: string; type?: string; price_per_minute?: number }[];
+  }>().data;
+  const info = infos.find(({ id }) => id === 'seconds')!;
+  assert.deepEqual([info.type, info.price_per_minute], ['transcription', 0.006]);
+});
+
+describe('the official openai package', () => {
+  for (const mode of ['live', 'test'] as const)
+    test(`transcribes with a ${mode} key, whole and streamed`, async () => {
+      const { key } = await gateway.makeKey({ mode, ...(mode === 'live' && { creditUsd: 1 }) });
+      const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+      const file = await toFile(wav(3.7), 'ruby.wav');
+      const whole = await client.audio.transcriptions.create({ model: 'seconds', file });
+      const said = mode === 'live' ? text : 'The sandbox heard 4 seconds of audio.';
+      assert.equal(whole.text, said);
+      const stream = await client.audio.transcriptions.create({
+        model: 'seconds',
+        file,
+        stream: true,
+      });
+      const types: string[] = [];
+      for await (const event of stream) types.push(event.type);
+      assert.deepEqual(types, ['transcript.text.delta', 'transcript.text.done']);
+    });
+});
