@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
 /** As at OpenAI. */
-export const inputsMax = 2_048;
+const inputsMax = 2_048;
 
 /** The words of Cohere, Voyage and OpenAI's clients for them. */
 const purposes: Readonly<Record<string, EmbeddingPurpose>> = {

@@ -4,15 +4,8 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
-export const transcriptFormats = [
-  'json',
-  'text',
-  'srt',
-  'vtt',
-  'verbose_json',
-  'diarized_json',
-] as const;
-export type TranscriptFormat = (typeof transcriptFormats)[number];
+const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'] as const;
+type TranscriptFormat = (typeof transcriptFormats)[number];
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));

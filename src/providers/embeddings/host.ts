@@ -19,7 +19,7 @@ export type EmbeddingJob = {
   readonly user: string | null;
 };
 
-export type EmbeddingCall = {
+type EmbeddingCall = {
   readonly path: string;
   /** The path is the whole path, not below the base URL's. */
   readonly isAtOrigin?: boolean;

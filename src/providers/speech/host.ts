@@ -17,7 +17,7 @@ export type SpeechJob = {
   readonly isByTokens: boolean;
 };
 
-export type SpeechCall = {
+type SpeechCall = {
   readonly path: string;
   readonly body: JsonObject;
   /** `bytes`: the audio itself. `events`: server-sent events with pieces of it. */

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
 
-export type TranscriptionJob = {
+type TranscriptionJob = {
   readonly task: TranscriptionTask;
   readonly upstreamModel: string;
   readonly place: ProviderPlace;
@@ -28,7 +28,7 @@ export type TranscriptionUsage =
   | { readonly kind: 'seconds'; readonly seconds: number }
   | { readonly kind: 'tokens'; readonly inputTokens: number; readonly outputTokens: number };
 
-export type Segment = { readonly start: number; readonly end: number; readonly text: string };
+type Segment = { readonly start: number; readonly end: number; readonly text: string };
 
 /** What all hosts call the same. */
 export type Transcript = {
@@ -58,7 +58,7 @@ function readSegment(segment: unknown): Segment | null {
 }
 
 /** Mistral counts tokens, too, but bills by its whole seconds. */
-export function readUsage(usage: JsonObject, duration?: unknown): TranscriptionUsage | null {
+function readUsage(usage: JsonObject, duration?: unknown): TranscriptionUsage | null {
   const seconds = readTokenCount(usage.prompt_audio_seconds ?? usage.seconds);
   if (seconds !== null) return { kind: 'seconds', seconds };
   const [inputTokens, outputTokens] = [
