@@ -36,6 +36,9 @@ const cases: Readonly<Record<string, Case>> = {
     scope: 'run',
     body: { model: 'tts-1', input: 'Hi', voice: 'alloy' },
   },
+  // Audio comes as a form.
+  'POST /v1/audio/transcriptions': { scope: 'run', body: {}, status: 415 },
+  'POST /v1/audio/translations': { scope: 'run', body: {}, status: 415 },
   'POST /v1/rerank': { scope: 'run', body: ranking },
   'POST /v2/rerank': { scope: 'run', body: ranking },
   'POST /v1/moderations': { scope: 'run', body: { input: 'Hi' } },
