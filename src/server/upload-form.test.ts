@@ -43,6 +43,20 @@ async function read(body: Buffer, contentType: string, pieceBytes = 65_536) {
   }
 }
 
+test('a connection with many uploads keeps nothing of those that have ended', async () => {
+  const socket = new Socket();
+  const before = socket.listenerCount('close');
+  for (let upload = 0; upload < 3; upload++) {
+    const payload = new IncomingMessage(new Socket());
+    payload.push(null);
+    const request = { raw: { socket }, ip: '::1' } as unknown as FastifyRequest;
+    const spooled = await spool(request, payload, 1_000);
+    assert.equal(socket.listenerCount('close'), before + 1);
+    await spooled.close();
+  }
+  assert.equal(socket.listenerCount('close'), before);
+});
+
 /** Sizes around the windows in which a form is searched, and ends that look like a delimiter. */
 const windowBytes = 256 * 1024;
 for (const bytes of [1, 60, windowBytes - 150, windowBytes, windowBytes + 1, 3 * windowBytes])

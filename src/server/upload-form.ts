@@ -85,10 +85,16 @@ export function spoolTo(folder: string, room: BodyRoom) {
         await handle.write(piece);
       }
       place.keep(bytes);
-      const spooled = new SpooledBody(handle, bytes, () => place.leave());
-      request.raw.socket.once('close', () => {
+      const { socket } = request.raw;
+      const abandon = () => {
         if (!spooled.isTaken) void spooled.close();
+      };
+      // A connection may have any number of uploads.
+      const spooled = new SpooledBody(handle, bytes, () => {
+        socket.off('close', abandon);
+        place.leave();
       });
+      socket.once('close', abandon);
       return spooled;
     } catch (cause) {
       place.leave();

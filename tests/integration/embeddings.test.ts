@@ -203,6 +203,24 @@ describe('inputs beyond what a host takes', () => {
     assert.ok([154, 192].includes(losses[0]!), String(losses));
   });
 
+  test('count against the account’s loss budget when a later text of its own is refused', async () => {
+    let calls = 0;
+    upstream.on('/v2/embed', (response, request) =>
+      (++calls === 3 ? answerStatus(400) : cohere)(response, request),
+    );
+    const made = await newKey();
+    const input = Array.from({ length: 250 }, (_, index) => String(index));
+    const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
+    assert.equal(reply.status, 400, reply.text);
+    assert.equal(await chargedMicros(made), 0);
+    const { provoked_micros: provoked } = await gateway.database.read
+      .selectFrom('loss_days')
+      .select('provoked_micros')
+      .where('ledger_id', '=', `${made.account}:live`)
+      .executeTakeFirstOrThrow();
+    assert.ok([154, 192].includes(provoked), String(provoked));
+  });
+
   test('more than 2,048 are refused', async () => {
     const input = Array.from({ length: 2_049 }, () => 'x');
     const reply = await ask(await newKey(), { input });

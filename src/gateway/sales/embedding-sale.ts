@@ -1,6 +1,7 @@
 // A request for embeddings: input tokens at the model's price. Inputs beyond what a host takes in one
 // call are split, and one charge covers all calls.
 import { invalidRequest } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { atCost, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import {
@@ -11,6 +12,7 @@ import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
 import { encodeAs } from '../../providers/embeddings/vectors.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { callInOrder } from '../calling/call-route.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
 import { toModelError } from '../calling/failure-message.ts';
 import {
   embedAt,
@@ -111,12 +113,20 @@ type Asked = {
   readonly tokensMax: number;
 };
 
+/** The account could cause it: a text is refused, or the answer is one that only the request explains. */
+function isOfRequest(failure: UpstreamFailure): boolean {
+  const isRefused = failure.kind === 'status' && nextStepAfter(failure) === 'never';
+  return isRefused || failure.isCausedByAccount === true;
+}
+
 async function deliver(asked: Asked, signals: SaleSignals): Promise<Delivery> {
   const { gateway, caller, model, request, routes, price, tokensMax } = asked;
   const { hosts, clock } = gateway;
   const { record, key } = caller;
   let calls = 0;
   let lostPicos = 0n;
+  let spoiledPicos = 0n;
+  let [last] = routes;
   const priceAt = ({ chosen }: EmbeddingRoute) => tokenPrice(atCost(price, chosen.costPpm));
   const order = { routes, health: hosts.routing.health, isSearch: false, record, clock, signals };
   const made = await callInOrder<EmbeddingRoute, EmbeddedAt>(order, async (route, { trace }) => {
@@ -124,7 +134,11 @@ async function deliver(asked: Asked, signals: SaleSignals): Promise<Delivery> {
     const { accountId } = key;
     const at = await embedAt(route, { gateway, model, request, accountId, trace, signal });
     calls += at.calls;
-    lostPicos += priceAt(route).upstreamPicos * BigInt(at.lostTokens);
+    const picos = priceAt(route).upstreamPicos * BigInt(at.lostTokens);
+    // Who puts a text that is refused behind good ones would have those for nothing.
+    if (at.failure && isOfRequest(at.failure)) spoiledPicos += picos;
+    else lostPicos += picos;
+    last = route;
     return at;
   });
   if (made.kind === 'failure')
@@ -132,6 +146,7 @@ async function deliver(asked: Asked, signals: SaleSignals): Promise<Delivery> {
       kind: 'failed',
       error: toModelError(made.failure, model, clock.nowMs()),
       lostPicos,
+      spoiled: { provider: last.route.provider, calls, picos: spoiledPicos },
     };
   const { route, vectors, tokens, isEstimate } = made;
   const count = Math.min(tokens, tokensMax);
