@@ -293,6 +293,15 @@ describe('a host that fails or lies', () => {
     assert.deepEqual(await gateway.lossesOf(reply.requestId), [1_000 - charged]);
   });
 
+  test('counts more than was held of a hostile text: its account pays, as for a model', async () => {
+    const usage = { prompt_tokens: 30, total_tokens: 30 };
+    upstream.on(openAiPath, answerJson({ data: [{ index: 0, embedding: [1] }], usage }));
+    const made = await newKey();
+    const reply = await ask(made, { input: 'hello' }, uncached);
+    assert.equal(reply.costMicros, 30);
+    assert.deepEqual(await gateway.lossesOf(reply.requestId), []);
+  });
+
   test('counts nothing: our own count is charged', async () => {
     upstream.on(
       '/v1beta/models/gemini-embedding-001:batchEmbedContents',

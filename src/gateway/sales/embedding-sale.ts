@@ -64,7 +64,7 @@ export const embeddingEndpoint: Endpoint = (gateway, { body, caller }) => {
       likelyPicos: most.upstreamPicos * BigInt(estimate.likely),
       countField: null,
     } as const;
-    const asked = { gateway, caller, model, request, routes, price, tokensMax: estimate.upper };
+    const asked = { gateway, caller, model, request, routes, price, tokensMax: estimate.most };
     return { units, deliver: (signals) => deliver(asked, signals) };
   });
 };
@@ -88,9 +88,10 @@ function estimateOf({ inputs }: EmbeddingRequest, { maxInputTokens }: Model) {
     (sum, input) => sum + (typeof input === 'string' ? 0 : input.length),
     0,
   );
-  const { upper, likely }: InputEstimate = estimateInputTokens(texts);
-  const most = Math.min(upper + listed, maxInputTokens * inputs.length);
-  return { upper: most, likely: Math.min(likely + listed, most) };
+  const estimate: InputEstimate = estimateInputTokens(texts);
+  const sumAs = (side: 'upper' | 'likely' | 'most') =>
+    Math.min(estimate[side] + listed, maxInputTokens * inputs.length);
+  return { upper: sumAs('upper'), likely: sumAs('likely'), most: sumAs('most') };
 }
 
 /** A token's price for the account and for the operator. */
@@ -109,7 +110,7 @@ type Asked = {
   readonly request: EmbeddingRequest;
   readonly routes: readonly [EmbeddingRoute, ...EmbeddingRoute[]];
   readonly price: AppliedPrice;
-  /** Held. */
+  /** No host can honestly count more. For hostile text it is more than what is held. */
   readonly tokensMax: number;
 };
 
