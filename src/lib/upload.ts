@@ -7,7 +7,7 @@ const pieceBytes = 64 * 1024;
 export class Upload {
   readonly name: string;
   readonly bytes: number;
-  /** Of audio, as its header says; null: unknown. */
+  /** How long the audio is by its header; null: unknown. */
   seconds: number | null = null;
   readonly #handle: FileHandle;
   readonly #start: number;

@@ -81,8 +81,8 @@ export type PriceVersion = PriceSet & {
   /** Other prices, of a service tier or at some hours, each for the whole request. */
   readonly variants: readonly PriceVariant[];
   /**
-   * Of a unit that the model's type sells beside tokens: a search, a character or a second. Left out:
-   * none.
+   * The price of the unit that the model sells in place of tokens: a search unit, a character or a
+   * second. Left out: it sells tokens.
    */
   readonly unit?: Picos;
 };

@@ -108,7 +108,7 @@ function resultsOf(ranked: readonly Ranked[], request: RerankRequest) {
  */
 const pieceTokens = 500;
 const piecesPerUnit = 100;
-/** Of a query that leaves less room than that, a host would make no end of pieces. */
+/** A query longer than a piece leaves no room for a document: this much is counted then. */
 const pieceTokensMin = 100;
 
 function sizesOf({ query, documents, tokensPerDocument }: RerankRequest, model: Model) {

@@ -163,7 +163,7 @@ async function embedPart(
   };
 }
 
-/** Of a model that the catalogue knows no size of. */
+/** The size of vectors when the catalogue knows none for the model. */
 const sandboxSize = 1_536;
 
 /** Providers see a digest in place of the name. */

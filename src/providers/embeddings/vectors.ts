@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts';
 
 export type Vector =
   | { readonly floats: readonly number[] }
-  /** Of whole floats, without NaN or infinity. */
+  /** Of 32-bit floats, without NaN or infinity. */
   | { readonly base64: string };
 
 const floatBytes = 4;
