@@ -189,7 +189,8 @@ test('a chart shows the days before, dashed, if charges began before them', asyn
   await visitCharts(`/analytics?mode=test&from=${from}&to=${to}`, async (page) => {
     const chart = costChart(page);
     await chart.getByRole('list').getByText('Cost before').waitFor();
-    assert.equal(await chart.getByRole('group').locator('path[stroke-dasharray]').count(), 1);
+    // The list is there before the lines, which are drawn once the chart's width is known.
+    await untilThereAre(chart.getByRole('group').locator('path[stroke-dasharray]'), 1);
     await pointAt(page, chart, 0.3);
     const line = chart.getByRole('status').getByText(/^Cost before, /);
     assert.match(await line.innerText(), new RegExp(`\\b${Number(days[0]!.slice(8))}\\b`));
