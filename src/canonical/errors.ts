@@ -1,4 +1,5 @@
 // The one registry of client-visible errors. A test compares it with docs/errors.md.
+import type { SchemaProblem } from '../lib/schema.ts';
 import type { VendorError } from './vendor-error.ts';
 
 /** `retry`: the same request can succeed later. `remedy`: what a developer or operator can do. */
@@ -316,6 +317,12 @@ export function invalidRequest(
   const field = param && shorten(param, 200);
   const text = param && field !== param ? message.replaceAll(param, field!) : message;
   return new ApiError('invalid_request', shorten(text, 1_000), { param: field, details });
+}
+
+/** Throws ApiError `invalid_request` for the first problem that a schema finds. null: there is none. */
+export function refuseProblem(problem: SchemaProblem | null): void {
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Parses a request for images: first its shape, which needs no model, then everything against the
 // model.
 import { Type, type Static } from 'typebox';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
@@ -32,9 +32,7 @@ const findProblem = compileSchema(ImageRequestSchema);
  * `invalid_request` naming the field.
  */
 export function parseImageRequest(body: unknown): RawImageRequest {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  refuseProblem(findProblem(body));
   const request = body as Static<typeof ImageRequestSchema>;
   if (request.prompt.trim() === '')
     throw invalidRequest('prompt', 'prompt must say what to draw; got blanks only');

@@ -1,6 +1,6 @@
 // The request of the web-search endpoint.
 import { Type } from 'typebox';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import type { PageSearch } from '../../terms/search-source.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
@@ -21,9 +21,7 @@ const findProblem = compileSchema(SearchRequestSchema);
  * everywhere.
  */
 export function parseSearchRequest(body: unknown): PageSearch {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  refuseProblem(findProblem(body));
   const { query, num } = body as { readonly query: string; readonly num?: number | null };
   if (query.trim() === '') throw invalidRequest('query', 'query must not be blank');
   // A lone surrogate cannot be encoded as UTF-8.

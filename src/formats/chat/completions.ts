@@ -1,7 +1,7 @@
 // POST /v1/completions, OpenAI's older format. Hardly a model still continues a text by itself, so the
 // prompt becomes the user's message of a Chat request, and Chat's answer is written as a completion.
 import { Type } from 'typebox';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { formatSse } from '../../lib/sse.ts';
@@ -33,12 +33,7 @@ export const completions: ClientFormat = {
     },
   },
   parseRequest(given, limits) {
-    const problem = findProblem(given);
-    if (problem)
-      throw invalidRequest(
-        problem.path || null,
-        `${problem.path || 'the body'} ${problem.message}`,
-      );
+    refuseProblem(findProblem(given));
     const { body, ignored } = toChat(given as JsonObject);
     return { ...chat.parseRequest(body, limits), ignored, given: given as JsonObject };
   },

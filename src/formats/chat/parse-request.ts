@@ -1,6 +1,6 @@
 // Validates a client's body. The body itself stays unchanged, except for the shape of its tools,
 // because the straight path sends it on.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
@@ -14,9 +14,7 @@ const findProblem = compileSchema(RequestSchema);
 /** Throws ApiError `invalid_request` with the field's path. */
 export function parseRequest(body: unknown, limits: RequestLimits): ClientRequest<ChatRequest> {
   const typed = isObject(body) ? inOwnShape(body) : body;
-  const problem = findProblem(typed);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  refuseProblem(findProblem(typed));
   const request = typed as ChatRequest & JsonObject;
   checkMaxTokens(request, limits);
   checkAssistantMessages(request);

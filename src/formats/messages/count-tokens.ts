@@ -8,7 +8,7 @@ import { compileSchema } from '../../lib/schema.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, InputCount } from '../format.ts';
 import { optional } from '../schema-parts.ts';
-import { refuseProblem } from './parse-request.ts';
+import { refuseProblem } from '../../canonical/errors.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
 export const countRequestSchema = Type.Object({

@@ -100,7 +100,7 @@ for (const [message, fields] of Object.entries(refused)) {
 
 for (const body of [null, 'x', [], 5]) {
   test(`a body that is ${JSON.stringify(body)} is refused as a whole`, () => {
-    assert.throws(() => parseRequest(body, limits), /^Error: The body must be an object/);
+    assert.throws(() => parseRequest(body, limits), /^Error: the body must be an object/);
   });
 }
 

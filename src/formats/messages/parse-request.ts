@@ -1,7 +1,7 @@
 // Validates a client's body. The body itself stays unchanged, because the straight path sends it
 // on.
-import { invalidRequest } from '../../canonical/errors.ts';
-import { compileSchema, type SchemaProblem } from '../../lib/schema.ts';
+import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
+import { compileSchema } from '../../lib/schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
@@ -27,11 +27,6 @@ export function parseRequest(
     thinkingBudgetTokens: readBudget(request),
     ...(request['speed'] === 'fast' && { tier: 'priority' }),
   };
-}
-
-export function refuseProblem(problem: SchemaProblem | null): void {
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
 }
 
 function readBudget({ thinking, max_tokens: maxTokens }: MessagesRequest): number {

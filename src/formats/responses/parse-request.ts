@@ -1,5 +1,5 @@
 // Validates the client's body, so that later steps can rely on the schema.
-import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
@@ -24,9 +24,7 @@ export function parseRequest(
   // A warm-up may have no input yet, as Codex's.
   const isEmpty = Array.isArray(body.input) && body.input.length === 0;
   const checked = body.generate === false && isEmpty ? { ...body, input: '' } : body;
-  const problem = findProblem(checked);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  refuseProblem(findProblem(checked));
   requireInput(checked);
   const request = body as ResponsesRequest & JsonObject;
   const isCompaction = asksForCompaction(request);
