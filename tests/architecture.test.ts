@@ -197,8 +197,8 @@ test('the gateway stands in layers', () => {
     'admission',
     'answering',
     'models',
-    'tasks',
     'sales',
+    'tasks',
     'content.ts',
     'run.ts',
   ];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isObject, type JsonObject } from '../src/lib/json.ts';
-import { readTaskEvents } from '../src/gateway/tasks/task-events.ts';
+import { readTaskEvents } from '../src/gateway/tasks/task-call.ts';
 import { readTranscript } from '../src/providers/transcriptions/host.ts';
 import { loadEndpointRecordings, type EndpointRecording } from './support/endpoint-recordings.ts';
 

@@ -6,7 +6,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
-import { embeddingEndpoint } from '../gateway/sales/embedding-sale.ts';
+import { embeddingEndpoint } from '../gateway/tasks/embedding-sale.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';

@@ -1,12 +1,12 @@
 // The schemas of requests, as the reference shows them.
 import { Type } from 'typebox';
-import { EmbeddingRequestSchema } from '../domain/embeddings/embedding-request.ts';
+import { EmbeddingRequestSchema } from '../domain/tasks/embedding-request.ts';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
-import { ModerationRequestSchema } from '../domain/moderations/moderation-request.ts';
-import { RerankRequestSchema } from '../domain/rerank/rerank-request.ts';
+import { ModerationRequestSchema } from '../domain/tasks/moderation-request.ts';
+import { RerankRequestSchema } from '../domain/tasks/rerank-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';
-import { SpeechRequestSchema } from '../domain/speech/speech-request.ts';
-import { TranscriptionRequestSchema } from '../domain/transcriptions/transcription-request.ts';
+import { SpeechRequestSchema } from '../domain/tasks/speech-request.ts';
+import { TranscriptionRequestSchema } from '../domain/tasks/transcription-request.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { countRequestSchema } from '../formats/messages/count-tokens.ts';
 import { CompletionRequestSchema } from '../formats/chat/completions-schema.ts';

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { readRanking } from '../../src/providers/rerank/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
@@ -217,6 +218,20 @@ test('a host that counts more than was held is paid by the operator', async () =
   const owner = await newKey();
   assert.deepEqual(answerOf(await ask(owner.key)).usage, { search_units: 1 });
   await assertBooked(owner, { charged: 3_000, lost: 6_000 });
+});
+
+test('more tokens than were held are charged up to what the texts can honestly have', async () => {
+  const upperOf = (text: string) => estimateInputTokens(text).upper;
+  const held = documents.reduce((sum, text) => sum + upperOf(query) + upperOf(text), 0);
+  const model = 'house-rank';
+  const owner = await newKey();
+  gateway.upstream.on(paths.local, answerJson(byTokens(held + 1)));
+  assert.deepEqual((await ask(owner.key, { model })).costMicros, (held + 1) * 10);
+  await assertBooked(owner, { charged: (held + 1) * 10 });
+  const other = await newKey();
+  gateway.upstream.on(paths.local, answerJson(byTokens(2 * held + 1)));
+  await ask(other.key, { model });
+  await assertBooked(other, { charged: 2 * held * 10, lost: 10 });
 });
 
 test('a free model needs no balance', async () => {

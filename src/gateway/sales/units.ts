@@ -5,13 +5,7 @@ import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import {
-  roundUpToMicro,
-  zeroMicros,
-  type Micros,
-  type Picos,
-  type PicosPerToken,
-} from '../../lib/money.ts';
+import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
@@ -26,7 +20,7 @@ type Unit = {
   readonly one: string;
   readonly many: string;
   /** The quantity that the books count; null: they have the price only. */
-  readonly counted: 'image' | 'search' | 'token' | null;
+  readonly counted: 'image' | 'search' | null;
 };
 
 export type UnitsForSale = {
@@ -85,27 +79,27 @@ type FailedDelivery = {
   readonly begun?: BegunStream;
 };
 
-type Delivered =
-  /** A text needs a `contentType`. */
-  (
-    | { readonly body: JsonObject | string; readonly contentType?: string; readonly begun?: never }
-    | { readonly body?: never; readonly contentType?: never; readonly begun: BegunStream }
-  ) & {
-    readonly kind: 'delivered';
-    readonly count: number;
-    readonly price: UnitPrice;
-    /** The provider counted nothing, so the count is ours; left out: it did. */
-    readonly isEstimate?: boolean;
-    readonly provider: string;
-    /** Number of calls to providers. */
-    readonly calls: number;
-    /** Cacheable: complete and from the primary route. */
-    readonly isWhole: boolean;
-    /** Headers that are part of the answer and stored with it. */
-    readonly headers: Headers;
-    /** null: for ever. */
-    readonly usableForMs: number | null;
-  };
+/** A text needs a `contentType`. */
+export type UnitsAnswer =
+  | { readonly body: JsonObject | string; readonly contentType?: string; readonly begun?: never }
+  | { readonly body?: never; readonly contentType?: never; readonly begun: BegunStream };
+
+type Delivered = UnitsAnswer & {
+  readonly kind: 'delivered';
+  readonly count: number;
+  readonly price: UnitPrice;
+  /** The provider counted nothing, so the count is ours; left out: it did. */
+  readonly isEstimate?: boolean;
+  readonly provider: string;
+  /** Number of calls to providers. */
+  readonly calls: number;
+  /** Cacheable: complete and from the primary route. */
+  readonly isWhole: boolean;
+  /** Headers that are part of the answer and stored with it. */
+  readonly headers: Headers;
+  /** null: for ever. */
+  readonly usableForMs: number | null;
+};
 
 /** `picos`: at the operator's cost. `calls`: of the whole request. */
 type Spoiled = Pick<Delivered, 'provider' | 'calls'> & { readonly picos: Picos };
@@ -196,6 +190,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
   if (delivery.kind === 'failed') {
     const { error, begun } = delivery;
+    const fail = begun && { fail: begun.fail };
     if (!spoiled)
       return {
         kind: 'failed',
@@ -203,7 +198,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         lossMicros: lostMicros,
         isCausedByAccount: false,
         losses: [],
-        ...(begun && { fail: begun.fail }),
+        ...fail,
       };
     return {
       kind: 'failed',
@@ -212,6 +207,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
       isCausedByAccount: true,
       losses: [{ lossMicros: lostMicros, callNumber: spoiled.calls }],
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
+      ...fail,
     };
   }
   const { calls, price, provider, begun, contentType } = delivery;
@@ -305,9 +301,8 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
   const termsOf = (side: keyof Price, of?: SoldTokens['list']) => {
     const request = price.request?.[side] ?? 0n;
     const others = { ...noPrices, ...(of && { input: of.input, output: of.output }) };
-    if (counted === null) return { ...others, request: request + price[side] * BigInt(count) };
-    return counted === 'token'
-      ? { ...others, input: Number(price[side]) as PicosPerToken, request }
+    return counted === null
+      ? { ...others, request: request + price[side] * BigInt(count) }
       : { ...others, [counted]: price[side], request };
   };
   const terms = {
@@ -315,7 +310,7 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
     upstream: termsOf('upstreamPicos', tokens?.upstream),
   };
   const quantities = {
-    usage: usageOf(counted === 'token' ? { inputTokens: count } : tokens?.count),
+    usage: { ...noUsage, ...tokens?.count },
     searches: counted === 'search' ? count : 0,
     images: counted === 'image' ? count : 0,
   };
@@ -326,10 +321,6 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
     costMicros: cost(terms.list),
     upstreamCostMicros: cost(terms.upstream),
   };
-}
-
-function usageOf(count?: Partial<SoldTokens['count']>): Usage {
-  return count ? { ...noUsage, ...count } : noUsage;
 }
 
 const picosPerMicro = 1_000_000n;

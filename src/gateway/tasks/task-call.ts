@@ -1,16 +1,19 @@
-// Sends one request of a model that does not answer conversations, such as an embedding model.
+// Sends one request of a model that does not answer conversations, such as an embedding model. What fails
+// throws UpstreamBroken.
+import { randomBytes } from 'node:crypto';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { randomBytes } from 'node:crypto';
+import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
+import { SseOverflow, SseParser } from '../../lib/sse.ts';
 import type { Upload } from '../../lib/upload.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { AnswerTo, FailedReply } from '../calling/upstream-call.ts';
+import type { FailedReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 export type TaskCall = {
@@ -47,7 +50,7 @@ export class FormBody {
   }
 }
 
-type Sending = {
+export type Sending = {
   readonly upstreams: Upstreams;
   readonly model: Model;
   readonly route: ChosenRoute;
@@ -55,35 +58,30 @@ type Sending = {
   readonly signal: AbortSignal;
 };
 
-export type TaskReply =
-  | { readonly kind: 'answer'; readonly body: JsonObject; readonly inputTokens?: number }
-  | {
-      readonly kind: 'failure';
-      readonly failure: UpstreamFailure;
-      /** The provider may bill it: it broke off, or we left, when it had the request. */
-      readonly mayBeBilled: boolean;
-    };
-
-export type FailedTask = Extract<TaskReply, { kind: 'failure' }>;
-
-export async function sendTask(sending: Sending, call: TaskCall): Promise<TaskReply> {
+/** `inputTokens`: as a header counts them. */
+export async function sendTask(
+  sending: Sending,
+  call: TaskCall,
+): Promise<{ readonly body: JsonObject; readonly inputTokens?: number }> {
   const reply = await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false });
-  if (reply.kind === 'failure') return failedTask(sending, reply);
+  if (reply.kind === 'failure') throw failedTask(sending, reply);
   const { body, ...counted } = reply;
-  return isObject(body) ? { ...counted, body } : unreadable('the answer is no object');
+  if (!isObject(body)) throw unreadable('the answer is no object');
+  return { ...counted, body };
 }
 
 /** As `sendTask`, for a stream: of audio, or of server-sent events. */
 export async function openTask(
   sending: Sending,
   call: TaskCall & { readonly answer: 'bytes' | 'events' },
-): Promise<AnswerTo<true> | FailedTask> {
+): Promise<AsyncIterable<Uint8Array>> {
   const reply = await sending.upstreams.send({
     ...writeCall(sending, call, true),
     stream: true,
     ...(call.answer === 'bytes' && { answer: 'bytes' as const }),
   });
-  return reply.kind === 'failure' ? failedTask(sending, reply) : reply;
+  if (reply.kind === 'failure') throw failedTask(sending, reply);
+  return reply.chunks;
 }
 
 function writeCall(
@@ -106,17 +104,47 @@ function writeCall(
   };
 }
 
-function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply): FailedTask {
+function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply): UpstreamBroken {
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const named = { ...reply.failure, message: withoutProvider(message, provider) };
-  return {
-    kind: 'failure',
-    failure: kind.readFailure?.(named, reply.body) ?? named,
-    mayBeBilled: reply.requestSent && reply.failure.kind !== 'status',
-  };
+  const failure = kind.readFailure?.(named, reply.body) ?? named;
+  return new UpstreamBroken(reply.requestSent ? failure : { ...failure, isBilled: false });
 }
 
-/** The answer of a provider that cannot be used, and is billed. */
-export function unreadable(problem: string): FailedTask {
-  return { kind: 'failure', failure: makeFailure('unreadable', problem), mayBeBilled: true };
+/** The provider may bill it: it broke off, or we left, when it had the request. */
+export function mayBeBilled({ kind, isBilled }: UpstreamFailure): boolean {
+  return kind !== 'status' && isBilled !== false;
+}
+
+/** An answer that cannot be used. */
+export function unreadable(problem: string): UpstreamBroken {
+  return new UpstreamBroken(makeFailure('unreadable', problem));
+}
+
+export function brokenStream(problem: string): UpstreamBroken {
+  return new UpstreamBroken(makeFailure('broken-stream', problem));
+}
+
+/** Reads server-sent events, each of them JSON. Throws UpstreamBroken, also for one that is an error. */
+export async function* readTaskEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<JsonObject> {
+  try {
+    const parser = new SseParser();
+    for await (const chunk of chunks)
+      for (const event of parser.push(chunk)) yield* readEvent(event);
+    for (const event of parser.end()) yield* readEvent(event);
+  } catch (error) {
+    throw error instanceof SseOverflow ? unreadable(error.message) : error;
+  }
+}
+
+function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> {
+  if (data === '[DONE]') return;
+  const parsed = parseJson(Buffer.from(data));
+  if (!parsed.ok || !isObject(parsed.value))
+    throw unreadable('an event of the stream cannot be read');
+  if (isObject(parsed.value.error))
+    throw brokenStream(readErrorMessage(parsed.value) ?? 'the stream failed');
+  yield parsed.value;
 }

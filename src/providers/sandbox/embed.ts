@@ -1,31 +1,21 @@
 // The sandbox as an embedding model. Texts that share words have similar vectors, so that a search in
 // a test finds what it should.
-import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { EmbeddingInput } from '../../terms/embedding.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
-import type { Vector } from '../embeddings/vectors.ts';
-import { normalise } from '../embeddings/vectors.ts';
-import { followDirectives } from './task-directives.ts';
+import type { Embedded } from '../embeddings/host.ts';
+import { normalise, type Vector } from '../embeddings/vectors.ts';
+import { followDirectives, type Playing } from './task-directives.ts';
 
-type SandboxEmbedding = {
+type SandboxEmbedding = Playing & {
   readonly inputs: readonly EmbeddingInput[];
   readonly dimensions: number;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
 };
 
-type SandboxEmbedded =
-  | { readonly kind: 'embedded'; readonly vectors: readonly Vector[]; readonly tokens: number }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
-
-/** The directives of the first input count for all. */
-export async function embedInSandbox(job: SandboxEmbedding): Promise<SandboxEmbedded> {
-  const { inputs, dimensions, signal, clock } = job;
-  const followed = await followDirectives(textOf(inputs[0]!), { signal, clock });
-  if (followed.kind === 'failure') return followed;
+/** The directives of the first input count for all. Throws UpstreamBroken. */
+export async function embedInSandbox(job: SandboxEmbedding): Promise<Embedded> {
+  const { inputs, dimensions } = job;
+  await followDirectives(textOf(inputs[0]!), job);
   return {
-    kind: 'embedded',
     vectors: inputs.map((input) => vectorOf(input, dimensions)),
     tokens: inputs.reduce<number>((sum, input) => sum + tokensOf(input), 0),
   };

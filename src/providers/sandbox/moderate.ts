@@ -1,18 +1,10 @@
 // The sandbox as a moderation model: it flags what a directive names, and nothing else.
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Moderated } from '../moderations/index.ts';
-import { followDirectives } from './task-directives.ts';
+import { followDirectives, type Playing } from './task-directives.ts';
 
-type SandboxModeration = {
+type SandboxModeration = Playing & {
   readonly judged: readonly { readonly text: string; readonly hasImage: boolean }[];
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
 };
-
-type SandboxModerated =
-  | { readonly kind: 'made'; readonly made: readonly Moderated[] }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
 
 /** OpenAI's. */
 const categories: readonly string[] = [
@@ -45,13 +37,11 @@ const directives = {
   repeatable: 'flag',
 };
 
-/** Each text may have directives of its own. */
-export async function moderateInSandbox(job: SandboxModeration): Promise<SandboxModerated> {
+/** Each text may have directives of its own. Throws UpstreamBroken. */
+export async function moderateInSandbox(job: SandboxModeration): Promise<readonly Moderated[]> {
   const made: Moderated[] = [];
   for (const { text, hasImage } of job.judged) {
-    const followed = await followDirectives<Flags>(text, job, directives);
-    if (followed.kind === 'failure') return followed;
-    const { flags } = followed.directives;
+    const { flags } = (await followDirectives<Flags>(text, job, directives)).directives;
     const types = [...(text === '' ? [] : ['text']), ...(hasImage ? ['image'] : [])];
     const each = <Value>(valueOf: (category: string) => Value) =>
       Object.fromEntries(categories.map((category) => [category, valueOf(category)]));
@@ -62,5 +52,5 @@ export async function moderateInSandbox(job: SandboxModeration): Promise<Sandbox
       category_applied_input_types: each(() => types),
     });
   }
-  return { kind: 'made', made };
+  return made;
 }

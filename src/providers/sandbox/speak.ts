@@ -1,57 +1,40 @@
 // The sandbox as a speech model: a short tone for each character, the same every time.
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SpeechFormat } from '../../terms/speech.ts';
-import type { SpeechCount } from '../speech/host.ts';
+import type { SpeechPiece } from '../speech/host.ts';
 import { wavHeader } from '../speech/wav.ts';
-import { numberReader, readDirectiveLines } from './directive-lines.ts';
-import { failureWithStatus, refusal } from './failures.ts';
+import { numberReader } from './directive-lines.ts';
+import { followDirectives, type Playing } from './task-directives.ts';
 
-type SandboxSpeech = {
-  readonly input: string;
-  readonly format: SpeechFormat;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-};
-
-type SandboxSpoken =
-  | {
-      readonly kind: 'spoken';
-      readonly pieces: Iterable<Buffer>;
-      /** It breaks off after these pieces. */
-      readonly isCut: boolean;
-      readonly count: SpeechCount;
-    }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+type SandboxSpeech = Playing & { readonly input: string; readonly format: SpeechFormat };
 
 /** WAV in place of a format that it cannot write. */
 export function sandboxFormatOf(format: SpeechFormat): SpeechFormat {
   return format === 'mp3' || format === 'pcm' ? format : 'wav';
 }
 
-export async function speakInSandbox(speech: SandboxSpeech): Promise<SandboxSpoken> {
-  const { input, format, signal, clock } = speech;
-  const read = readDirectiveLines(input, {
-    none: { delayMs: 0, status: null as number | null, cutAfter: null as number | null },
-    readers: {
-      delay_ms: numberReader('delayMs', 0, 600_000),
-      status: numberReader('status', 400, 599),
-      cut_after: numberReader('cutAfter', 0, 1_000),
-    },
+/** Throws UpstreamBroken. */
+export async function* speakInSandbox(speech: SandboxSpeech): AsyncGenerator<SpeechPiece> {
+  const { input, format } = speech;
+  const { text, directives } = await followDirectives(input, speech, {
+    none: { cutAfter: null as number | null },
+    readers: { cut_after: numberReader('cutAfter', 0, 1_000) },
   });
-  if (read.kind === 'malformed') return { kind: 'failure', failure: refusal(read.message) };
-  const { delayMs, status, cutAfter } = read.directives;
-  if (delayMs > 0) await clock.sleep(delayMs, signal);
-  if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
-  const characters = Array.from(read.text.slice(0, charactersMax));
-  return {
-    kind: 'spoken',
-    pieces: speak(characters, format, cutAfter ?? Infinity),
-    isCut: cutAfter !== null,
-    count: { inputTokens: tokensFromBytes(utf8Length(input)), outputTokens: characters.length },
-  };
+  const { cutAfter } = directives;
+  const characters = Array.from(text.slice(0, charactersMax));
+  for (const audio of speak(characters, format, cutAfter ?? Infinity)) yield { audio };
+  if (cutAfter !== null) throw new UpstreamBroken(cut);
+  const inputTokens = tokensFromBytes(utf8Length(input));
+  yield { count: { inputTokens, outputTokens: characters.length } };
 }
+
+const cut = {
+  kind: 'broken-stream',
+  status: null,
+  message: 'as was asked for',
+  retryAfterSeconds: null,
+} as const;
 
 /** Of a longer text, only so many are heard. */
 const charactersMax = 4_096;

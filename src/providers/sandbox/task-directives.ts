@@ -1,27 +1,25 @@
 // The directives of models that do not answer conversations: `delay_ms`, `status`, and those of one task.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { numberReader, readDirectiveLines, type Readers } from './directive-lines.ts';
 import { failureWithStatus, refusal } from './failures.ts';
 
+export type Playing = { readonly signal: AbortSignal; readonly clock: Clock };
 type Common = { readonly delayMs: number; readonly status: number | null };
-type Playing = { readonly signal: AbortSignal; readonly clock: Clock };
 type OwnDirectives<Own> = {
   readonly none: Own;
   readonly readers: Readers<Common & Own>;
   readonly repeatable?: string;
 };
 
-type Followed<Own> =
-  | { readonly kind: 'go'; readonly text: string; readonly directives: Own }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
-
-/** Waits and fails as the text says. `text`: without its directives. */
+/**
+ * Waits and fails as the text says. Returns the text without its directives. Throws UpstreamBroken.
+ */
 export async function followDirectives<Own extends object = object>(
   text: string,
   { signal, clock }: Playing,
   own: OwnDirectives<Own> = { none: {} as Own, readers: {} },
-): Promise<Followed<Own>> {
+): Promise<{ readonly text: string; readonly directives: Own }> {
   const read = readDirectiveLines<Common & Own>(text, {
     none: { delayMs: 0, status: null, ...own.none },
     readers: {
@@ -31,10 +29,9 @@ export async function followDirectives<Own extends object = object>(
     },
     ...(own.repeatable !== undefined && { repeatable: own.repeatable }),
   });
-  if (read.kind === 'malformed') return { kind: 'failure', failure: refusal(read.message) };
+  if (read.kind === 'malformed') throw new UpstreamBroken(refusal(read.message));
   const { directives } = read;
   if (directives.delayMs > 0) await clock.sleep(directives.delayMs, signal);
-  return directives.status === null
-    ? { kind: 'go', text: read.text, directives }
-    : { kind: 'failure', failure: failureWithStatus(directives.status) };
+  if (directives.status !== null) throw new UpstreamBroken(failureWithStatus(directives.status));
+  return { text: read.text, directives };
 }

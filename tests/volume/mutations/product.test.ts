@@ -57,22 +57,22 @@ testMutations([], {
     without: 'if (lossMicros >= 0) return;',
     watchers: integration('routing', 'unseen output of a failed attempt'),
   },
-  'what a host bills for embeddings that nobody gets is not booked as a loss': {
-    file: 'gateway/sales/embedding-sale.ts',
-    guard: 'BigInt(at.lostTokens)',
-    without: '0n',
-    watchers: integration('embedding-bill', 'are together what the hosts bill'),
+  'what a host bills for a task that nobody gets is not booked as a loss': {
+    file: 'gateway/tasks/task-sale.ts',
+    guard: 'else lostPicos += picos;',
+    without: 'else lostPicos += 0n;',
+    watchers: integration('task-bills', 'are together what the hosts bill'),
   },
-  'embeddings cost what the host counts, whatever was held': {
-    file: 'gateway/sales/embedding-sale.ts',
-    guard: 'const count = Math.min(tokens, tokensMax);',
-    without: 'const count = tokensMax > 0 ? tokens : 0;',
+  'a task costs what the host counts, whatever is honest': {
+    file: 'gateway/tasks/task-sale.ts',
+    guard: 'const count = atMost(made.count, size.most);',
+    without: 'const count = atMost(made.count, made.count);',
     watchers: integration('embeddings', 'counts more than the text can have'),
   },
   'vectors of split calls are in the order in which the calls ended': {
     file: 'gateway/tasks/embed-at.ts',
-    guard: 'made[index] = result;',
-    without: 'made.unshift(result);',
+    guard: 'made[index] = await embedPart(route, calling, part);',
+    without: 'made.unshift(await embedPart(route, calling, part));',
     watchers: integration('embeddings', 'are split into calls, answered in order'),
   },
   'a host may answer for some of the texts': {
@@ -81,22 +81,10 @@ testMutations([], {
     without: '!vectors',
     watchers: integration('embeddings', 'answers for some of the texts only'),
   },
-  'what a host bills for a ranking that nobody gets is not booked as a loss': {
-    file: 'gateway/sales/one-call.ts',
-    guard: 'if (failed.mayBeBilled)',
-    without: 'if (calls < 0)',
-    watchers: integration('rerank-bill', 'are together what the hosts bill'),
-  },
-  'a ranking costs what the host counts, whatever was held': {
-    file: 'gateway/sales/one-call.ts',
-    guard: 'Math.min(counted, task.countMax)',
-    without: 'counted',
-    watchers: integration('rerank', 'a host that counts more than was held'),
-  },
   'a ranking may leave out documents': {
-    file: 'gateway/sales/rerank-sale.ts',
-    guard: 'ranking && ranking.results.length >= topCount',
-    without: 'ranking',
+    file: 'gateway/tasks/rerank-sale.ts',
+    guard: '!ranking || ranking.results.length < topCount',
+    without: '!ranking',
     watchers: integration('rerank', 'a score too few'),
   },
   'a cached completion with its prompt serves one without': {

@@ -1,14 +1,11 @@
 // Parses a request to rank documents, in Cohere's form, which is Jina's too.
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
+import { isObject } from '../../lib/json.ts';
+import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 
 /** Scores of several calls do not compare, so a request is one call, and this is what hosts take. */
 const documentsMax = 1_000;
-
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
 
 export const RerankRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
@@ -19,13 +16,9 @@ export const RerankRequestSchema = Type.Object({
   max_tokens_per_doc: orNull(Type.Integer({ minimum: 1 })),
 });
 
-const { documents: _, ...otherFields } = RerankRequestSchema.properties;
-const findProblem = compileSchema(Type.Object(otherFields));
-const knownFields = new Set(Object.keys(RerankRequestSchema.properties));
+const readFields = fieldReader(RerankRequestSchema, 'documents');
 
-export type RerankRequest = {
-  readonly body: JsonObject;
-  readonly model: string;
+export type RerankRequest = TaskRequest & {
   readonly query: string;
   /** From 1 to `documentsMax`, none of them empty. */
   readonly documents: readonly string[];
@@ -34,16 +27,11 @@ export type RerankRequest = {
   readonly returnsDocuments: boolean;
   /** Longer documents are cut; null: where the model cuts them. */
   readonly tokensPerDocument: number | null;
-  /** Fields that are left out. */
-  readonly ignored: readonly string[];
 };
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function parseRerankRequest(body: unknown): RerankRequest {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  const fields = body as Static<typeof RerankRequestSchema>;
+  const { fields, ignored } = readFields(body);
   const documents = readDocuments(fields.documents);
   return {
     body: fields,
@@ -53,9 +41,7 @@ export function parseRerankRequest(body: unknown): RerankRequest {
     topCount: Math.min(fields.top_n ?? documents.length, documents.length),
     returnsDocuments: fields.return_documents ?? false,
     tokensPerDocument: fields.max_tokens_per_doc ?? null,
-    ignored: Object.entries(fields).flatMap(([name, value]) =>
-      knownFields.has(name) || value === null ? [] : [name],
-    ),
+    ignored,
   };
 }
 

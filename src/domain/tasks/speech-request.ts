@@ -1,14 +1,8 @@
 // Parses a request for speech, in OpenAI's form.
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
 import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
-
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
-  schema: Schema,
-  description: string,
-) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
+import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 
 export const SpeechRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
@@ -23,12 +17,9 @@ export const SpeechRequestSchema = Type.Object({
   stream_format: orNull(Type.Enum(['audio', 'sse']), '`audio`, the default: bytes. `sse`: events.'),
 });
 
-const findProblem = compileSchema(SpeechRequestSchema);
-const knownFields = new Set(Object.keys(SpeechRequestSchema.properties));
+const readFields = fieldReader(SpeechRequestSchema);
 
-export type SpeechRequest = {
-  readonly body: JsonObject;
-  readonly model: string;
+export type SpeechRequest = TaskRequest & {
   readonly input: string;
   /** Unicode code points of the input, which vendors bill. */
   readonly characters: number;
@@ -39,16 +30,11 @@ export type SpeechRequest = {
   readonly speed: number | null;
   /** The audio comes as server-sent events. */
   readonly isEvents: boolean;
-  /** Fields that are left out. */
-  readonly ignored: readonly string[];
 };
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function parseSpeechRequest(body: unknown): SpeechRequest {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  const fields = body as Static<typeof SpeechRequestSchema>;
+  const { fields, ignored } = readFields(body);
   const input = fields.input.toWellFormed();
   if (input.trim() === '') throw invalidRequest('input', 'input must have words to speak');
   return {
@@ -61,7 +47,7 @@ export function parseSpeechRequest(body: unknown): SpeechRequest {
     format: fields.response_format ?? null,
     speed: fields.speed ?? null,
     isEvents: fields.stream_format === 'sse',
-    ignored: Object.keys(fields).filter((name) => !knownFields.has(name)),
+    ignored,
   };
 }
 

@@ -1,9 +1,9 @@
 // Parses a request for a moderation, in OpenAI's form.
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { addressText } from '../../lib/address-text.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
+import { isObject } from '../../lib/json.ts';
+import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 
 /** As OpenAI's, which is free too. */
 const defaultModel = 'omni-moderation-latest';
@@ -17,38 +17,31 @@ const Part = Type.Union([
 ]);
 
 export const ModerationRequestSchema = Type.Object({
-  model: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()])),
+  model: orNull(Type.String({ minLength: 1 })),
   input: Type.Union([Type.String(), Type.Array(Type.String()), Type.Array(Part)]),
 });
 
-const findProblem = compileSchema(Type.Object({ model: ModerationRequestSchema.properties.model }));
+const readFields = fieldReader(ModerationRequestSchema, 'input');
 
 /** What is judged as one: a text, or the parts of one message. */
 type Judged = { readonly text: string; readonly hasImage: boolean };
 
-export type ModerationRequest = {
-  readonly body: JsonObject;
-  readonly model: string;
+export type ModerationRequest = TaskRequest & {
   /** As the client wrote it, which is what hosts take. */
   readonly input: unknown;
   /** One for each result of the answer. */
   readonly judged: readonly Judged[];
-  /** Fields that are left out. */
-  readonly ignored: readonly string[];
 };
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function parseModerationRequest(body: unknown): ModerationRequest {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  const fields = body as Static<typeof ModerationRequestSchema>;
+  const { fields, ignored } = readFields(body);
   return {
     body: fields,
     model: fields.model ?? defaultModel,
     input: fields.input,
     judged: readInput(fields.input),
-    ignored: Object.keys(fields).filter((name) => name !== 'model' && name !== 'input'),
+    ignored,
   };
 }
 

@@ -13,7 +13,7 @@ import { requestHeaders } from '../headers.ts';
 import { retentionHeaders } from '../replaying/answer-storage.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted } from '../stages.ts';
-import type { BegunStream } from './units.ts';
+import type { BegunStream } from '../sales/units.ts';
 
 type Streaming = {
   readonly accepted: Accepted;

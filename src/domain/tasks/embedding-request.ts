@@ -1,9 +1,8 @@
 // Parses a request for embeddings, in OpenAI's form. `input_type` is Cohere's and Voyage's.
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { EmbeddingEncoding, EmbeddingInput, EmbeddingPurpose } from '../../terms/embedding.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
+import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 
 /** As at OpenAI. */
 const inputsMax = 2_048;
@@ -18,8 +17,6 @@ const purposes: Readonly<Record<string, EmbeddingPurpose>> = {
   clustering: 'clustering',
 };
 
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
 const token = Type.Integer({ minimum: 0, maximum: 10_000_000 });
 
 export const EmbeddingRequestSchema = Type.Object({
@@ -36,29 +33,20 @@ export const EmbeddingRequestSchema = Type.Object({
   user: orNull(Type.String()),
 });
 
-const { input: _, ...otherFields } = EmbeddingRequestSchema.properties;
-const findProblem = compileSchema(Type.Object(otherFields));
-const knownFields = new Set(Object.keys(EmbeddingRequestSchema.properties));
+const readFields = fieldReader(EmbeddingRequestSchema, 'input');
 
-export type EmbeddingRequest = {
-  readonly body: JsonObject;
-  readonly model: string;
+export type EmbeddingRequest = TaskRequest & {
   /** From 1 to `inputsMax`, none of them empty. */
   readonly inputs: readonly EmbeddingInput[];
   readonly dimensions: number | null;
   readonly encoding: EmbeddingEncoding;
   readonly purpose: EmbeddingPurpose | null;
   readonly user: string | null;
-  /** Fields that are left out. */
-  readonly ignored: readonly string[];
 };
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function parseEmbeddingRequest(body: unknown): EmbeddingRequest {
-  const problem = findProblem(body);
-  if (problem)
-    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  const fields = body as Static<typeof EmbeddingRequestSchema>;
+  const { fields, ignored } = readFields(body);
   return {
     body: fields,
     model: fields.model,
@@ -67,7 +55,7 @@ export function parseEmbeddingRequest(body: unknown): EmbeddingRequest {
     encoding: fields.encoding_format ?? 'float',
     purpose: purposes[fields.input_type ?? ''] ?? null,
     user: fields.user ?? null,
-    ignored: Object.keys(fields).filter((name) => !knownFields.has(name)),
+    ignored,
   };
 }
 

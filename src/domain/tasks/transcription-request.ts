@@ -1,8 +1,8 @@
 // Parses the form of a request for a transcription or a translation, in OpenAI's form.
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
+import type { Upload } from '../../lib/upload.ts';
+import { fieldReader, type TaskRequest } from './task-request.ts';
 
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'] as const;
 type TranscriptFormat = (typeof transcriptFormats)[number];
@@ -35,42 +35,40 @@ export const TranscriptionRequestSchema = Type.Object({
   known_speaker_references: texts('Their voices, as data URLs.'),
 });
 
-const findProblem = compileSchema(TranscriptionRequestSchema);
+const readFields = fieldReader(TranscriptionRequestSchema, 'file');
 const ownFields = new Set(['model', 'file', 'response_format', 'stream']);
 
-export type TranscriptionRequest = {
-  readonly body: JsonObject;
-  readonly model: string;
+export type TranscriptionRequest = TaskRequest & {
+  readonly upload: Upload;
   readonly format: TranscriptFormat;
   /** The text comes as server-sent events. */
   readonly isEvents: boolean;
   /** The other known fields, which hosts may take. */
   readonly fields: Readonly<Record<string, string | readonly string[]>>;
-  /** Fields that are left out. */
-  readonly ignored: readonly string[];
 };
 
 /** Throws ApiError `invalid_request` that names the field. */
-export function parseTranscriptionRequest(body: unknown): TranscriptionRequest {
-  const problem = findProblem(body);
-  if (problem?.path === '' || problem?.path === 'file')
-    throw invalidRequest('file', 'file must be the audio, as a file of the form');
-  if (problem) throw invalidRequest(problem.path, `${problem.path} ${problem.message}`);
-  const whole = body as Static<typeof TranscriptionRequestSchema>;
-  if (whole.file.bytes === 0) throw invalidRequest('file', 'file is empty');
-  const others = Object.entries(whole).filter(([name]) => !ownFields.has(name));
-  const isKnown = ([name]: [string, unknown]) =>
-    Object.hasOwn(TranscriptionRequestSchema.properties, name);
+export function parseTranscriptionRequest(
+  body: unknown,
+  upload: Upload | null,
+): TranscriptionRequest {
+  const { fields: whole, ignored } = readFields(body);
+  if (!upload) throw invalidRequest('file', 'file must be the audio, as a file of the form');
+  if (upload.bytes === 0) throw invalidRequest('file', 'file is empty');
   const { response_format: format = 'json', stream } = whole;
   const isEvents = stream === 'true';
   if (isEvents && !['json', 'text', 'diarized_json'].includes(format))
     throw invalidRequest('response_format', `response_format ${format} cannot be streamed`);
+  const others = Object.entries(whole).filter(
+    ([name]) => !ownFields.has(name) && !ignored.includes(name),
+  );
   return {
     body: whole,
     model: whole.model,
+    upload,
     format,
     isEvents,
-    fields: Object.fromEntries(others.filter(isKnown)) as TranscriptionRequest['fields'],
-    ignored: others.filter((field) => !isKnown(field)).map(([name]) => name),
+    fields: Object.fromEntries(others) as TranscriptionRequest['fields'],
+    ignored,
   };
 }

@@ -1,0 +1,39 @@
+// What the requests of tasks have in common. A task is what a model does that does not answer
+// conversations, such as embeddings.
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { refuseProblem } from '../../canonical/errors.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { compileSchema } from '../../lib/schema.ts';
+
+export type TaskRequest = {
+  /** As it came. */
+  readonly body: JsonObject;
+  readonly model: string;
+  /** Fields that are left out. */
+  readonly ignored: readonly string[];
+  /** The answer comes as server-sent events; left out: it does not. */
+  readonly isEvents?: boolean;
+};
+
+/** A field may be null, which SDKs send for one that is not set. */
+export const orNull = <Schema extends TSchema>(schema: Schema, description?: string) =>
+  Type.Optional(
+    Type.Union([schema, Type.Null()], description === undefined ? {} : { description }),
+  );
+
+/**
+ * Returns a function that reads the fields of a body. It throws ApiError `invalid_request`, which names
+ * the field. `unchecked`: a field that is checked by hand, in better words.
+ */
+export function fieldReader<Schema extends TObject>(schema: Schema, unchecked?: string) {
+  const checked = Object.entries(schema.properties).filter(([name]) => name !== unchecked);
+  const findProblem = compileSchema(Type.Object(Object.fromEntries(checked)));
+  return (body: unknown) => {
+    refuseProblem(findProblem(body));
+    const fields = body as Static<Schema> & JsonObject;
+    const ignored = Object.entries(fields).flatMap(([name, value]) =>
+      Object.hasOwn(schema.properties, name) || value === null ? [] : [name],
+    );
+    return { fields, ignored };
+  };
+}

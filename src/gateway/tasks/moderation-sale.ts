@@ -1,0 +1,46 @@
+// A request for a moderation, by the input token. Most models of that type are free, and still limited,
+// recorded and tried at their routes.
+import { parseModerationRequest } from '../../domain/tasks/moderation-request.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
+import { moderates, readModerations } from '../../providers/moderations/index.ts';
+import { moderateInSandbox } from '../../providers/registry.ts';
+import { sendTask, unreadable } from './task-call.ts';
+import { inputToken } from './task-price.ts';
+import { taskEndpoint } from './task-sale.ts';
+
+export const moderationEndpoint = taskEndpoint({
+  type: 'moderation',
+  endpoint: 'moderations',
+  read: parseModerationRequest,
+  hostOf: ({ kind }) => moderates(kind.kind) || null,
+  measure({ judged }) {
+    const texts = judged.map(({ text }) => text);
+    const { upper, likely, most } = estimateInputTokens(texts);
+    return {
+      prompt: () => texts.join('\n'),
+      tokens: likely,
+      sizeAs: () => ({
+        unit: inputToken,
+        count: upper,
+        each: { inputTokens: 1 },
+        likely: { inputTokens: Math.min(likely, upper) },
+        most: { inputTokens: most },
+      }),
+    };
+  },
+  async call({ chosen }, { gateway: { clock }, request: { input, judged }, size, sending }) {
+    const { signal } = sending;
+    const counted = { count: size.likely, isEstimate: !chosen.isSandbox };
+    if (chosen.isSandbox)
+      return { made: await moderateInSandbox({ judged, signal, clock }), ...counted };
+    const call = { path: '/moderations', body: { model: chosen.upstreamModel, input } };
+    const made = readModerations((await sendTask(sending, call)).body);
+    if (made?.length === judged.length) return { made, ...counted };
+    throw unreadable('the answer does not have a result for each input');
+  },
+  ignoredAt: () => [],
+  answer: (results, { model }) => ({
+    body: { id: newIdWithPrefix('modr'), model: model.id, results },
+  }),
+});

@@ -1,0 +1,79 @@
+// Prices of tasks: a task is billed by a unit, such as a character, or by tokens.
+import type { AppliedPrice } from '../../domain/catalog/price.ts';
+import type { Picos } from '../../lib/money.ts';
+import type { UnitPrice } from '../sales/units.ts';
+
+/** What is left out is 0. */
+export type Count = {
+  readonly units?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+};
+
+/** What a request is billed by, before its call. */
+export type Size = {
+  readonly unit: { readonly one: string; readonly many: string };
+  /** What is held: this many units, each of at most `each`, and `beside` once. */
+  readonly count: number;
+  readonly each: Count;
+  readonly beside?: Count;
+  /** Our own count. It is charged when the host counts nothing, and lost when a call breaks off. */
+  readonly likely: Count;
+  /** What is charged at most. A host that counts more lies. */
+  readonly most: Count;
+};
+
+export const inputToken = { one: 'input token', many: 'input tokens' } as const;
+
+/** A model without a price for a unit is billed by tokens. */
+export function isByUnit({ list }: AppliedPrice): boolean {
+  return list.unit !== undefined;
+}
+
+export function costOfCount(
+  { base, unit = 0n }: AppliedPrice['list'],
+  { units = 0, inputTokens = 0, outputTokens = 0 }: Count,
+): Picos {
+  return (
+    BigInt(units) * unit +
+    BigInt(inputTokens) * BigInt(base.input) +
+    BigInt(outputTokens) * BigInt(base.output)
+  );
+}
+
+/** The highest price of a unit. */
+export function highestPrice(price: AppliedPrice, { each, beside = {} }: Size): UnitPrice {
+  return { ...costs(price, each), request: costs(price, beside), version: price.list.version };
+}
+
+/** The price of what was counted. It is charged once. */
+export function chargedPrice(price: AppliedPrice, count: Count): UnitPrice {
+  const { list, upstream } = price;
+  const { units, inputTokens = 0, outputTokens = 0 } = count;
+  const tokens = { count: { inputTokens, outputTokens }, list: list.base, upstream: upstream.base };
+  return {
+    listPicos: 0n,
+    upstreamPicos: 0n,
+    ...(units === undefined ? { tokens } : { request: costs(price, { units }) }),
+    version: list.version,
+  };
+}
+
+function costs({ list, upstream }: AppliedPrice, count: Count) {
+  return { listPicos: costOfCount(list, count), upstreamPicos: costOfCount(upstream, count) };
+}
+
+export function atMost(count: Count, most: Count): Count {
+  const lesser = (name: keyof Count) => Math.min(count[name] ?? 0, most[name] ?? 0);
+  const tokens = { inputTokens: lesser('inputTokens'), outputTokens: lesser('outputTokens') };
+  return count.units === undefined ? tokens : { units: lesser('units') };
+}
+
+/** As OpenAI writes it. */
+export function usageOfTokens({ inputTokens = 0, outputTokens = 0 }: Count) {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
+}

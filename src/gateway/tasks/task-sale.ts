@@ -1,0 +1,282 @@
+// Sells tasks: what a model does that does not answer conversations. A `Task` has what is specific to
+// one, such as speech. The routes of its model are called in order until one answers.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import { atCost, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import type { TaskRequest } from '../../domain/tasks/task-request.ts';
+import type { Upload } from '../../lib/upload.ts';
+import type { ModelType } from '../../terms/model-type.ts';
+import { findModel } from '../admission/permitted-model.ts';
+import { callInOrder, type Callable } from '../calling/call-route.ts';
+import { toModelError } from '../calling/failure-message.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
+import type { Running } from '../charging/offer.ts';
+import type { Headers } from '../client.ts';
+import type { Gateway } from '../gateway.ts';
+import { writeNames } from '../headers.ts';
+import type { Caller } from '../request.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
+import { orderRoutes } from '../routing/order.ts';
+import { priceFactorFor } from '../routing/price-factor.ts';
+import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
+import type { Accepted, Endpoint } from '../stages.ts';
+import { mayBeBilled, type Sending } from './task-call.ts';
+import {
+  atMost,
+  chargedPrice,
+  costOfCount,
+  highestPrice,
+  isByUnit,
+  type Count,
+  type Size,
+} from './task-price.ts';
+import { UnitStream, writeFailure } from './unit-stream.ts';
+import { saleOfUnits, type Delivery, type SaleSignals, type UnitsAnswer } from '../sales/units.ts';
+
+export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
+
+export type Task<Request extends TaskRequest, Host, Made> = {
+  readonly type: ModelType;
+  /** Its name in usage records. */
+  readonly endpoint: string;
+  /** Throws ApiError 400. */
+  readonly read: (body: unknown, upload: Upload | null) => Request;
+  /** Returns null for a host that does not do it. */
+  readonly hostOf: (chosen: ChosenRoute) => Host | null;
+  /** Left out: every host serves every request. */
+  readonly serves?: (host: Host, request: Request) => boolean;
+  /** For a request that none of the hosts serves. */
+  readonly refuse?: (request: Request, model: Model, hosts: readonly Host[]) => ApiError;
+  /** Throws ApiError 400 for what the model does not take. */
+  readonly measure: (
+    request: Request,
+    model: Model,
+    routes: readonly TaskRoute<Host>[],
+  ) => Measured;
+  /** True when its answer is passed on as it comes; left out: never. */
+  readonly isStream?: (request: Request) => boolean;
+  readonly isCachedUnasked?: (gateway: Gateway) => boolean;
+  /** Throws UpstreamBroken. */
+  readonly call: (route: TaskRoute<Host>, calling: Calling<Request>) => Promise<Called<Made>>;
+  /** Returns the fields of the request that a host has no word for. */
+  readonly ignoredAt: (host: Host, request: Request) => readonly string[];
+  /** Of a stream that has begun: sets its last frame. */
+  readonly answer: (made: Made, sold: SoldTask<Request>) => UnitsAnswer;
+};
+
+type Measured = {
+  /** For traces. */
+  readonly prompt: () => string;
+  /** Tokens that it will probably use of its key's limit a minute. */
+  readonly tokens: number;
+  readonly sizeAs: (isByUnit: boolean) => Size;
+};
+
+export type Calling<Request> = {
+  readonly gateway: Gateway;
+  readonly caller: Caller;
+  readonly model: Model;
+  readonly request: Request;
+  readonly size: Size;
+  readonly isByUnit: boolean;
+  /** What `sendTask` needs. */
+  readonly sending: Sending;
+  readonly stream: UnitStream;
+  /** Passes pieces of the answer on. Resolves when there is room for more. */
+  readonly passOn: (pieces: Iterable<Buffer>, contentType: string) => Promise<void>;
+};
+
+export type Called<Made> = {
+  /** Left out: 1. */
+  readonly calls?: number;
+} & (
+  | {
+      readonly made: Made;
+      readonly count: Count;
+      /** The host counts nothing, so the count is ours. */
+      readonly isEstimate: boolean;
+      readonly failure?: never;
+    }
+  /** `lost`: what the provider bills and nobody gets. */
+  | { readonly failure: UpstreamFailure; readonly lost: Count }
+);
+
+type SoldTask<Request> = {
+  readonly model: Model;
+  readonly request: Request;
+  /** As charged. */
+  readonly count: Count;
+  readonly isByUnit: boolean;
+  readonly size: Size;
+  readonly stream: UnitStream;
+};
+
+/** Throws ApiError 400 or 404. */
+export function taskEndpoint<Request extends TaskRequest, Host, Made>(
+  task: Task<Request, Host, Made>,
+): Endpoint {
+  return (gateway, { body, caller, upload = null }) => {
+    const { key, record } = caller;
+    const request = task.read(body, upload);
+    record.note({ askedModel: request.model });
+    const model = findModel(gateway, key, request.model, task.type);
+    const routes = routesOf(task, { gateway, caller, model, request });
+    const { prompt, tokens, sizeAs } = task.measure(request, model, routes);
+    const [{ route: first, chosen }] = routes;
+    const facts = {
+      modelId: model.id,
+      provider: first.provider,
+      route: `${first.provider} ${first.upstreamModel}`,
+      headers: retirementHeaders(model.retirement),
+      body: request.body,
+      prompt,
+      tokens,
+      isCachedUnasked: task.isCachedUnasked?.(gateway) ?? false,
+      ...(request.isEvents && {
+        writeFailure: (error: ApiError) => writeFailure({ gateway, caller }, error),
+      }),
+    };
+    return saleOfUnits(facts, (accepted) => {
+      const nowMs = gateway.clock.nowMs();
+      const price = priceFor(model, { ...priceFactorFor(gateway, key, model.id), nowMs });
+      if (!price) throw modelNotFound(model.id);
+      const size = sizeAs(isByUnit(price));
+      const units = {
+        endpoint: task.endpoint,
+        modelName: model.displayName,
+        unit: { ...size.unit, counted: null },
+        count: size.count,
+        most: highestPrice(price, size),
+        likelyPicos: costOfCount(atCost(price, chosen.costPpm).upstream, size.likely),
+        countField: null,
+      };
+      const asked = { accepted, task, model, request, routes, price, size };
+      return { units, deliver: (signals, held) => deliver(asked, { signals, held }) };
+    });
+  };
+}
+
+type Routes<Host> = readonly [TaskRoute<Host>, ...TaskRoute<Host>[]];
+type Wanted<Request> = Pick<Calling<Request>, 'gateway' | 'caller' | 'model' | 'request'>;
+
+/** In order. Throws ApiError `model_not_found`, or that of `refuse`. */
+function routesOf<Request extends TaskRequest, Host, Made>(
+  { hostOf, serves = () => true, refuse }: Task<Request, Host, Made>,
+  { gateway: { hosts }, caller, model, request }: Wanted<Request>,
+): Routes<Host> {
+  const found = findRoutes(hosts, { model, mode: caller.key.mode, clientFormat: 'chat' });
+  const all = orderRoutes(found, () => 1 - hosts.routing.random()).flatMap((chosen) => {
+    const host = hostOf(chosen);
+    const baseUrl = chosen.isSandbox ? null : chosen.provider.baseUrl;
+    return host ? [{ chosen, host, route: chosen.name, baseUrl }] : [];
+  });
+  const [first, ...others] = all.filter(({ host }) => serves(host, request));
+  if (first) return [first, ...others];
+  const taking = all.map(({ host }) => host);
+  throw (taking.length > 0 && refuse?.(request, model, taking)) || modelNotFound(model.id);
+}
+
+type Asked<Request extends TaskRequest, Host, Made> = {
+  readonly accepted: Accepted;
+  readonly task: Task<Request, Host, Made>;
+  readonly model: Model;
+  readonly request: Request;
+  readonly routes: Routes<Host>;
+  readonly price: AppliedPrice;
+  readonly size: Size;
+};
+
+async function deliver<Request extends TaskRequest, Host, Made>(
+  asked: Asked<Request, Host, Made>,
+  { signals, held }: { readonly signals: SaleSignals; readonly held: Running },
+): Promise<Delivery> {
+  const { accepted, task, model, request, routes, price, size } = asked;
+  const { gateway, caller } = accepted;
+  const { hosts, clock, headers } = gateway;
+  const { record } = caller;
+  const { health } = hosts.routing;
+  const isStream = task.isStream?.(request) ?? false;
+  const stream = new UnitStream({ accepted, held, isEvents: request.isEvents ?? false });
+  const shared = { gateway, caller, model, request, size, isByUnit: isByUnit(price), stream };
+  let calls = 0;
+  let lostPicos = 0n;
+  let spoiledPicos = 0n;
+  const order = { routes, health, isSearch: false, isStream, record, clock, signals };
+  const made = await callInOrder(order, async (route, { trace }, { noteFirstByte }) => {
+    const { chosen } = route;
+    const number = calls + 1;
+    const calling = {
+      ...shared,
+      sending: { upstreams: hosts.upstreams, model, route: chosen, trace, signal: signals.running },
+      passOn(pieces: Iterable<Buffer>, contentType: string) {
+        noteFirstByte();
+        return stream.write(pieces, {
+          'content-type': contentType,
+          ...ignoredHeader(asked, route),
+          [headers.route]: route.route.provider,
+          [headers.attempts]: String(number),
+        });
+      },
+    };
+    const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
+    calls += at.calls ?? 1;
+    if (!at.failure) return { kind: 'made', route, ...at } as const;
+    const picos = costOfCount(atCost(price, chosen.costPpm).upstream, at.lost);
+    // Who puts a text that is refused behind good ones would have those for nothing.
+    if (isOfRequest(at.failure)) spoiledPicos += picos;
+    else lostPicos += picos;
+    // A part was passed on, so no other route can serve.
+    const kind = stream.firstByteMs === null ? 'failure' : 'broken';
+    return { kind, route, failure: at.failure } as const;
+  });
+  const { route } = made;
+  const { provider } = route.route;
+  if (made.kind !== 'made')
+    return {
+      kind: 'failed',
+      error: toModelError(made.failure, model, clock.nowMs()),
+      lostPicos,
+      spoiled: { provider, calls, picos: spoiledPicos },
+      ...(made.kind === 'broken' && { begun: stream }),
+    };
+  const routePrice = atCost(price, route.chosen.costPpm);
+  const count = atMost(made.count, size.most);
+  return {
+    kind: 'delivered',
+    count: 0,
+    price: chargedPrice(routePrice, count),
+    isEstimate: made.isEstimate,
+    provider,
+    calls,
+    isWhole: route === routes[0] && !stream.isCut,
+    ...task.answer(made.made, { ...shared, count }),
+    headers: ignoredHeader(asked, route),
+    usableForMs: null,
+    lostPicos:
+      lostPicos +
+      costOfCount(routePrice.upstream, made.count) -
+      costOfCount(routePrice.upstream, count),
+  };
+}
+
+function failedCall(error: unknown, { likely }: Size) {
+  if (!(error instanceof UpstreamBroken)) throw error;
+  const { failure } = error;
+  return { failure, lost: mayBeBilled(failure) ? likely : {}, calls: 1 };
+}
+
+/** The account could cause it: a text is refused, or the answer is one that only the request explains. */
+function isOfRequest(failure: UpstreamFailure): boolean {
+  const isRefused = failure.kind === 'status' && nextStepAfter(failure) === 'never';
+  return isRefused || failure.isCausedByAccount === true;
+}
+
+function ignoredHeader<Request extends TaskRequest, Host, Made>(
+  { accepted: { gateway }, task, request }: Asked<Request, Host, Made>,
+  { host }: TaskRoute<Host>,
+): Headers {
+  const names = [...request.ignored, ...task.ignoredAt(host, request)];
+  return names.length > 0 ? { [gateway.headers.ignored]: writeNames(names) } : {};
+}

@@ -1,0 +1,160 @@
+// A request for a transcription or a translation: seconds of audio at the model's price, or the
+// provider's tokens. The hold follows our own reading of the file, the charge the provider's count.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { writeSrt, writeVtt } from '../../domain/tasks/subtitles.ts';
+import {
+  parseTranscriptionRequest,
+  type TranscriptionRequest,
+} from '../../domain/tasks/transcription-request.ts';
+import { mostSeconds } from '../../lib/audio-seconds.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { formatSse } from '../../lib/sse.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
+import type { TranscriptionHost, TranscriptionUsage } from '../../providers/transcriptions/host.ts';
+import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
+import type { TranscriptionTask } from '../../terms/transcription.ts';
+import type { Endpoint } from '../stages.ts';
+import { transcribeAt, type Transcribed } from './transcribe-at.ts';
+import { usageOfTokens, type Count, type Size } from './task-price.ts';
+import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
+
+export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
+  return taskEndpoint<TranscriptionRequest, TranscriptionHost, Transcribed>({
+    type: 'transcription',
+    endpoint: 'transcriptions',
+    read: parseTranscriptionRequest,
+    hostOf: ({ kind, provider }) =>
+      transcriptionHostOf({ kind: kind.kind, wishes: provider.wishes.transcription }),
+    serves: ({ takes }) => takes(task),
+    refuse: (_, { id }) =>
+      invalidRequest('model', `no provider of ${id} translates; POST /v1/audio/transcriptions`),
+    measure(request, _, routes) {
+      const seconds = secondsOf(request);
+      return {
+        prompt: () => `(audio of ${seconds} seconds)`,
+        tokens: tokensPerSecond.likely * seconds,
+        sizeAs: (isByUnit) => sizeOf(request, routes, isByUnit),
+      };
+    },
+    isStream: ({ isEvents }) => isEvents,
+    async call(route, calling) {
+      const seconds = secondsOf(calling.request);
+      const made = await transcribeAt(route, calling, { task, seconds });
+      return { made, ...counted(route, calling, made.transcript.usage) };
+    },
+    ignoredAt: ({ ignores }, { fields }) => Object.keys(fields).filter(ignores),
+    answer({ body, transcript }, { request, count, isByUnit, stream }) {
+      const usage = {
+        ...(isByUnit
+          ? { type: 'duration', seconds: count.units }
+          : { type: 'tokens', ...usageOfTokens(count) }),
+        ...detailsOf(body),
+      };
+      if (!request.isEvents) return written(request, task, { body, transcript, usage });
+      const { text } = transcript;
+      const done = { ...logprobsOf(body), type: 'transcript.text.done', text };
+      stream.lastFrame = (cost) =>
+        formatSse(null, JSON.stringify({ ...done, usage: { ...usage, cost } })) +
+        formatSse(null, '[DONE]');
+      return { begun: stream };
+    },
+  });
+}
+
+/** Recordings have 10 input tokens a second. Speech is at most 16 tokens a second; speakers cost more. */
+const tokensPerSecond = { likely: 14, input: 12, output: 16, outputWithSpeakers: 64 };
+/** For audio so short that an answer's frame counts. */
+const leastTokens = 100;
+
+/** Our own reading, rounded up. */
+function secondsOf({ upload }: TranscriptionRequest): number {
+  return Math.ceil(upload.seconds ?? mostSeconds(upload));
+}
+
+/**
+ * A header may lie short, so the provider's count is charged, up to what the bytes can hold; more is the
+ * operator's loss.
+ */
+function sizeOf(
+  request: TranscriptionRequest,
+  routes: readonly TaskRoute<TranscriptionHost>[],
+  isByUnit: boolean,
+): Size {
+  const { upload, format, fields } = request;
+  const seconds = secondsOf(request);
+  const count = Math.max(seconds, ...routes.map(secondsMinAt));
+  const secondsMax = Math.max(count, Math.ceil(mostSeconds(upload)));
+  const sized = { unit: { one: 'second', many: 'seconds' }, count };
+  if (isByUnit)
+    return {
+      ...sized,
+      each: { units: 1 },
+      likely: { units: seconds },
+      most: { units: secondsMax },
+    };
+  const promptTokens = estimateInputTokens(fields).upper;
+  const { input, output, outputWithSpeakers } = tokensPerSecond;
+  const perSecond = format === 'diarized_json' ? outputWithSpeakers : output;
+  return {
+    ...sized,
+    each: { inputTokens: input, outputTokens: perSecond },
+    beside: { inputTokens: promptTokens, outputTokens: leastTokens },
+    likely: { inputTokens: 10 * seconds, outputTokens: 4 * seconds },
+    most: {
+      inputTokens: input * secondsMax + promptTokens,
+      outputTokens: perSecond * secondsMax + leastTokens,
+    },
+  };
+}
+
+function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
+  return chosen.provider.wishes.transcription?.secondsMin ?? 0;
+}
+
+/** `usage`: null when the provider counts nothing. */
+function counted(
+  route: TaskRoute<TranscriptionHost>,
+  { request, size, isByUnit }: Calling<TranscriptionRequest>,
+  usage: TranscriptionUsage | null,
+): { readonly count: Count; readonly isEstimate: boolean } {
+  if (!isByUnit)
+    return usage?.kind === 'tokens' && usage.inputTokens > 0
+      ? { count: usage, isEstimate: false }
+      : { count: size.likely, isEstimate: true };
+  const seconds = usage?.kind === 'seconds' ? usage.seconds : 0;
+  const units = Math.max(seconds || secondsOf(request), secondsMinAt(route));
+  return { count: { units }, isEstimate: seconds === 0 };
+}
+
+function logprobsOf({ logprobs }: JsonObject): JsonObject {
+  return logprobs === undefined ? {} : { logprobs };
+}
+
+function detailsOf({ usage }: JsonObject): JsonObject {
+  const details = isObject(usage) ? usage.input_token_details : undefined;
+  return details === undefined ? {} : { input_token_details: details };
+}
+
+function written(
+  request: TranscriptionRequest,
+  task: TranscriptionTask,
+  { body, transcript, usage }: Transcribed & { readonly usage: JsonObject },
+) {
+  const { text, segments } = transcript;
+  const contentType = 'text/plain; charset=utf-8';
+  switch (request.format) {
+    case 'text':
+      return { body: `${text}\n`, contentType };
+    case 'srt':
+      return { body: writeSrt(segments ?? []), contentType };
+    case 'vtt':
+      return { body: writeVtt(segments ?? []), contentType };
+    case 'json':
+      return { body: { text, ...logprobsOf(body), usage } };
+    case 'verbose_json':
+    case 'diarized_json': {
+      const name = task === 'translations' ? 'translate' : 'transcribe';
+      return { body: { task: name, duration: secondsOf(request), ...body, usage } };
+    }
+  }
+}
