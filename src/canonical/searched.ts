@@ -13,7 +13,7 @@ export type SearchEvent =
   /** It begins; the part ends it. */
   { readonly type: 'search-start'; readonly query: string | null } | SearchPart;
 
-type SearchedPage = {
+export type SearchedPage = {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
@@ -30,7 +30,7 @@ export type AnswerPart = AssistantPart | SearchPart;
 /** The function by which a model without a search of its own asks the gateway for one. */
 export const searchFunction = {
   name: 'web_search',
-  description: 'Searches the web. Returns titles, addresses and excerpts of pages.',
+  description: 'Searches the web. Returns numbered titles, addresses and excerpts of pages.',
   parameters: {
     type: 'object',
     properties: { query: { type: 'string', description: 'What to search for.' } },

@@ -320,6 +320,8 @@ type Relay = {
    * impossible limit.
    */
   readonly searchTool: (request: ClientRequest) => SearchTool | null;
+  /** Returns true for a model of OpenAI's that refuses the search. Left out: all search. */
+  readonly lacksSearch?: (model: string) => boolean;
   /**
    * Returns false when something must be emulated in the answer: then the request is translated, from
    * its format to the same format. Left out: never.

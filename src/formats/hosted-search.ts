@@ -12,10 +12,14 @@ export type HostedSearch = {
   readonly readTool: (request: ClientRequest) => HostedTool | null;
   /** Returns the request with the function in place of the search. */
   readonly withFunction: (request: ClientRequest) => ClientRequest;
-  /** Lists the options of the search that have no effect here. */
-  readonly ignoredFields: (request: ClientRequest) => readonly string[];
+  /** Lists the options of the search that have no effect here. Left out: it has none. */
+  readonly ignoredFields?: (request: ClientRequest) => readonly string[];
   readonly writeAnswer: (answer: Answer<AnswerPart>, context: AnswerContext) => JsonObject;
 };
 
-/** `sites`: what the search is limited to. Left out: nothing. */
-export type HostedTool = SearchTool & { readonly sites?: SearchSites };
+export type HostedTool = SearchTool & {
+  /** What the search is limited to. Left out: nothing. */
+  readonly sites?: SearchSites;
+  /** The most pages of a search. Left out: the usual number. */
+  readonly pages?: number;
+};

@@ -1,6 +1,7 @@
 // The code of each wire format. terms/format-name.ts lists the names; the compiler names a format
 // that is missing here.
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
+import { hostedSearch as chatSearch } from './chat/hosted-search.ts';
 import { chat } from './chat/index.ts';
 import { converse } from './converse/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
@@ -26,8 +27,9 @@ export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat
   converse,
 };
 
-/** Formats whose clients can ask for a search that the gateway runs. */
-export const hostedSearches: Readonly<Partial<Record<ClientFormatName, HostedSearch>>> = {
+/** How clients ask for a search that the gateway runs. */
+export const hostedSearches: Readonly<Record<ClientFormatName, HostedSearch>> = {
   responses: responsesSearch,
+  chat: chatSearch,
   messages: messagesSearch,
 };

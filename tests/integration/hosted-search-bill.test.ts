@@ -41,6 +41,13 @@ const clients = {
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     },
   },
+  chat: {
+    path: '/v1/chat/completions',
+    body: {
+      messages: [{ role: 'user', content: 'x' }],
+      web_search_options: {},
+    },
+  },
 };
 const exact = ['answers', 'refuses', 'breaks down', 'sends JSON'];
 const outcomes = [...exact, 'resets', 'breaks off', 'ends at once', 'counts nothing'];
@@ -61,6 +68,8 @@ const model = (provider: string) => ({
   max_input_tokens: 180_000,
   max_output_tokens: 8_000,
   supports: { thinking: true },
+  // Anthropic's own search is not sold.
+  tool_prices: { web_search: null },
 });
 const gateway = await startGateway((upstream) => ({
   providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
@@ -168,12 +177,8 @@ async function check({ client, wire, stream, turns, odd, searchesFail }: Episode
 test('what random turns and searches bill is charged or booked as a loss', async () => {
   const random = new Random('hosted-search-bill');
   for (let episode = 0; episode < scaled(120, 1_500); episode++) {
-    const client = random.pick(['responses', 'messages'] as const);
-    // Anthropic searches for its own clients.
-    const hosts = Object.keys(wires).filter(
-      (name) => client !== 'messages' || name !== 'anthropic',
-    );
-    const wire = random.pick(hosts);
+    const client = random.pick(['responses', 'messages', 'chat'] as const);
+    const wire = random.pick(Object.keys(wires));
     const stream = random.chance(0.5);
     const count = 1 + random.below(4);
     const turns = Array.from({ length: count }, (_, index): PlannedTurn => {

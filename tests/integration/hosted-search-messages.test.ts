@@ -493,9 +493,9 @@ for (const [fields, param] of refused)
 test('options without effect are listed, and a choice of none searches nothing', async () => {
   play(onChat, answerTurn);
   const location = { type: 'approximate', country: 'FR' };
-  const tools = [{ ...tool, user_location: location }];
+  const tools = [{ ...tool, user_location: location, defer_loading: true }];
   const { reply } = await ask({ model: 'on-chat', tools });
-  assert.equal(reply.headers['x-service-ignored'], 'tools[0].user_location');
+  assert.equal(reply.headers['x-service-ignored'], 'tools[0].defer_loading');
   const none = await ask({ model: 'on-chat', tools, tool_choice: { type: 'none' } });
   assert.equal(none.reply.headers['x-service-ignored'], 'tools[0]');
 });

@@ -332,19 +332,6 @@ for (const stream of [false, true]) {
   });
 }
 
-test('options of the search without effect are listed', async () => {
-  play(onMessages, answerTurn);
-  const location = { type: 'approximate', country: 'FR' };
-  const { reply } = await ask({
-    model: 'on-messages',
-    tools: [{ type: 'web_search', search_context_size: 'high', user_location: location }],
-  });
-  assert.equal(
-    reply.headers['x-service-ignored'],
-    'tools[0].search_context_size, tools[0].user_location',
-  );
-});
-
 test('a search that the client demands is made once, then the model is free', async () => {
   for (const choice of ['required', { type: 'web_search' }]) {
     play(onMessages, searchTurn('a'), answerTurn);

@@ -13,7 +13,7 @@ import { canRelay, relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { toolNames } from './relay-tool-names.ts';
 import { readUsage } from './usage.ts';
-import { readSearchTool } from './web-search.ts';
+import { lacksSearch, readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
@@ -31,6 +31,7 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeError,
   relay: {
     searchTool: readSearchTool,
+    lacksSearch,
     canRelay,
     writeRequest: relayRequest,
     relayAnswer,

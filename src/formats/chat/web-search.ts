@@ -20,6 +20,11 @@ export function readSearchTool(request: ClientRequest): SearchTool | null {
   return { name: 'web_search_preview', searchesMax: 1, limitField: null };
 }
 
+/** OpenAI's others refuse `web_search_options`: `gpt-5-search-api`, `gpt-4o-search-preview`. */
+export function lacksSearch(model: string): boolean {
+  return model.startsWith('gpt-') && !model.includes('-search');
+}
+
 /** Returns the number of searches of an answer that has begun. */
 export function countSearches({ body }: ClientRequest): number {
   return asksToSearch(body) ? 1 : 0;

@@ -5,11 +5,12 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTool } from '../hosted-search.ts';
+import { searchFunctionAt } from '../search-options.ts';
 import { readSites } from '../search-sites.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 
-const { name, description, parameters: input_schema } = searchFunction;
+const { name } = searchFunction;
 
 export const hostedSearch: HostedSearch = { readTool, withFunction, ignoredFields, writeAnswer };
 
@@ -42,16 +43,18 @@ function isHosted(tool: unknown): boolean {
 
 /** The function has the tool's name, so a choice of it needs no change. */
 function withFunction(request: ClientRequest): ClientRequest {
-  const tools = (request.body.tools as readonly JsonObject[]).map((tool) =>
-    isHosted(tool) ? { name, description, input_schema, cache_control: tool.cache_control } : tool,
-  );
+  const tools = (request.body.tools as readonly JsonObject[]).map((tool) => {
+    if (!isHosted(tool)) return tool;
+    const { description, parameters: input_schema } = searchFunctionAt(tool);
+    return { name, description, input_schema, cache_control: tool.cache_control };
+  });
   return { ...request, body: { ...request.body, tools } };
 }
 
 function ignoredFields({ body }: ClientRequest): string[] {
   const tools = body.tools as readonly JsonObject[];
   const place = tools.findIndex(isHosted);
-  const fields = ['user_location', 'defer_loading', 'strict', 'response_inclusion'];
+  const fields = ['defer_loading', 'strict', 'response_inclusion'];
   return fields
     .filter((field) => isAskedFor(tools[place]?.[field]))
     .map((field) => `tools[${place}].${field}`);

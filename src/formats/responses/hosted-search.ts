@@ -1,9 +1,9 @@
 // The web search of a Responses request, run by the gateway for a model that has none.
 import { searchFunction } from '../../canonical/searched.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTool } from '../hosted-search.ts';
+import { readPages, searchFunctionAt } from '../search-options.ts';
 import { readSites } from '../search-sites.ts';
 import { asksForCompaction } from './compaction.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
@@ -11,7 +11,7 @@ import { writeAnswer } from './write-answer.ts';
 
 const { name: functionName } = searchFunction;
 
-export const hostedSearch: HostedSearch = { readTool, withFunction, ignoredFields, writeAnswer };
+export const hostedSearch: HostedSearch = { readTool, withFunction, writeAnswer };
 
 /**
  * Returns null also when the search may not leave the provider, when it has filters of another kind
@@ -23,10 +23,11 @@ function readTool(request: ClientRequest): HostedTool | null {
   if (tools.some((tool) => isObject(tool) && tool.name === functionName)) return null;
   const place = tools.findIndex(isHosted);
   if (place === -1) return null;
-  const { filters } = tools[place] as { readonly filters?: JsonObject };
+  const tool = tools[place] as JsonObject & { readonly filters?: JsonObject };
+  const { filters } = tool;
   const allowed = readSites(filters?.allowed_domains, `tools[${place}].filters.allowed_domains`);
   const read = readSearchTool(request);
-  return read && { ...read, sites: { allowed, blocked: [] } };
+  return read && { ...read, sites: { allowed, blocked: [] }, ...readPages(tool) };
 }
 
 function isHosted(tool: unknown): boolean {
@@ -51,17 +52,8 @@ function withFunction(request: ClientRequest): ClientRequest {
     ...request,
     body: {
       ...body,
-      tools: list.with(place, { type: 'function', ...searchFunction }),
+      tools: list.with(place, { type: 'function', ...searchFunctionAt(list[place] as JsonObject) }),
       tool_choice: chosen,
     },
   };
-}
-
-function ignoredFields({ body }: ClientRequest): string[] {
-  const list: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [];
-  const place = list.findIndex(isHosted);
-  const tool = list[place] as JsonObject | undefined;
-  return ['search_context_size', 'user_location']
-    .filter((name) => isAskedFor(tool?.[name]))
-    .map((name) => `tools[${place}].${name}`);
 }

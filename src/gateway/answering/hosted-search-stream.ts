@@ -51,7 +51,7 @@ class SearchPipe {
     for (let chunks = first; ;) {
       const { current } = this.#turns;
       const collected = new AnswerCollector();
-      const { frames, pipe } = openFrames(current, chunks, turnWriter(this.#writer, collected));
+      const { frames, pipe } = openFrames(current, chunks, this.#turnWriter(collected));
       this.#turn = pipe;
       for await (const text of frames) {
         this.#note(pipe.progress);
@@ -131,40 +131,48 @@ class SearchPipe {
     const outputBytes = status === 'finished' ? output.bytes : 0;
     this.progress.usage = this.#turns.usageWith(usage, outputBytes);
   }
-}
 
-/**
- * Returns a writer for one turn. It passes the turn's blocks on to `whole`, without calls of the
- * search and the end, and collects all of them for the next turn.
- */
-function turnWriter(
-  whole: StreamPipe<StreamEvent>,
-  collected: AnswerCollector,
-): StreamPipe<StreamEvent> {
-  const progress = newProgress();
-  let isHidden = false;
-  return withLimit({
-    ...whole,
-    progress,
-    push(event) {
-      if (progress.status !== 'running') return '';
-      progress.output.addEvent(event);
-      collected.push(event);
-      if (event.type === 'start' || event.type === 'finish')
-        progress.usage = mergeUsage(progress.usage, event.usage);
-      if (event.type === 'finish')
-        Object.assign(progress, { status: 'finished', stop: event.stop });
-      if (event.type === 'error')
-        Object.assign(progress, { status: 'failed', failure: event.failure });
-      if (event.type === 'tool-call-start') isHidden = event.name === searchFunction.name;
-      const shown = progress.status === 'running' && !isHidden ? whole.push(event) : '';
-      if (event.type === 'tool-call-end') isHidden = false;
-      return shown;
-    },
-    end() {
-      if (progress.status === 'running')
-        Object.assign(progress, { status: 'failed', failure: brokenStream() });
-      return '';
-    },
-  });
+  /**
+   * Returns a writer for one turn. It passes the turn's blocks on, without calls of the search, later
+   * starts and the end, and collects all of them for the next turn.
+   */
+  #turnWriter(collected: AnswerCollector): StreamPipe<StreamEvent> {
+    const progress = newProgress();
+    const whole = this.#writer;
+    let isHidden = false;
+    return withLimit({
+      ...whole,
+      progress,
+      push: (event) => {
+        if (progress.status !== 'running') return '';
+        progress.output.addEvent(event);
+        collected.push(event);
+        if (event.type === 'start' || event.type === 'finish')
+          progress.usage = mergeUsage(progress.usage, event.usage);
+        if (event.type === 'finish')
+          Object.assign(progress, { status: 'finished', stop: event.stop });
+        if (event.type === 'error')
+          Object.assign(progress, { status: 'failed', failure: event.failure });
+        if (event.type === 'tool-call-start') isHidden = event.name === searchFunction.name;
+        const isShown = progress.status === 'running' && !isHidden;
+        if (event.type === 'tool-call-end') isHidden = false;
+        return isShown ? this.#show(event) : '';
+      },
+      end() {
+        if (progress.status === 'running')
+          Object.assign(progress, { status: 'failed', failure: brokenStream() });
+        return '';
+      },
+    });
+  }
+
+  #show(event: StreamEvent): string {
+    const { citer, usage } = this.#turns;
+    if (event.type === 'start' && usage !== null) return '';
+    if (event.type === 'text-start') citer.startText();
+    const cited = event.type === 'text-delta' ? citer.read(event.text) : [];
+    return [event, ...cited.map((citation) => ({ type: 'citation', citation }) as const)]
+      .map((one) => this.#writer.push(one))
+      .join('');
+  }
 }

@@ -26,8 +26,7 @@ import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
-import { readOwnSearch } from '../routing/own-search.ts';
-import { readSearch } from '../routing/provider-search.ts';
+import { findSearch } from '../routing/own-search.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
 import { withImagesInlined, type NamedUrl } from './inline-images.ts';
@@ -161,7 +160,7 @@ function writeForRoutes(
   let refusal: unknown = null;
   for (const route of routes) {
     const query = { ...asked, route };
-    const search = readSearch(query, factor) ?? readOwnSearch(query);
+    const search = findSearch(query, factor);
     try {
       const limits = { route, search, outputTokens };
       written.push({ route, written: writeUpstreamRequest(asked, limits) });

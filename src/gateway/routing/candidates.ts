@@ -8,8 +8,8 @@ import { keyOfRoute } from '../calling/shared-health.ts';
 import type { ChosenRoute } from './route.ts';
 import { conversationOf, drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
-import { readOwnSearch } from './own-search.ts';
-import { readSearch, type AskedSearch } from './provider-search.ts';
+import { findSearch } from './own-search.ts';
+import type { AskedSearch } from './provider-search.ts';
 import type { ModelRequest, RouteLimits } from './write-request.ts';
 
 /** An active route, and what the request may use there when all of it can be held. */
@@ -28,7 +28,7 @@ export function findCandidates(
   const { gateway } = asked;
   const toCandidate = (route: ChosenRoute, condition: Condition): Candidate => ({
     route,
-    search: readSearch({ ...asked, route }, factor) ?? readOwnSearch({ ...asked, route }),
+    search: findSearch({ ...asked, route }, factor),
     outputTokens: outputLimitOf(asked, route),
     condition,
   });

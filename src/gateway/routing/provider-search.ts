@@ -22,6 +22,8 @@ export type AskedSearch = {
   readonly own?: OwnSearch;
   /** What its own search is limited to. Absent: nothing. */
   readonly sites?: SearchSites;
+  /** The most pages of its own search. */
+  readonly pages?: number;
 };
 
 type SearchQuery = {

@@ -96,7 +96,7 @@ const none: ReadonlySet<string> = new Set();
  */
 export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): WrittenRequest {
   const { route, search } = limits;
-  const hosted = search?.own ? hostedSearches[given.format.name] : undefined;
+  const hosted = search?.own && hostedSearches[given.format.name];
   const asked = hosted ? { ...given, request: hosted.withFunction(given.request) } : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);
@@ -108,7 +108,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     loweredTools,
     toolNames,
     cacheMarks = null,
-  } = writeBody(asked, route, target);
+  } = writeBody(asked, limits, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
   const wishes = wishesOf(route);
   const refused = [...(wishes.refused ?? []), ...(target.isOpenAi ? [] : openAiCacheFields)];
@@ -134,7 +134,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
       ...new Set([
         ...(request.ignored ?? []),
         ...ignored,
-        ...(hosted?.ignoredFields(given.request) ?? []),
+        ...(hosted?.ignoredFields?.(given.request) ?? []),
         ...target.unknown.leftOut,
         ...accepted.ignored,
         ...sent.ignored,
@@ -207,10 +207,15 @@ function hasTools({ tools }: JsonObject): boolean {
   return Array.isArray(tools) && tools.length > 0;
 }
 
-function writeBody(asked: ToWrite, route: ChosenRoute, target: UpstreamTarget): WrittenBody {
+function writeBody(
+  asked: ToWrite,
+  { route, search }: RouteLimits,
+  target: UpstreamTarget,
+): WrittenBody {
   const { format, request } = asked;
   const { relay } = format;
-  if (route.format === format.name && relay.canRelay?.(request, target) !== false) {
+  const isEmulated = search?.own !== undefined || relay.canRelay?.(request, target) === false;
+  if (route.format === format.name && !isEmulated) {
     const relayed = relay.writeRequest(request, target);
     return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };
   }

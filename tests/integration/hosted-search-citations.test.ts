@@ -1,0 +1,284 @@
+// Web searches that the gateway runs, for each client's format on each provider's, also its own: what
+// the client asks for, the pages that the answer cites, and what is charged.
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { startGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import type { Json } from '../support/plain/reading.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import { chatTurns } from '../support/turns-chat.ts';
+import { messagesTurns } from '../support/turns-messages.ts';
+import { responsesTurns } from '../support/turns-responses.ts';
+import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
+
+const searchPath = '/brave/web/search';
+const searchMicros = 5_000;
+/** 20 tokens of input and 10 of output. */
+const turnMicros = 20 * 3 + 10 * 15;
+
+const wires = {
+  'on-chat': { path: '/local/v1/chat/completions', format: chatTurns },
+  'on-messages': { path: '/v1/messages', format: messagesTurns },
+  'on-responses': { path: '/v1/responses', format: responsesTurns },
+} as const;
+type Wire = keyof typeof wires;
+
+const model = (provider: string, id: string) => ({
+  routes: [{ provider, model: id }],
+  prices: { input: 3, output: 15 },
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  // Its own searches are not sold.
+  tool_prices: { web_search: null, web_search_preview: null },
+});
+const gateway = await startGateway((upstream) => ({
+  providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+  search: { price_usd: searchMicros / 1e6 },
+  models: {
+    'on-chat': model('local', 'm'),
+    'on-messages': model('anthropic', 'claude-sonnet-4-5'),
+    'on-responses': model('openai', 'gpt-5'),
+    'sold-elsewhere': { ...model('openai', 'gpt-5'), tool_prices: {} },
+    'gpt-5-search-api': { ...model('openai', 'gpt-5-search-api'), tool_prices: {} },
+    'without-tools': {
+      ...model('local', 'm'),
+      routes: [{ provider: 'local', model: 'm', lacks: ['tools'] }],
+    },
+  },
+}));
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+after(() => gateway.stop());
+
+const pages = Array.from({ length: 10 }, (_page, index) => ({
+  title: `Page ${index + 1}`,
+  url: `https://www.example.com/${index + 1}`,
+  // What a page says of numbers means nothing.
+  description: `Text ${index + 1} [3] [99]`,
+}));
+beforeEach(() => {
+  gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
+});
+
+const searchTurn = (...queries: string[]): Turn => ({
+  thought: null,
+  text: 'See [1].',
+  calls: queries.map((query, index) => ({
+    id: `call_${index}`,
+    name: 'web_search',
+    arguments: { query },
+  })),
+});
+const answerTurn: Turn = {
+  thought: null,
+  text: '🗼 It is list[1] [2], 高い[11, 4] and [77]. 👩‍👩‍👧 [3]',
+  calls: [],
+};
+const cited = ['2', '11', '4', '3'];
+
+function play(wire: Wire, ...turns: Turn[]): void {
+  const { path, format }: { path: string; format: TurnFormat } = wires[wire];
+  const scripts = turns.map((turn): Script => (response, request) => {
+    const isStream = (request.body as Json)['stream'] === true;
+    const script = isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn));
+    return script(response, request);
+  });
+  gateway.upstream.on(path, ...(scripts as [Script]));
+}
+
+type Cited = { readonly url: string; readonly marked: string | null };
+type Client = {
+  readonly path: string;
+  readonly body: object;
+  /** A search near Paris that wants few pages; Messages cannot say how many. */
+  readonly near: object;
+  readonly fewPages: boolean;
+  readonly answerOf: (reply: Reply, stream: boolean) => Promise<Json>;
+  /** The pages cited in the last text, and the words that a citation covers. */
+  readonly citedIn: (answer: Json) => readonly Cited[];
+};
+
+const reads = (text: string) => async () =>
+  new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+const place = { city: 'Paris', country: 'FR' };
+const clients: Readonly<Record<'responses' | 'chat' | 'messages', Client>> = {
+  responses: {
+    path: '/v1/responses',
+    body: { input: 'How high?', tools: [{ type: 'web_search' }] },
+    near: {
+      tools: [{ type: 'web_search', search_context_size: 'low', user_location: place }],
+    },
+    fewPages: true,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      return sdk.responses.stream({ model: 'm', input: 'x' }).finalResponse();
+    },
+    citedIn: ({ output }) => {
+      const { text, annotations } = output.at(-1).content.at(-1);
+      return annotations.map(({ url, start_index: start, end_index: end }: Json) => ({
+        url,
+        marked: text.slice(start, end),
+      }));
+    },
+  },
+  chat: {
+    path: '/v1/chat/completions',
+    body: { messages: [{ role: 'user', content: 'How high?' }], web_search_options: {} },
+    near: {
+      web_search_options: {
+        search_context_size: 'low',
+        user_location: { type: 'approximate', approximate: place },
+      },
+    },
+    fewPages: true,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      const completion = await sdk.chat.completions
+        .stream({ model: 'm', messages: [] })
+        .finalChatCompletion();
+      const deltas = reply.frames.flatMap(
+        ({ data }) => (data as Json)?.['choices']?.[0]?.delta ?? [],
+      );
+      assert.equal(deltas.filter(({ role }) => role !== undefined).length, 1, 'one beginning');
+      const annotations = deltas.flatMap((delta) => delta.annotations ?? []);
+      const [{ message, ...choice }] = completion.choices as Json[] as [Json];
+      return { ...completion, choices: [{ ...choice, message: { ...message, annotations } }] };
+    },
+    citedIn: ({ choices: [{ message }] }) =>
+      message.annotations.map(
+        ({ url_citation: { url, start_index: start, end_index: end } }: Json) => ({
+          url,
+          marked: message.content.slice(start, end),
+        }),
+      ),
+  },
+  messages: {
+    path: '/v1/messages',
+    body: {
+      max_tokens: 8_000,
+      messages: [{ role: 'user', content: 'How high?' }],
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    },
+    near: {
+      tools: [{ type: 'web_search_20250305', name: 'web_search', user_location: place }],
+    },
+    fewPages: false,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      return sdk.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage();
+    },
+    citedIn: ({ content }) =>
+      content.at(-1).citations.map(({ type, url, cited_text: words }: Json) => {
+        assert.equal(type, 'web_search_result_location');
+        assert.match(words, /^Text \d+/);
+        return { url, marked: null };
+      }),
+  },
+};
+const clientNames = Object.keys(clients) as (keyof typeof clients)[];
+
+const ask = (client: keyof typeof clients, fields: object) =>
+  gateway.recordUpstream(() =>
+    gateway.post(clients[client].path, { key, body: { ...clients[client].body, ...fields } }),
+  );
+const queryOf = (asked: readonly { readonly path: string; readonly query: string }[]) =>
+  new URLSearchParams(asked.find(({ path }) => path === searchPath)!.query);
+
+for (const client of clientNames)
+  for (const wire of (Object.keys(wires) as Wire[]).filter(
+    // OpenAI serves Chat in Chat.
+    (name) => client !== 'chat' || name !== 'on-responses',
+  ))
+    for (const stream of [false, true])
+      test(`an answer to ${client} cites its searches ${wire}, ${stream ? 'streamed' : 'whole'}`, async () => {
+        play(wire, searchTurn('a', 'b'), answerTurn);
+        const { reply, asked } = await ask(client, { model: wire, stream });
+        assert.equal(reply.status, 200, reply.text);
+        if (stream) assert.equal(checkStream(client, reply.text).ending, 'success');
+        const answer = await clients[client].answerOf(reply, stream);
+        // The mark of the first turn cites nothing: nothing was found then.
+        const found = clients[client].citedIn(answer);
+        assert.deepEqual(
+          found.map(({ url }) => url.split('/').at(-1)),
+          ['2', '1', '4', '3'],
+        );
+        for (const [index, { marked }] of found.entries())
+          if (marked !== null)
+            assert.match(marked, new RegExp(`^\\[.*\\b${cited[index]}\\b.*\\]$`));
+        const { path, format } = wires[wire];
+        const results = format.readResults(
+          asked.findLast((each) => each.path === path)!.body as Json,
+        );
+        assert.match(results[1]!, /\[11\] Page 1\n/);
+        assert.equal(reply.costMicros, 2 * turnMicros + 2 * searchMicros);
+        const [record] = await gateway.usage<Json>(key, reply.requestId);
+        assert.equal(record!['web_searches'], 2);
+        assert.equal((await gateway.balance(account)).heldMicros, 0);
+      });
+
+for (const client of clientNames)
+  test(`the place of the user and the size of the context reach a search of ${client}`, async () => {
+    play('on-chat', searchTurn('a'), answerTurn);
+    const { near, fewPages } = clients[client];
+    const { reply, asked } = await ask(client, { model: 'on-chat', ...near });
+    assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, undefined]);
+    const { tools } = asked[0]!.body as Json;
+    assert.match(tools[0].function.description, /The user is in: Paris, FR\.$/);
+    assert.equal(queryOf(asked).get('count'), fewPages ? '5' : '10');
+    const results = chatTurns.readResults(asked.at(-1)!.body as Json).join();
+    assert.equal(results.includes('[6] Page 6'), !fewPages);
+  });
+
+test('a failed search of Chat is free, and told to the model', async () => {
+  gateway.upstream.on(searchPath, answerStatus(500));
+  play('on-chat', searchTurn('a'), answerTurn);
+  const { reply, asked } = await ask('chat', { model: 'on-chat' });
+  assert.equal(reply.json<Json>()['choices'][0].message.annotations, undefined);
+  assert.match(chatTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
+  assert.equal(reply.costMicros, 2 * turnMicros);
+});
+
+test('Chat searches beside the client’s functions, which a choice of none leaves out', async () => {
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+  const sent = async (fields: object) => {
+    play('on-chat', answerTurn);
+    const { asked } = await ask('chat', { model: 'on-chat', tools, ...fields });
+    const body = asked[0]!.body as Json;
+    return [chatTurns.toolNames(body), body['tool_choice'], body['web_search_options']];
+  };
+  assert.deepEqual(await sent({}), [['f', 'web_search'], undefined, undefined]);
+  assert.deepEqual(await sent({ tool_choice: 'required' }), [
+    ['f', 'web_search'],
+    'required',
+    undefined,
+  ]);
+  assert.deepEqual(await sent({ tool_choice: 'none' }), [['web_search'], undefined, undefined]);
+});
+
+test('refused: a search of several answers, beside a function of its name, or of a model without tools', async () => {
+  const tools = [{ type: 'function', function: { name: 'web_search' } }];
+  for (const [param, fields] of [
+    ['n', { n: 2 }],
+    ['web_search_options', { tools }],
+    ['web_search_options', { model: 'without-tools' }],
+  ] as const) {
+    const { reply, asked } = await ask('chat', { model: 'on-chat', ...fields });
+    assert.deepEqual([reply.status, reply.error.param, asked.length], [400, param, 0], reply.text);
+  }
+});
+
+test('OpenAI’s search models search in Chat themselves, its others through the gateway', async () => {
+  gateway.upstream.on('/v1/chat/completions', answerJson(chatTurns.whole(answerTurn)));
+  const searches = async (name: string) => {
+    const { asked } = await ask('chat', { model: name });
+    return (asked[0]!.body as Json)['web_search_options'];
+  };
+  assert.deepEqual(await searches('gpt-5-search-api'), {});
+  assert.equal(await searches('sold-elsewhere'), undefined);
+});
