@@ -120,3 +120,11 @@ export function readTokenCount(value: unknown): number | null {
     ? value
     : null;
 }
+
+/** Returns null unless both are counts. */
+export function readTokenCounts(input: unknown, output: unknown): TokenCounts | null {
+  const [inputTokens, outputTokens] = [readTokenCount(input), readTokenCount(output)];
+  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+}
+
+export type TokenCounts = Pick<Usage, 'inputTokens' | 'outputTokens'>;

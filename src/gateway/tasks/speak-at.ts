@@ -1,8 +1,9 @@
 // Speaks the text of one request at one route, and passes the audio on as it comes.
+import type { TokenCounts } from '../../canonical/usage.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { SpeechRequest } from '../../domain/tasks/speech-request.ts';
 import { formatSse } from '../../lib/sse.ts';
-import type { SpeechCount, SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
+import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
 import { speechFormats } from '../../terms/speech.ts';
 import type { Called, Calling, TaskRoute } from './task-sale.ts';
@@ -26,7 +27,7 @@ export async function speakAt(
   const { gateway, request, size, isByUnit, stream, passOn } = calling;
   const { isEvents } = request;
   const contentType = isEvents ? eventsType : speechFormats[formatAt(route, request)];
-  let count: SpeechCount | null = null;
+  let count: TokenCounts | null = null;
   let bytes = 0;
   try {
     for await (const piece of speak(route, calling)) {

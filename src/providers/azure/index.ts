@@ -5,6 +5,7 @@ import { readAccountFailure } from '../account-failure.ts';
 import { anthropic } from '../anthropic/index.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { openCredential } from './credential.ts';
+import { azurePath } from './path.ts';
 
 /** A deployment of another name needs `api: messages` in its route. */
 const claude = /claude/i;
@@ -12,13 +13,11 @@ const claude = /claude/i;
 export const azure: HttpProviderKind = {
   kind: 'azure',
   formatsOf: (deployment) => (claude.test(deployment) ? ['messages'] : ['responses', 'chat']),
-  path: (format, { model }, { apiVersion }) => {
+  path: (format, { model }, place) => {
     if (format === 'messages') return '/anthropic/v1/messages';
-    const name = format === 'responses' ? 'responses' : 'chat/completions';
-    if (apiVersion === null) return `/openai/v1/${name}`;
-    // Classic addresses name the deployment, except for Responses.
-    const deployment = format === 'responses' ? '' : `/deployments/${encodeURIComponent(model)}`;
-    return `/openai${deployment}/${name}?api-version=${apiVersion}`;
+    return format === 'responses'
+      ? azurePath('responses', place)
+      : azurePath('chat/completions', place, model);
   },
   countTokensPath: (_deployment, format) =>
     format === 'messages' ? '/anthropic/v1/messages/count_tokens' : null,

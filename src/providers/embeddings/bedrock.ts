@@ -4,7 +4,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import * as cohere from './cohere.ts';
-import type { EmbeddingHost, EmbeddingJob } from './host.ts';
+import { textsOnly, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { readFloats } from './vectors.ts';
 
 /** null: it makes no embeddings in a form that is known here. */
@@ -17,8 +17,7 @@ export function bedrockHost(model: string): EmbeddingHost | null {
 /** The token count is in a header (`countHeader`). */
 const cohereThere: EmbeddingHost = {
   itemsMax: cohere.itemsMax,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write(job) {
     const { embedding_types: types, ...body } = cohere.writeTexts(job);
     // Only the fourth version knows it.
@@ -52,8 +51,7 @@ const novaPurposes: Readonly<Record<EmbeddingPurpose, string>> = {
 
 const nova: EmbeddingHost = {
   itemsMax: 1,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write: (job) =>
     invoke(job, {
       taskType: 'SINGLE_EMBEDDING',

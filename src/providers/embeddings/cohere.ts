@@ -2,7 +2,7 @@
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { EmbeddingHost, EmbeddingJob } from './host.ts';
+import { textsOnly, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { readList } from './vectors.ts';
 
 export const itemsMax = 96;
@@ -17,8 +17,7 @@ const inputTypes: Readonly<Record<EmbeddingPurpose, string>> = {
 
 export const cohere: EmbeddingHost = {
   itemsMax,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write: (job) => ({
     path: '/v2/embed',
     isAtOrigin: true,

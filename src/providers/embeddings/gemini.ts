@@ -3,7 +3,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { modelPath } from '../vertex/paths.ts';
-import type { Embedded, EmbeddingHost, EmbeddingJob } from './host.ts';
+import { textsOnly, type Embedded, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { normalise, readFloats, readList } from './vectors.ts';
 
 const taskTypes: Readonly<Record<EmbeddingPurpose, string>> = {
@@ -15,8 +15,7 @@ const taskTypes: Readonly<Record<EmbeddingPurpose, string>> = {
 
 export const gemini: EmbeddingHost = {
   itemsMax: 100,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write: (job) => ({
     path: `/v1beta/models/${encodeURIComponent(job.upstreamModel)}:batchEmbedContents`,
     body: {
@@ -36,8 +35,7 @@ export const gemini: EmbeddingHost = {
 /** Gemini's newer models on Vertex: one text a call. */
 export const vertexContent: EmbeddingHost = {
   itemsMax: 1,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write: (job) => ({
     path: `${modelPath('v1beta1', 'google', job.upstreamModel, job.place)}:embedContent`,
     body: writeContent(job, job.inputs[0]!),
@@ -51,8 +49,7 @@ export const vertexContent: EmbeddingHost = {
 /** The older form of Vertex. gemini-embedding-001 takes one text a call there. */
 export const vertexPredict: EmbeddingHost = {
   itemsMax: 1,
-  takesTokens: false,
-  ignores: ['user'],
+  ...textsOnly,
   write: ({ upstreamModel, place, inputs, dimensions, purpose }) => ({
     path: `${modelPath('v1', 'google', upstreamModel, place)}:predict`,
     body: {

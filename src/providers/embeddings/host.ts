@@ -33,6 +33,9 @@ export type Embedded = {
   readonly tokens: number | null;
 };
 
+/** What most hosts have. */
+export const textsOnly = { takesTokens: false, ignores: ['user'] } as const;
+
 export type EmbeddingHost = {
   /** Inputs of one call. */
   readonly itemsMax: number;

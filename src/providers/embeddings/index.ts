@@ -1,6 +1,7 @@
 // Which host makes embeddings in which form.
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import type { EmbeddingWishes } from '../../terms/host-wishes.ts';
+import { azurePath } from '../azure/path.ts';
 import { bedrockHost } from './bedrock.ts';
 import { cohere } from './cohere.ts';
 import { gemini, vertexContent, vertexPredict } from './gemini.ts';
@@ -35,14 +36,8 @@ export function embeddingHostOf({ kind, upstreamModel, wishes }: HostQuery): Emb
 
 const azure: EmbeddingHost = {
   ...openAi,
-  write(job) {
-    const { body } = openAi.write(job);
-    const { apiVersion } = job.place;
-    if (apiVersion === null) return { path: '/openai/v1/embeddings', body };
-    const deployment = encodeURIComponent(job.upstreamModel);
-    return {
-      path: `/openai/deployments/${deployment}/embeddings?api-version=${apiVersion}`,
-      body,
-    };
-  },
+  write: (job) => ({
+    ...openAi.write(job),
+    path: azurePath('embeddings', job.place, job.upstreamModel),
+  }),
 };

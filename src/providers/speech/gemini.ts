@@ -1,8 +1,8 @@
 // Speech of Gemini's TTS models: raw PCM in base64. https://ai.google.dev/gemini-api/docs/speech-generation
-import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { readTokenCounts } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
 import { modelPath } from '../vertex/paths.ts';
-import { readBase64, type SpeechCount, type SpeechHost, type SpeechJob } from './host.ts';
+import { readBase64, type SpeechHost, type SpeechJob } from './host.ts';
 import { wavHeader } from './wav.ts';
 
 export const gemini = at(
@@ -34,7 +34,10 @@ function at(pathOf: (job: SpeechJob) => string): SpeechHost {
       const pcm = Buffer.concat(pieces.map((piece) => piece!.bytes));
       const header = format === 'pcm' ? [] : [wavHeader(pcm.length, pieces[0]!.rate)];
       const audio = Buffer.concat([...header, pcm]);
-      return { audio, count: readCount(usageMetadata) };
+      const { promptTokenCount: input, candidatesTokenCount: output } = isObject(usageMetadata)
+        ? usageMetadata
+        : {};
+      return { audio, count: readTokenCounts(input, output) };
     },
   };
 }
@@ -52,13 +55,4 @@ function readPart(part: unknown): { readonly bytes: Buffer; readonly rate: numbe
   const bytes = readBase64(data);
   const [, rate] = /^audio\/L16\b.*\brate=(\d{4,6})\b/i.exec(String(mimeType)) ?? [];
   return bytes && { bytes, rate: Number(rate ?? usualRate) };
-}
-
-function readCount(usage: unknown): SpeechCount | null {
-  const { promptTokenCount, candidatesTokenCount }: JsonObject = isObject(usage) ? usage : {};
-  const [inputTokens, outputTokens] = [
-    readTokenCount(promptTokenCount),
-    readTokenCount(candidatesTokenCount),
-  ];
-  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
 }

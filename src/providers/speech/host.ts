@@ -1,5 +1,6 @@
 // The interface of a host of speech models: what one call looks like, and what its answer says. Pure:
 // the gateway does the HTTP.
+import type { TokenCounts } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SpeechFormat } from '../../terms/speech.ts';
 import type { ProviderPlace } from '../provider.ts';
@@ -24,14 +25,12 @@ type SpeechCall = {
   readonly answer: 'bytes' | 'events' | 'json';
 };
 
-export type SpeechCount = { readonly inputTokens: number; readonly outputTokens: number };
-
 /** A whole answer, or an event of a stream. */
 export type SpeechPiece = {
   /** Left out: none. */
   readonly audio?: Buffer;
   /** null: the host counts none; left out: not yet. */
-  readonly count?: SpeechCount | null;
+  readonly count?: TokenCounts | null;
 };
 
 export type SpeechHost = {

@@ -1,6 +1,7 @@
 // Which host makes speech in which form.
 import type { SpeechWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
+import { azurePath } from '../azure/path.ts';
 import { gemini, vertex } from './gemini.ts';
 import type { SpeechHost } from './host.ts';
 import { mistral } from './mistral.ts';
@@ -33,14 +34,8 @@ export function speechHostOf({ kind, wishes }: HostQuery): SpeechHost | null {
 
 const azure: SpeechHost = {
   ...openAi,
-  write(job) {
-    const call = openAi.write(job);
-    const { apiVersion } = job.place;
-    if (apiVersion === null) return { ...call, path: '/openai/v1/audio/speech' };
-    const deployment = encodeURIComponent(job.upstreamModel);
-    return {
-      ...call,
-      path: `/openai/deployments/${deployment}/audio/speech?api-version=${apiVersion}`,
-    };
-  },
+  write: (job) => ({
+    ...openAi.write(job),
+    path: azurePath('audio/speech', job.place, job.upstreamModel),
+  }),
 };

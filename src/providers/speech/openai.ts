@@ -1,5 +1,5 @@
 // OpenAI's form of speech. https://platform.openai.com/docs/api-reference/audio/createSpeech
-import { readTokenCount } from '../../canonical/usage.ts';
+import { readTokenCounts } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
 import { readBase64, type SpeechHost } from './host.ts';
@@ -25,16 +25,11 @@ export function openAiForm(formats: readonly SpeechFormat[]): SpeechHost {
       },
     }),
     read({ type, audio, usage }) {
-      if (type === 'speech.audio.done') return { count: readCount(usage) };
+      const { input_tokens: input, output_tokens: output } = isObject(usage) ? usage : {};
+      if (type === 'speech.audio.done') return { count: readTokenCounts(input, output) };
       if (type !== 'speech.audio.delta') return {};
       const bytes = readBase64(audio);
       return bytes && { audio: bytes };
     },
   };
-}
-
-function readCount(usage: unknown) {
-  const { input_tokens: input, output_tokens: output } = isObject(usage) ? usage : {};
-  const [inputTokens, outputTokens] = [readTokenCount(input), readTokenCount(output)];
-  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
 }

@@ -1,6 +1,6 @@
 // The interface of a host of transcriptions: the fields of its form, and what its answer says. Pure:
 // the gateway does the HTTP.
-import { readTokenCount } from '../../canonical/usage.ts';
+import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
@@ -26,7 +26,7 @@ export type TranscriptionHost = {
 
 export type TranscriptionUsage =
   | { readonly kind: 'seconds'; readonly seconds: number }
-  | { readonly kind: 'tokens'; readonly inputTokens: number; readonly outputTokens: number };
+  | ({ readonly kind: 'tokens' } & TokenCounts);
 
 type Segment = { readonly start: number; readonly end: number; readonly text: string };
 
@@ -61,12 +61,8 @@ function readSegment(segment: unknown): Segment | null {
 function readUsage(usage: JsonObject, duration?: unknown): TranscriptionUsage | null {
   const seconds = readTokenCount(usage.prompt_audio_seconds ?? usage.seconds);
   if (seconds !== null) return { kind: 'seconds', seconds };
-  const [inputTokens, outputTokens] = [
-    readTokenCount(usage.input_tokens),
-    readTokenCount(usage.output_tokens),
-  ];
-  if (inputTokens !== null && outputTokens !== null)
-    return { kind: 'tokens', inputTokens, outputTokens };
+  const tokens = readTokenCounts(usage.input_tokens, usage.output_tokens);
+  if (tokens) return { kind: 'tokens', ...tokens };
   const length = typeof duration === 'number' ? readTokenCount(Math.ceil(duration)) : null;
   return length === null ? null : { kind: 'seconds', seconds: length };
 }

@@ -2,6 +2,7 @@
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
 import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
+import { azurePath } from '../azure/path.ts';
 import type { TranscriptionHost } from './host.ts';
 
 type HostQuery = {
@@ -14,10 +15,7 @@ export function transcriptionHostOf({ kind, wishes }: HostQuery): TranscriptionH
   if (kind === 'azure')
     return {
       ...openAiForm({}),
-      path: ({ place: { apiVersion }, upstreamModel, task }) =>
-        apiVersion === null
-          ? `/openai/v1/audio/${task}`
-          : `/openai/deployments/${encodeURIComponent(upstreamModel)}/audio/${task}?api-version=${apiVersion}`,
+      path: ({ place, upstreamModel, task }) => azurePath(`audio/${task}`, place, upstreamModel),
     };
   return kind === 'openai' || kind === 'openai-compatible' ? openAiForm(wishes ?? {}) : null;
 }
