@@ -8,14 +8,7 @@ import { readModerations, type Moderated } from '../../src/providers/moderations
 import { startGateway, upstreamKey } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import {
-  answerBytes,
-  answerJson,
-  answerStatus,
-  hang,
-  thenReset,
-  type Script,
-} from '../support/upstream.ts';
+import { answerBytes, answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
 const clock = new TestClock();
 const gateway = await startGateway(
@@ -122,44 +115,24 @@ test('an Idempotency-Key repeats the answer, and limits count the request', asyn
   assert.equal((await ask(key, { input: 'Hello' }, once)).text, first.text);
 });
 
-describe('a failure is free, and what the host may bill is the operator’s loss', () => {
-  const failures: readonly (readonly [
-    what: string,
-    script: Script,
-    status: number,
-    isLost: boolean,
-  ])[] = [
-    ['an error', answerStatus(500), 502, false],
-    ['garbage', answerBytes(Buffer.from('<html>')), 502, true],
-    ['a result too few', answerWith(), 502, true],
-    ['a result too many', answerWith(result(true), result(true)), 502, true],
-    ['a result that is none', answerWith({ flagged: true }), 502, true],
-    [
-      'a score that is none',
-      answerWith({ ...result(true), category_scores: { a: 'x' } }),
-      502,
-      true,
-    ],
-    ['an answer cut off', thenReset('{"results":['), 502, true],
-    ['an answer that never comes', hang, 504, true],
-  ];
-  for (const [what, script, status, isLost] of failures) {
+describe('an answer that cannot be used is free, and the operator’s loss', () => {
+  const failures: Readonly<Record<string, Script>> = {
+    garbage: answerBytes(Buffer.from('<html>')),
+    'a result too few': answerWith(),
+    'a result too many': answerWith(result(true), result(true)),
+    'a result that is none': answerWith({ flagged: true }),
+    'a score that is none': answerWith({ ...result(true), category_scores: { a: 'x' } }),
+  };
+  for (const [what, script] of Object.entries(failures)) {
     test(what, async () => {
       for (const path of [localPath, openaiPath]) gateway.upstream.on(path, script);
       const { key, account } = await newKey();
       await clock.advance(1);
-      const earlier = gateway.upstream.requests.length;
-      const asked = ask(key, { model: 'house-guard', input: 'a'.repeat(400) });
-      if (script === hang) {
-        await gateway.upstream.request(earlier);
-        await clock.hurry(asked);
-      }
-      const reply = await asked;
-      assert.equal(reply.status, status, reply.text);
+      const reply = await ask(key, { model: 'house-guard', input: 'a'.repeat(400) });
+      assert.equal(reply.status, 502, reply.text);
       const { availableMicros, heldMicros } = await gateway.balance(account);
       assert.deepEqual([availableMicros, heldMicros], [1_000_000, 0]);
-      const lost = await gateway.lossesOf(reply.requestId);
-      assert.equal(lost.reduce((sum, micros) => sum + micros, 0) > 0, isLost, String(lost));
+      assert.ok((await gateway.lossesOf(reply.requestId)).length > 0);
     });
   }
 });
@@ -170,12 +143,11 @@ describe('a request is refused', () => {
     ['with an empty list', { input: [] }, /must not be an empty list/],
     ['with a number', { input: ['a', 1] }, /input\[0\] must be a part of type text or image_url/],
     ['with two images', { input: [image, image] }, /at most 1 image; got 2/],
-    ['for a chat model', { model: 'gpt-6-luna', input: 'a' }, /use POST \/v1\/chat\/completions/],
   ];
   for (const [what, body, message] of refusals) {
     test(what, async () => {
       const reply = await ask((await newKey()).key, body);
-      assert.ok(reply.status === 400 || reply.status === 404, reply.text);
+      assert.equal(reply.status, 400, reply.text);
       assert.match(reply.error.message, message);
     });
   }
