@@ -99,6 +99,16 @@ test('filters are kept in the address, survive a reload and apply to the export'
     assert.equal(lines.length, 2);
     assert.match(lines[1]!, /,flux-2,/);
     await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('button', { name: 'Cost, duration' }).click();
+    await page.getByRole('textbox', { name: 'Cost at least' }).fill('0.02');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/cost_min_micros=20000/);
+    await untilThereAre(rowsOf(page), 1);
+    await checkLooks(page, 'requests-bounds');
+    await page.keyboard.press('Escape');
+    await page.getByText('Cost at least $0.02').waitFor();
+    await page.getByRole('button', { name: 'Remove the filter by cost at least' }).click();
+    await untilThereAre(rowsOf(page), 50);
     await page.getByRole('combobox', { name: 'Key' }).click();
     await page.getByRole('option', { name: /Nightly batch/ }).click();
     await page.waitForURL(/key=key_/);
@@ -179,7 +189,7 @@ test('two clicks on the overview show why a request failed', async () => {
 
 test('a click on a heading orders the list, columns are chosen, and filters are saved', async () => {
   await visit('/requests?mode=test', async (page) => {
-    await page.getByRole('button', { name: 'Cost' }).click();
+    await page.getByRole('button', { name: 'Cost', exact: true }).click();
     await page.waitForURL(/sort=cost/);
     await page
       .getByRole('columnheader', { name: 'Cost' })

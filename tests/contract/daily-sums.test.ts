@@ -61,6 +61,7 @@ async function openBooks(t: TestContext, store: StoreKind) {
               modelId,
               endpoint,
               images: 1,
+              durationMs: made % 5 === 0 ? null : made * 100,
               ending: made % 3 === 0 ? ('cut-off' as const) : record.ending,
             },
           });
@@ -124,13 +125,21 @@ onEachStore((store) => {
       { keyId: 'l', modelId: 'm', endpoint: 'chat', ending: 'complete', fromMs: noon },
       { keyId: 'k', ending: 'cut-off', toMs: noon },
       { keyId: 'nobody' },
+      { costMinMicros: 141 },
+      { costMinMicros: 1_000 },
+      { costMinMicros: 105, costMaxMicros: 130, keyId: 'k' },
+      { durationMinMs: 2_000, costMaxMicros: 140 },
     ];
     for (const filter of filters) {
-      const { fromMs = 0, toMs = Infinity, ...fields } = filter;
+      const { fromMs = 0, toMs = Infinity, ...rest } = filter;
+      const { costMinMicros = 0, costMaxMicros = Infinity, durationMinMs = -1, ...fields } = rest;
       const wanted = charges.filter(
         (charge) =>
           charge.createdAtMs >= fromMs &&
           charge.createdAtMs < toMs &&
+          charge.costMicros >= costMinMicros &&
+          charge.costMicros <= costMaxMicros &&
+          (charge.durationMs ?? -1) >= durationMinMs &&
           Object.entries(fields).every(
             ([name, value]) => charge[name as keyof typeof charge] === value,
           ),

@@ -103,9 +103,18 @@ test('filters work alone and combined', async () => {
   assert.equal(await count('outcome=complete'), requestCount + 4);
   assert.equal(await count('outcome=cut-off'), 0);
   assert.equal(await count(`key=${second.id}&model=claude-haiku-4-5&endpoint=messages`), 1);
-  const days = [...new Set((await all()).map(({ created_at: at }) => at.slice(0, 10)))];
+  const everything = await all();
+  const days = [...new Set(everything.map(({ created_at: at }) => at.slice(0, 10)))];
   assert.equal(await count(`from=${days.at(-1)}&to=${days[0]}`), requestCount + 4);
   assert.equal(await count('to=2020-01-01'), 0);
+  const costs = everything.map(({ cost_micros: cost }) => cost);
+  const most = Math.max(...costs);
+  const times = (least: number, highest = Infinity) =>
+    costs.filter((cost) => cost >= least && cost <= highest).length;
+  assert.equal(await count(`cost_min_micros=${most}`), times(most));
+  assert.equal(await count(`cost_min_micros=${most + 1}`), 0);
+  assert.equal(await count(`cost_max_micros=${most - 1}`), times(0, most - 1));
+  assert.equal(await count(`duration_min_ms=${2 ** 31 - 1}`), 0);
   assert.equal(await count('from=2999-01-01'), 0);
   const live = await member.get(`/accounts/${member.account}/requests?mode=live`);
   assert.deepEqual(live.json<PageOf<RequestRecord>>().data, []);
@@ -119,6 +128,10 @@ test('an invalid filter is refused with its field', async () => {
     ['outcome=good', 'outcome'],
     ['sort=name', 'sort'],
     ['sort=cost&from=2026-01-01&to=2026-12-31', 'to'],
+    ['cost_min_micros=-1', 'cost_min_micros'],
+    ['cost_max_micros=0.5', 'cost_max_micros'],
+    ['cost_max_micros=1e300', 'cost_max_micros'],
+    ['duration_min_ms=2147483648', 'duration_min_ms'],
     ['cursor=x', 'cursor'],
     ['limit=0', 'limit'],
   ]) {
@@ -166,6 +179,7 @@ test('the file has the same rows as the list, whatever characters their names co
     '',
     `key=${second.id}`,
     'endpoint=messages&outcome=complete',
+    'cost_min_micros=1000&duration_min_ms=0',
     'to=2020-01-01',
   ]) {
     const reply = await ok(member.get(`/accounts/${member.account}/usage.csv?mode=test&${query}`));
@@ -268,6 +282,9 @@ test('charged, cached, refused and failed requests are in one list, page by page
     ['model=gpt-6-luna', [again.requestId, made.requestId]],
     ['sort=cost', [made.requestId]],
     [`key=${first.id}`, []],
+    ['cost_min_micros=1', [made.requestId]],
+    ['cost_max_micros=0', [refused.requestId, failed.requestId, again.requestId]],
+    [`duration_min_ms=${2 ** 31 - 1}`, []],
   ] as const)
     assert.deepEqual(
       (await read(query)).data.map(({ request_id: id }) => id),
@@ -310,6 +327,8 @@ test('charged, cached, refused and failed requests are in one list, page by page
   const onlyFailed = (
     await owner.get(`${path}/totals?mode=test&outcome=failed`)
   ).json<RequestTotals>();
+  const bounded = await owner.get(`${path}/totals?mode=test&cost_min_micros=1`);
+  assert.deepEqual(bounded.json<RequestTotals>(), { charged: null, uncharged: null });
   assert.deepEqual(onlyFailed, {
     charged: null,
     uncharged: { cached: 0, replayed: 0, failed: 2, saved_micros: 0 },

@@ -1,4 +1,14 @@
-import { Button, Group, Menu, Pill, Select, TextInput } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Menu,
+  NumberInput,
+  Pill,
+  Popover,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core';
 import { DatePickerInput } from '@mantine/dates';
 import '@mantine/dates/styles.layer.css';
 import { IconCalendar, IconChevronDown } from '@tabler/icons-react';
@@ -11,13 +21,14 @@ import classes from '../../parts/filter-bar.module.css';
 import { SavedFilters } from './saved-filters.tsx';
 import { lastDays } from '../../parts/utc-days.ts';
 import { weekHourText } from '../../parts/week-hour.ts';
-import { endpointNames, outcomeNames, type Filters } from './request-filters.ts';
+import { usdText } from '../../parts/money-text.ts';
+import { durationText } from '../../parts/number-text.ts';
+import { endpointNames, outcomeNames, toSearch, type Filters } from './request-filters.ts';
 
 type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
 
 export function FilterBar({ filters, setFilters }: Props) {
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
-  const reset = Object.fromEntries(Object.keys(filters).map((name) => [name, undefined]));
   return (
     <Group gap="sm" mb="md" align="center">
       <Days filters={filters} setFilters={setFilters} />
@@ -59,18 +70,22 @@ export function FilterBar({ filters, setFilters }: Props) {
         value={filters.tag ?? ''}
         onChange={(tag) => setFilters({ tag: tag || undefined })}
       />
+      <Bounds filters={filters} setFilters={setFilters} />
       <ExactField
         label="Request ID"
         placeholder="Request ID"
         value=""
         onChange={(request) => setFilters({ request })}
       />
-      {linked(filters).map(({ name, text }) => (
+      {shownAsText(filters).map(({ name, label = name, text }) => (
         <Pill
           key={name}
           size="lg"
           withRemoveButton
-          removeButtonProps={{ 'aria-label': `Remove the filter by ${name}`, 'aria-hidden': false }}
+          removeButtonProps={{
+            'aria-label': `Remove the filter by ${label.toLowerCase()}`,
+            'aria-hidden': false,
+          }}
           onRemove={() => setFilters({ [name]: undefined })}
         >
           {text}
@@ -78,7 +93,7 @@ export function FilterBar({ filters, setFilters }: Props) {
       ))}
       <SavedFilters filters={filters} setFilters={setFilters} />
       {isFiltered && (
-        <Button variant="subtle" color="gray" onClick={() => setFilters(reset)}>
+        <Button variant="subtle" color="gray" onClick={() => setFilters(toSearch({}))}>
           Clear filters
         </Button>
       )}
@@ -86,14 +101,95 @@ export function FilterBar({ filters, setFilters }: Props) {
   );
 }
 
-/** Filters that only links set. */
-function linked({ code, provider, member, hour }: Filters) {
-  return [
+/** Filters that only links set, and bounds, whose fields are not in sight. */
+function shownAsText(filters: Filters) {
+  const { code, provider, member, hour } = filters;
+  const texts: { name: string; label?: string; text: string | undefined }[] = [
     { name: 'code', text: code },
     { name: 'provider', text: provider && `Provider ${provider}` },
     { name: 'member', text: member && 'Keys of one member' },
     { name: 'hour', text: hour === undefined ? undefined : weekHourText(hour) },
-  ].filter(({ text }) => text !== undefined);
+    ...bounds.map(({ name, label, text }) => {
+      const bound = filters[name];
+      return { name, label, text: bound === undefined ? bound : `${label} ${text(bound)}` };
+    }),
+  ];
+  return texts.filter(({ text }) => text !== undefined);
+}
+
+/** `unit`: one of the field in those of the filter. */
+const bounds = [
+  { name: 'cost_min_micros', label: 'Cost at least', prefix: '$', unit: 1e6, text: usdText },
+  { name: 'cost_max_micros', label: 'Cost at most', prefix: '$', unit: 1e6, text: usdText },
+  {
+    name: 'duration_min_ms',
+    label: 'Duration at least',
+    suffix: ' s',
+    unit: 1e3,
+    text: durationText,
+  },
+] as const;
+
+function Bounds({ filters, setFilters }: Props) {
+  return (
+    <Popover position="bottom-start" width={240} trapFocus>
+      <Popover.Target>
+        <Button
+          variant="default"
+          justify="space-between"
+          fw={400}
+          c="dimmed"
+          rightSection={<IconChevronDown size={16} aria-hidden />}
+          className={classes.field}
+        >
+          Cost, duration
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Cost and duration">
+        <Stack gap="sm">
+          {bounds.map((bound) => (
+            <BoundField
+              key={`${bound.name} ${filters[bound.name]}`}
+              bound={bound}
+              value={filters[bound.name]}
+              onChange={(value) => setFilters({ [bound.name]: value?.toString() })}
+            />
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+type BoundFieldProps = {
+  readonly bound: (typeof bounds)[number];
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+};
+
+/** Applies after Enter, or when it is left. */
+function BoundField({ bound, value, onChange }: BoundFieldProps) {
+  const { label, unit, name: _, text: __, ...affix } = bound;
+  const [typed, setTyped] = useState<string | number>(value === undefined ? '' : value / unit);
+  const apply = () => {
+    const next = typed === '' ? undefined : Math.round(Number(typed) * unit);
+    if (next !== value) onChange(next);
+  };
+  return (
+    <NumberInput
+      label={label}
+      min={0}
+      max={1e6}
+      clampBehavior="strict"
+      decimalScale={Math.log10(unit)}
+      hideControls
+      {...affix}
+      value={typed}
+      onChange={setTyped}
+      onKeyDown={({ key }) => key === 'Enter' && apply()}
+      onBlur={apply}
+    />
+  );
 }
 
 type ExactFieldProps = {

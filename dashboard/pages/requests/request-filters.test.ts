@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readFilters } from './request-filters.ts';
+import { readFilters, toSearch } from './request-filters.ts';
 
 test('filters are read from the address, and invalid values are ignored', () => {
   const read = (search: Record<string, string>) =>
@@ -20,11 +20,22 @@ test('filters are read from the address, and invalid values are ignored', () => 
     to: '2026-11-30',
   };
   assert.deepEqual(read({ ...filters, mode: 'test', request: 'req_1' }), filters);
-  assert.deepEqual(read({ hour: '167' }), { hour: 167 });
+  const bounds = { hour: '167', cost_min_micros: '1', cost_max_micros: '0', duration_min_ms: '50' };
+  assert.deepEqual(read(bounds), {
+    hour: 167,
+    cost_min_micros: 1,
+    cost_max_micros: 0,
+    duration_min_ms: 50,
+  });
+  assert.deepEqual(toSearch(readFilters(bounds)), { ...toSearch({}), ...bounds });
+  assert.deepEqual(Object.keys(toSearch({})), Object.keys(readFilters({})));
   assert.deepEqual(
     read({
       key: '',
       hour: '168',
+      cost_min_micros: '-1',
+      cost_max_micros: '1.5',
+      duration_min_ms: '2147483648',
       endpoint: 'toString',
       outcome: 'good',
       from: '2026-02-30',

@@ -67,15 +67,23 @@ export function readFilters(search: Search): Filters {
     tag: search.tag || undefined,
     provider: search.provider || undefined,
     member: search.member || undefined,
-    hour: readHour(search.hour),
+    hour: readWhole(search.hour, 167),
+    cost_min_micros: readWhole(search.cost_min_micros),
+    cost_max_micros: readWhole(search.cost_max_micros),
+    duration_min_ms: readWhole(search.duration_min_ms, 2 ** 31 - 1),
     from: readDay(search.from),
     to: readDay(search.to),
   };
 }
 
-function readHour(text: string | undefined): number | undefined {
-  const hour = text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : NaN;
-  return hour < 168 ? hour : undefined;
+/** Returns the address with exactly these filters. */
+export function toSearch(filters: Filters): Search {
+  const all = Object.entries({ ...readFilters({}), ...filters });
+  return Object.fromEntries(all.map(([name, value]) => [name, value?.toString()]));
+}
+
+function readWhole(text = '', max = Number.MAX_SAFE_INTEGER): number | undefined {
+  return /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 }
 
 function oneOf<Name extends string>(

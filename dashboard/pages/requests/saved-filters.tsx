@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { IconBookmark } from '@tabler/icons-react';
 import { SavedList } from '../../parts/saved-list.tsx';
 import type { Search } from '../../parts/url-state.ts';
-import type { Filters } from './request-filters.ts';
+import { toSearch, type Filters } from './request-filters.ts';
 
 type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
 
@@ -15,9 +15,7 @@ export function SavedFilters({ filters, setFilters }: Props) {
       label="Saved filters"
       nameLabel="Name of the current filters"
       current={isFiltered ? { filters } : null}
-      onChoose={({ filters: { hour, ...others } }) =>
-        setFilters({ ...cleared, ...others, hour: hour?.toString() })
-      }
+      onChoose={({ filters: chosen }) => setFilters(toSearch(chosen))}
       position="bottom-end"
       opener={opener}
     />
@@ -36,17 +34,3 @@ function opener(toggle: () => void) {
     </Button>
   );
 }
-
-const cleared: Search = {
-  key: undefined,
-  model: undefined,
-  endpoint: undefined,
-  outcome: undefined,
-  code: undefined,
-  tag: undefined,
-  provider: undefined,
-  member: undefined,
-  hour: undefined,
-  from: undefined,
-  to: undefined,
-};

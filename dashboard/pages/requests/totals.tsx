@@ -17,7 +17,7 @@ export function Totals({ mode, filters }: { readonly mode: Mode; readonly filter
   const days = filters.from === undefined ? 'Last 30 days' : 'Chosen days';
   return (
     <Group gap="lg" mb="md" mih={24} role="group" aria-label="Totals">
-      {totals && (
+      {totals && (totals.charged || totals.uncharged) && (
         <>
           <Text size="sm" c="dimmed">
             {days}

@@ -86,6 +86,7 @@ export type UnchargedQuery = {
   readonly tag?: string | undefined;
   /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
   readonly weekHour?: number | undefined;
+  readonly durationMinMs?: number | undefined;
   /** The routes of an endpoint. */
   readonly paths?: readonly string[] | undefined;
   /** Unix milliseconds; `toMs` is exclusive. */
@@ -119,6 +120,8 @@ export async function listUncharged(
     query = query.where(memberOfKey(db, 'request_log.key_id'), '=', asked.member);
   if (asked.weekHour !== undefined)
     query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', asked.weekHour);
+  if (asked.durationMinMs !== undefined)
+    query = query.where('duration_ms', '>=', asked.durationMinMs);
   if (asked.tag !== undefined) {
     const position = isSqlite(db)
       ? sql<number>`instr(tags, ${`,${asked.tag},`})`

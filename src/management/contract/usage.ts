@@ -8,6 +8,8 @@ import { endpoint, type Output } from './endpoint.ts';
 /** A UTC day, such as `2026-11-21`. */
 export const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
+const amount = (maximum: number) => Type.Optional(Type.Integer({ minimum: 0, maximum }));
+
 /** A field that is left out does not filter. Days are UTC; both are inclusive. */
 export const UsageFilters = {
   mode: Mode,
@@ -24,6 +26,10 @@ export const UsageFilters = {
   member: Type.Optional(Type.String({ maxLength: 64 })),
   /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
   hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 167 })),
+  /** Of the charged cost. Free requests cost 0. */
+  cost_min_micros: amount(Number.MAX_SAFE_INTEGER),
+  cost_max_micros: amount(Number.MAX_SAFE_INTEGER),
+  duration_min_ms: amount(2 ** 31 - 1),
   from: Type.Optional(Day),
   to: Type.Optional(Day),
 };

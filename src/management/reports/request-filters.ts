@@ -30,8 +30,8 @@ export function wantsCharges({ outcome, code }: Filters): boolean {
   return code === undefined && (outcome === undefined || isCharged(outcome));
 }
 
-export function wantsUncharged({ outcome, provider }: Filters): boolean {
-  if (provider !== undefined) return false;
+export function wantsUncharged({ outcome, provider, cost_min_micros: costMin }: Filters): boolean {
+  if (provider !== undefined || (costMin ?? 0) > 0) return false;
   return outcome === undefined || !isCharged(outcome);
 }
 
@@ -47,7 +47,7 @@ export function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
 }
 
 export function chargeFilter(
-  { key, model, member, endpoint, outcome, tag, provider, hour }: Filters,
+  { key, model, member, endpoint, outcome, tag, provider, hour, ...bounds }: Filters,
   range: Range,
 ): ChargeFilter {
   return {
@@ -59,13 +59,16 @@ export function chargeFilter(
     tag,
     provider,
     weekHour: hour,
+    costMinMicros: bounds.cost_min_micros,
+    costMaxMicros: bounds.cost_max_micros,
+    durationMinMs: bounds.duration_min_ms,
     ending: outcome !== undefined && isCharged(outcome) ? outcome : undefined,
   };
 }
 
 export function unchargedFilter(
   accountId: string,
-  { mode, key, model, member, endpoint, outcome, code, tag, hour }: Filters,
+  { mode, key, model, member, endpoint, outcome, code, tag, hour, ...bounds }: Filters,
   range: Range,
 ) {
   const outcomes = { cached: 'hit', replayed: 'idempotent-replay', failed: 'failed' } as const;
@@ -78,6 +81,7 @@ export function unchargedFilter(
     member,
     tag,
     weekHour: hour,
+    durationMinMs: bounds.duration_min_ms,
     code,
     paths: endpoint === undefined ? undefined : pathsOf(endpoint),
     outcomes: outcome === undefined || isCharged(outcome) ? undefined : [outcomes[outcome]],

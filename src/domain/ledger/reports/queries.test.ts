@@ -30,6 +30,12 @@ const pages: [name: string, filter: ChargeFilter, span: Span, plan: RegExp][] = 
     { fromMs: 100, toMs: 900 },
     between,
   ],
+  [
+    'charges of a cost and a duration',
+    { costMinMicros: 5, costMaxMicros: 9, durationMinMs: 100 },
+    { fromMs: 100, toMs: 900 },
+    between,
+  ],
 ];
 for (const [name, filter, span, plan] of pages) {
   test(`a page of ${name} is read from an index, starting at the cursor, for any number of charges`, async (t) => {

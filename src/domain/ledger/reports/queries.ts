@@ -60,6 +60,10 @@ export type ChargeFilter = {
   readonly tag?: string;
   /** An hour of the week in UTC: 0 is Sunday from midnight to one, 167 the last of Saturday. */
   readonly weekHour?: number;
+  /** Inclusive. Charges whose duration is not known do not pass a least one. */
+  readonly costMinMicros?: number;
+  readonly costMaxMicros?: number;
+  readonly durationMinMs?: number;
   readonly ending?: Charge['ending'];
   /** Unix milliseconds; `toMs` is exclusive. */
   readonly fromMs?: number;
@@ -76,8 +80,9 @@ type ChargePage = {
  * Returns charges, newest first. New charges between two pages neither shift nor repeat one,
  * because a page starts after a charge, not at an offset. Without a filter, or by time, request or
  * the ending `cut-off`, a page is read from an index. By key, model, endpoint and tag, only the days
- * with matches are scanned, in steps; by provider and hour of the week all days. A key that was used once on a day with a million charges
- * takes seconds to find, but blocks no other request.
+ * with matches are scanned, in steps; by a least cost only the days that cost as much; by other
+ * filters all days. A key that was used once on a day with a million charges takes seconds to find,
+ * but blocks no other request.
  */
 export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
   const { limit } = query;
@@ -113,7 +118,18 @@ async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly
 }
 
 /** Filters that no index has. */
-const searched = ['keyId', 'modelId', 'endpoint', 'member', 'provider', 'tag', 'weekHour'] as const;
+const searched = [
+  'keyId',
+  'modelId',
+  'endpoint',
+  'member',
+  'provider',
+  'tag',
+  'weekHour',
+  'costMinMicros',
+  'costMaxMicros',
+  'durationMinMs',
+] as const;
 
 async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
   const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);
@@ -134,6 +150,8 @@ async function countDays(
       filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
     ),
     ...(filter.member === undefined ? [] : [isKeyOf(db, 'charge_days', filter.member)]),
+    // No charge costs more than all together.
+    ...(filter.costMinMicros === undefined ? [] : [sql`cost_micros >= ${filter.costMinMicros}`]),
   ];
   const matching = sql<
     number | string
@@ -270,9 +288,12 @@ export async function listTopCharges(
 const firstWeekHour = 4 * 24;
 
 function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
-  const { member, tag, weekHour } = filter;
+  const { member, tag, weekHour, costMinMicros, costMaxMicros, durationMinMs } = filter;
   const equal = { ...columns, provider: 'provider' } as const;
   return [
+    ...(costMinMicros === undefined ? [] : [sql<boolean>`cost_micros >= ${costMinMicros}`]),
+    ...(costMaxMicros === undefined ? [] : [sql<boolean>`cost_micros <= ${costMaxMicros}`]),
+    ...(durationMinMs === undefined ? [] : [sql<boolean>`duration_ms >= ${durationMinMs}`]),
     ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
       filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
     ),
