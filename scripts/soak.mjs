@@ -15,6 +15,10 @@ const parts = {
     files: ['tests/volume/crashes/crash-replicas.test.ts'],
     env: { TOLLGATE_KILLS: '100' },
   },
+  'kills-alerts': {
+    files: ['tests/integration/alerts-crash.test.ts'],
+    env: { TOLLGATE_KILLS: '200' },
+  },
   // The integration tests of the main paths, on PostgreSQL.
   postgres: {
     files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],

@@ -6,12 +6,12 @@ import { setUp } from './setup.mjs';
 
 const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
-/** Among all groups, a random sixth of the mutations runs. */
-const mutationsEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_MUTATIONS: 'sixth' };
+/** Among all groups, a random part of the mutations and of the worst bodies runs. */
+const partEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_PART: 'true' };
 /** Each group's commands. The longest groups come first. */
 const groups = {
   // Each file runs two mutations at a time.
-  mutations: [test(['tests/volume/mutations/*.test.ts'], mutationsEnv, 1)],
+  mutations: [test(['tests/volume/mutations/*.test.ts'], partEnv, 1)],
   crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
   faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.
@@ -43,7 +43,7 @@ const groups = {
   // The previous version beside this one, and this one beside a next one.
   upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
   // `worst-bodies` leaves out the bodies that `npm test` has sent.
-  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'])],
+  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
   // These need Python, and install its packages; `guides` and `chart` also Go.
   agents: [test(['tests/volume/agents/*.test.ts'])],
   reference: [test(['tests/volume/reference/*.test.ts'])],

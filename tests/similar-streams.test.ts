@@ -17,7 +17,7 @@ import { loadRecordings } from './support/recordings.ts';
 import { makeSimilarStream } from './support/similar-streams.ts';
 import { scaled } from './support/volume.ts';
 
-const streams = Number(process.env.SIMILAR_STREAMS ?? scaled(3_000, 40_000));
+const streams = Number(process.env.SIMILAR_STREAMS ?? scaled(3_000, 15_000));
 const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
 const eventsMax = 20;
 

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Random } from './random.ts';
+import { isPart } from './volume.ts';
 
 export type Mutation = {
   /** Relative to `src/`. */
@@ -30,7 +31,7 @@ const root = join(import.meta.dirname, '..', '..');
 /** Mutations that run in parallel, each in its own copy. */
 const concurrency = 2;
 /** `npm run test:all` runs a random sixth, the group alone all. Guards are always looked for. */
-const share = process.env['TOLLGATE_TEST_MUTATIONS'] === 'sixth' ? 1 / 6 : 1;
+const share = isPart ? 1 / 6 : 1;
 /** So many files share a process without a mutation, because to load the sources takes longest. */
 const filesAtOnce = 8;
 /**
