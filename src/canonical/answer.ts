@@ -77,6 +77,8 @@ export class AnswerCollector {
       case 'tool-call-end':
       case 'search-start':
       case 'search':
+      case 'drawing-start':
+      case 'drawing':
       case 'error':
         return;
     }

@@ -2,7 +2,7 @@
 // next block. A citation is in its text. A stream is `start`, blocks, then one `finish` or `error`.
 import type { Citation } from './citation.ts';
 import type { MediaSource, Signature } from './request.ts';
-import type { SearchEvent } from './searched.ts';
+import type { OwnToolEvent } from './own-tools.ts';
 import type { Usage } from './usage.ts';
 import type { VendorError } from './vendor-error.ts';
 
@@ -29,7 +29,7 @@ export type StreamEvent =
   /** A piece of the arguments as they come, not valid JSON by itself. */
   | { readonly type: 'tool-call-delta'; readonly text: string }
   | { readonly type: 'tool-call-end' }
-  | SearchEvent
+  | OwnToolEvent
   | { readonly type: 'image'; readonly source: MediaSource }
   | { readonly type: 'finish'; readonly stop: Stop; readonly usage: Usage | null }
   | { readonly type: 'error'; readonly failure: UpstreamFailure };

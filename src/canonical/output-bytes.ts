@@ -3,7 +3,7 @@
 // because the text is often a summary, or missing.
 import { utf8Length } from '../lib/tokens-from-bytes.ts';
 import type { StreamEvent } from './event.ts';
-import type { AnswerPart } from './searched.ts';
+import type { AnswerPart } from './own-tools.ts';
 
 /** An image counts as many tokens as Google's do, 1,290, whatever the size of its file. */
 const imageBytes = 1_290 * 4;
@@ -66,9 +66,9 @@ export class OutputMeter {
     }
   }
 
-  /** A search of the gateway is no output of the model. */
+  /** What tools of the gateway give is no output of the model. */
   addPart(part: AnswerPart): void {
-    if (part.type === 'search') return;
+    if (part.type === 'search' || part.type === 'drawing') return;
     if (part.type === 'tool-call') this.addText(part.arguments);
     else if (part.type === 'image') this.addImages(1);
     else if (part.type !== 'thinking') this.addText(part.text);

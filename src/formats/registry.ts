@@ -1,15 +1,15 @@
 // The code of each wire format. terms/format-name.ts lists the names; the compiler names a format
 // that is missing here.
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
-import { hostedSearch as chatSearch } from './chat/hosted-search.ts';
+import { hostedTools as chatSearch } from './chat/hosted-tools.ts';
 import { chat } from './chat/index.ts';
 import { converse } from './converse/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
 import { gemini } from './gemini/index.ts';
-import type { HostedSearch } from './hosted-search.ts';
-import { hostedSearch as messagesSearch } from './messages/hosted-search.ts';
+import type { HostedTools } from './hosted-tools.ts';
+import { hostedTools as messagesSearch } from './messages/hosted-tools.ts';
 import { messages } from './messages/index.ts';
-import { hostedSearch as responsesSearch } from './responses/hosted-search.ts';
+import { hostedTools as responsesSearch } from './responses/hosted-tools.ts';
 import { chatForClients } from './responses-at-chat.ts';
 import { responses } from './responses/index.ts';
 
@@ -28,7 +28,7 @@ export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat
 };
 
 /** How clients ask for a search that the gateway runs. */
-export const hostedSearches: Readonly<Record<ClientFormatName, HostedSearch>> = {
+export const hostedTools: Readonly<Record<ClientFormatName, HostedTools>> = {
   responses: responsesSearch,
   chat: chatSearch,
   messages: messagesSearch,

@@ -1,5 +1,5 @@
 // Options of a hosted search that all formats name alike.
-import { searchFunction } from '../canonical/searched.ts';
+import { searchFunction } from '../canonical/own-tools.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 
 /** The pages of a search with a small context. */

@@ -10,8 +10,8 @@ const zeroPicos = 0 as PicosPerToken;
 
 /**
  * Prices in picodollars: of a token of each kind, of a web search, and of an output image with its
- * input images. `request` is charged once: the price of images that are billed by tokens, whose
- * count a charge does not keep.
+ * input images. `request` is charged once: the price of images that are billed by tokens, or that
+ * the gateway drew for a model, whose prices differ.
  */
 export type UnitPrices = {
   readonly input: PicosPerToken;

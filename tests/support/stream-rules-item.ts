@@ -45,8 +45,8 @@ export class ItemRules {
     if ('item_id' in event)
       assert.equal(event['item_id'], this.#item['id'], `${type} names the open item`);
     const [name, ending] = splitAtLastDot(type);
-    if (name === 'response.web_search_call')
-      return assert.equal(this.#item['type'], 'web_search_call', `${type} is of a search`);
+    if (name === 'response.web_search_call' || name === 'response.image_generation_call')
+      return assert.equal(`response.${this.#item['type']}`, name, `${type} is of its tool`);
     if (name in partLists)
       return ending === 'added' ? this.#openPart(name, event) : this.#closePart(name, event);
     if (type === 'response.output_text.annotation.added') return this.#annotate(event);

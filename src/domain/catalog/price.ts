@@ -65,8 +65,8 @@ type PricedUsage = {
   readonly terms: PriceTerms;
   /**
    * The version, with the service tier or the hours, the threshold of a long input, and the
-   * picodollars per search, where they applied: `2026-12-01`, `0/flex>272000`,
-   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search`. `0~own`: a part of it, with the account's own
+   * picodollars per search and of all images, where they applied: `2026-12-01`, `0/flex>272000`,
+   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search+53000000000/images`. `0~own`: a part of it, with the account's own
    * key.
    */
   readonly priceVersion: string;
@@ -175,28 +175,37 @@ export function scaleByFactor(
   return scaleUp(picos, factorOf(factor, { isListPrice }));
 }
 
+/** Images, and the price of all of them. */
+export type ImagesRun = {
+  readonly count: number;
+  readonly listPicos: Picos;
+  readonly upstreamPicos: Picos;
+};
+
 /** A request that was run. */
 type Run = {
   readonly usage: Usage;
   readonly searches?: number;
+  /** Images that the gateway drew for the model. Left out: none. */
+  readonly images?: ImagesRun;
   /** When the answer ended. */
   readonly nowMs: number;
 };
 
 /**
- * Returns the cost of a finished request: its tokens, and the web searches that the provider ran.
+ * Returns the cost of a finished request: its tokens, web searches and images.
  * The whole input, cached or not, determines the price for its length, which prices the whole
  * request. A tier that has no price is charged as the one that was asked for; one that was not
  * asked for, at most as the dearest that was allowed.
  */
 export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
   const { list, search = freeSearch } = price;
-  const { usage, searches = 0 } = run;
+  const { usage, searches = 0, images } = run;
   const variant = chargedVariant(price, run);
   const set = setOf(list, variant);
   const long = tierIndexOf(set, totalInputTokens(usage));
   const { tier, hours } = list.variants[variant] ?? { tier: null, hours: null };
-  const terms = termsOf(price, variant, usage);
+  const terms = termsOf(price, variant, run);
   return {
     tier: tier ?? 'standard',
     costMicros: costOf(terms.list, { usage, searches, images: 0 }),
@@ -208,6 +217,7 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
       (hours ? `@${hours.text}` : '') +
       (long < 0 ? '' : `>${set.tiers[long]!.aboveInputTokens}`) +
       (searches > 0 ? `+${search.listPicos}/search` : '') +
+      (images ? `+${images.listPicos}/images` : '') +
       (price.isOwnKey ? ownKeyMark : ''),
   };
 }
@@ -215,11 +225,11 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
 /** Returns what a request has cost the operator, also by a tier that nobody asked for. */
 export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
   const { usage, searches = 0 } = run;
-  const { upstream } = termsOf(price, usedVariant(price, run), usage);
+  const { upstream } = termsOf(price, usedVariant(price, run), run);
   return costOf(upstream, { usage, searches, images: 0 });
 }
 
-function termsOf(price: AppliedPrice, variant: number, usage: Usage): PriceTerms {
+function termsOf(price: AppliedPrice, variant: number, { usage, images }: Run): PriceTerms {
   const { list, upstream, search = freeSearch, ownKey } = price;
   const fee = price.isOwnKey ? ownKey!.feePicos : 0n;
   const of = (version: PriceVersion) => {
@@ -227,8 +237,18 @@ function termsOf(price: AppliedPrice, variant: number, usage: Usage): PriceTerms
     return pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
   };
   return {
-    list: { ...noPrices, ...of(list), search: search.listPicos, request: fee },
-    upstream: { ...noPrices, ...of(upstream), search: search.upstreamPicos },
+    list: {
+      ...noPrices,
+      ...of(list),
+      search: search.listPicos,
+      request: fee + (images?.listPicos ?? 0n),
+    },
+    upstream: {
+      ...noPrices,
+      ...of(upstream),
+      search: search.upstreamPicos,
+      request: images?.upstreamPicos ?? 0n,
+    },
   };
 }
 
@@ -256,7 +276,7 @@ function chargedVariant(price: AppliedPrice, run: Run): number {
   if (allowed.includes(used)) return used;
   const { usage, searches = 0 } = run;
   const cost = (variant: number) =>
-    costOf(termsOf(price, variant, usage).list, { usage, searches, images: 0 });
+    costOf(termsOf(price, variant, run).list, { usage, searches, images: 0 });
   const dearest = allowed.reduce((one, other) => (cost(other) > cost(one) ? other : one));
   return cost(used) <= cost(dearest) ? used : dearest;
 }
@@ -313,11 +333,13 @@ type InputSize = {
   readonly inputTokensUpper: number;
   readonly choices: number;
   readonly searches?: number;
+  /** The most that images can cost; left out: there are none. */
+  readonly imagesPicos?: Picos;
   /** False when the input cannot be cached for an hour; true by default. */
   readonly cachesLong?: boolean;
 };
 
-/** `inputPicos` includes the searches and a fee, which are independent of the output too. */
+/** `inputPicos` includes searches, images and a fee, which are independent of the output too. */
 type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
 
 /**
@@ -326,7 +348,7 @@ type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
  */
 function worstInputs(
   price: AppliedPrice,
-  { inputTokensUpper, choices, searches = 0, cachesLong = true }: InputSize,
+  { inputTokensUpper, choices, searches = 0, imagesPicos = 0n, cachesLong = true }: InputSize,
 ): WorstInput[] {
   const { list, search = freeSearch, ownKey } = price;
   const inputTokens = inputTokensUpper * choices;
@@ -341,6 +363,7 @@ function worstInputs(
     inputPicos:
       BigInt(inputTokens) * BigInt(highestInputPrice(prices, cachesLong)) +
       BigInt(searches) * search.listPicos +
+      imagesPicos +
       (ownKey?.feePicos ?? 0n),
     outputPrice: BigInt(prices.output),
   }));

@@ -2,7 +2,7 @@
 // writes those as marks, `[1]` or `[2, 3]`. The marks stay in the text, so no index moves.
 import type { Citation } from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
-import type { SearchedPage } from '../../canonical/searched.ts';
+import type { SearchedPage } from '../../canonical/own-tools.ts';
 
 /** At most 40 characters. Not an index in a program, such as `list[1]`. */
 const mark = /(?<!\w)\[(\d{1,3}(?:, ?\d{1,3}){0,7})\]/g;

@@ -1,6 +1,6 @@
 // The blocks of a web search that the gateway runs. Their ids mark them as ours: `srvtoolu_tg1_…`.
 // Their content is encoded, not encrypted: it is the excerpt, which only a model reads.
-import { searchFunction, type SearchPart } from '../../canonical/searched.ts';
+import { searchFunction, type SearchPart } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 

@@ -2,7 +2,7 @@
 // includes thinking.
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import type { SearchPart } from '../../canonical/searched.ts';
+import type { SearchPart } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';

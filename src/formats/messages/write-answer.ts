@@ -1,6 +1,6 @@
 // Writes a whole answer in Messages.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AnswerPart } from '../../canonical/searched.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -88,6 +88,7 @@ function writePart(part: AnswerPart, context: AnswerContext, index: number): Jso
       return part.signature ? [{ type: 'redacted_thinking', data: sealed }] : [];
     }
     case 'image':
+    case 'drawing':
       return [{ type: 'text', text: imageNote }];
     case 'tool-call':
       return [callBlock(part.id, part.name, writeInput(part.arguments))];

@@ -1,7 +1,7 @@
 // Writes canonical events as a Messages stream. Blocks are sent one after another, numbered without
 // gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
-import type { SearchPart } from '../../canonical/searched.ts';
+import type { SearchPart } from '../../canonical/own-tools.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
@@ -95,7 +95,10 @@ class MessageStreamWriter {
       case 'search':
         this.#searches.push(event);
         return this.#openBlock('search', this.#search!.resultOf(event.found)) + this.#close();
+      case 'drawing-start':
+        return '';
       case 'image':
+      case 'drawing':
         return this.#openText() + this.#writeText(imageNote) + this.#close();
       case 'finish':
         return this.#finish(event.stop, event.usage);

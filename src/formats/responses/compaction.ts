@@ -2,7 +2,7 @@
 // stands for the conversation so far. OpenAI makes its own. Elsewhere the model itself is asked for
 // a summary, which travels in the item's `encrypted_content`, packed as reasoning is
 // (signature.ts), and is read back as a message on any model.
-import type { AnswerPart } from '../../canonical/searched.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 

@@ -1,5 +1,5 @@
 // The items of an answer's `output`, for both writers.
-import type { SearchPart } from '../../canonical/searched.ts';
+import type { DrawingPart, SearchPart } from '../../canonical/own-tools.ts';
 import type { MediaSource, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
@@ -76,6 +76,35 @@ export function imageItem(id: string, source: MediaSource | null): JsonObject {
     type: 'image_generation_call',
     status: source ? 'completed' : 'in_progress',
     result: source && (source.kind === 'base64' ? source.data : source.url),
+  };
+}
+
+/**
+ * Returns an earlier image as a text, because a model cannot take its own images back; null when it is
+ * not known what was drawn.
+ */
+export function drawingAsText({ type, revised_prompt: prompt }: JsonObject): string | null {
+  return type === 'image_generation_call' && typeof prompt === 'string'
+    ? `I drew an image of this: ${prompt}`
+    : null;
+}
+
+/** Writes an image of the gateway. `drawn`: null while it is drawn. */
+export function drawingItem(
+  id: string,
+  prompt: string | null,
+  drawn: DrawingPart['drawn'] | null,
+): JsonObject {
+  if (drawn === null) return imageItem(id, null);
+  if (typeof drawn === 'string') return { ...imageItem(id, null), status: 'failed' };
+  const { source, size, quality } = drawn;
+  return {
+    ...imageItem(id, source),
+    revised_prompt: prompt,
+    background: 'opaque',
+    ...(source.kind === 'base64' && { output_format: source.mediaType.replace('image/', '') }),
+    ...(size !== null && { size }),
+    ...(quality !== null && { quality }),
   };
 }
 

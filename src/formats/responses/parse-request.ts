@@ -3,10 +3,11 @@ import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/er
 import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
-import { editFields } from '../edit-json.ts';
+import { editFields, editItems } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { mapChanged, toResponsesTool } from '../tool-shapes.ts';
 import { asksForCompaction, summaryRequest } from './compaction.ts';
+import { isOwnItemId } from './output-item.ts';
 import { RequestSchema, type ResponsesRequest } from './schema.ts';
 
 const findProblem = compileSchema(RequestSchema);
@@ -20,7 +21,7 @@ export function parseRequest(
   _limits: RequestLimits,
 ): ClientRequest<ResponsesRequest> {
   if (!isObject(given)) throw invalidRequest(null, 'the body must be a JSON object');
-  const body = checkReferences(inOwnShape(given));
+  const body = withoutOwnImages(checkReferences(inOwnShape(given)));
   // A warm-up may have no input yet, as Codex's.
   const isEmpty = Array.isArray(body.input) && body.input.length === 0;
   const checked = body.generate === false && isEmpty ? { ...body, input: '' } : body;
@@ -54,6 +55,14 @@ function inOwnShape(body: JsonObject): JsonObject {
     tools: mapChanged(tools, toResponsesTool),
     tool_choice: toResponsesTool(choice),
   });
+}
+
+/** Images of ours are sent nowhere, so they do not count as input. */
+function withoutOwnImages(body: JsonObject): JsonObject {
+  const isImage = ({ type, id, result }: JsonObject) =>
+    type === 'image_generation_call' && isOwnItemId(id) && typeof result === 'string';
+  const input = editItems(body.input, (item) => (isImage(item) ? { ...item, result: '' } : item));
+  return editFields(body, { input });
 }
 
 /**

@@ -17,6 +17,7 @@ import { gatherConversation, type Conversation } from '../adapting/conversation.
 import { readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './annotations.ts';
 import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
+import { drawingAsText } from './output-item.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -26,6 +27,8 @@ export function readInput(input: ResponsesRequest['input'], names: ToolNames): C
   if (typeof input === 'string') return { system: [], messages: [userText(input)] };
   const items = input ?? [];
   const messages = items.flatMap((item, index) => {
+    const drawing = drawingAsText(item);
+    if (drawing !== null) return [assistantText(drawing)];
     if (isLeftOut(item)) return [];
     if (index === items.length - 1 && isTrigger(item)) return [userText(summaryRequest)];
     return readItem(item, `input[${index}]`, names);
@@ -37,13 +40,13 @@ export function readInput(input: ResponsesRequest['input'], names: ToolNames): C
 
 /**
  * Returns true for items that are not part of the conversation. Tools are read elsewhere. A web
- * search made elsewhere is not needed: the next message has its results. Models of other formats
- * cannot take an image of their own back. The only references that get this far are to reasoning.
+ * search made elsewhere is not needed: the next message has its results. Of an image, models of other
+ * formats get its prompt, if it has one. The only references that get this far are to reasoning.
  */
 export function isLeftOut(
   item: InputItem,
 ): item is Extract<InputItem, { type: 'additional_tools' }> {
-  return leftOut.has(item.type ?? 'message');
+  return leftOut.has(item.type ?? 'message') && drawingAsText(item) === null;
 }
 
 const leftOut: ReadonlySet<string> = new Set([
@@ -55,6 +58,10 @@ const leftOut: ReadonlySet<string> = new Set([
 
 function userText(text: string): Message {
   return userMessage([{ type: 'text', text }]);
+}
+
+function assistantText(text: string): Message {
+  return { role: 'assistant', content: [{ type: 'text', text }] };
 }
 
 function userMessage(content: readonly UserPart[]): Message {

@@ -14,7 +14,7 @@ import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { asksForCompaction, readCompaction } from './compaction.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
-import { isOwnItemId } from './output-item.ts';
+import { drawingAsText, isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
@@ -170,7 +170,7 @@ function relayItem(
       return summary === null ? item : { role: 'user', content: summary };
     }
     case 'image_generation_call':
-      return isOwnItemId(item.id) ? null : item;
+      return isOwnItemId(item.id) ? relayDrawing(item) : item;
     // Only references to reasoning get this far.
     case 'item_reference':
       return null;
@@ -199,6 +199,12 @@ function keepOwnId(item: JsonObject, prefix: string): JsonObject {
     return item;
   const { id: _id, ...rest } = item;
   return rest;
+}
+
+/** OpenAI does not know an image of ours. */
+function relayDrawing(item: JsonObject): JsonObject | null {
+  const content = drawingAsText(item);
+  return content === null ? null : { type: 'message', role: 'assistant', content };
 }
 
 /**

@@ -3,7 +3,7 @@
 // while a stream must decide at its first block.
 import type { Answer } from '../../canonical/answer.ts';
 import type { RefusalPart, TextPart } from '../../canonical/request.ts';
-import type { AnswerPart } from '../../canonical/searched.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -11,6 +11,7 @@ import { type AnswerContext, UnreadableAnswer } from '../format.ts';
 import { asksForCompaction, compactionItem, summaryIn } from './compaction.ts';
 import {
   callItem,
+  drawingItem,
   emptyReasoningItem,
   imageItem,
   itemId,
@@ -120,6 +121,8 @@ function writeItem(
     return messageItem(itemId('msg', context, outputIndex), parts, status);
   }
   if (group.type === 'image') return imageItem(itemId('ig', context, outputIndex), group.source);
+  if (group.type === 'drawing')
+    return drawingItem(itemId('ig', context, outputIndex), group.prompt, group.drawn);
   if (group.type === 'search')
     return searchItem(itemId('ws', context, outputIndex), group.query, group.found);
   if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);

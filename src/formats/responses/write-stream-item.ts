@@ -3,10 +3,11 @@
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { MediaSource, Signature } from '../../canonical/request.ts';
-import type { SearchPart } from '../../canonical/searched.ts';
+import type { DrawingPart, SearchPart } from '../../canonical/own-tools.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   callItem,
+  drawingItem,
   imageItem,
   messageItem,
   reasoningItem,
@@ -186,5 +187,26 @@ export function createSearchWriter(id: string, query: string | null): ItemWriter
       return typeof found === 'string' ? [] : [['response.web_search_call.completed', {}]];
     },
     finish: () => searchItem(id, query, found),
+  };
+}
+
+/** Writes an image that the gateway draws. */
+export function createDrawingWriter(id: string, prompt: string | null): ItemWriter {
+  let drawn: DrawingPart['drawn'] = 'unavailable';
+  return {
+    id,
+    isMessage: false,
+    announced: drawingItem(id, prompt, null),
+    write(event) {
+      if (event.type === 'drawing-start')
+        return [
+          ['response.image_generation_call.in_progress', {}],
+          ['response.image_generation_call.generating', {}],
+        ];
+      if (event.type !== 'drawing') return [];
+      ({ drawn } = event);
+      return typeof drawn === 'string' ? [] : [['response.image_generation_call.completed', {}]];
+    },
+    finish: () => drawingItem(id, prompt, drawn),
   };
 }

@@ -22,6 +22,7 @@ import { writeUsage } from './usage.ts';
 import { writeCompaction } from './write-answer.ts';
 import {
   createCallWriter,
+  createDrawingWriter,
   createImageWriter,
   createMessageWriter,
   createReasoningWriter,
@@ -51,6 +52,7 @@ type BlockStart = Extract<
       | 'thinking-start'
       | 'tool-call-start'
       | 'search-start'
+      | 'drawing-start'
       | 'image';
   }
 >;
@@ -101,8 +103,10 @@ class ResponseStreamWriter {
         this.progress.output.addEvent(event);
         return this.#openItem(event);
       case 'search-start':
+      case 'drawing-start':
         return this.#openItem(event) + this.#write(event);
       case 'search':
+      case 'drawing':
         return this.#write(event) + this.#closeItem('completed');
       default:
         return this.#write(event);
@@ -241,6 +245,8 @@ function createItem(event: BlockStart, context: AnswerContext, outputIndex: numb
       return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
     case 'image':
       return createImageWriter(itemId('ig', context, outputIndex), event.source);
+    case 'drawing-start':
+      return createDrawingWriter(itemId('ig', context, outputIndex), event.prompt);
     case 'search-start':
       return createSearchWriter(itemId('ws', context, outputIndex), event.query);
     case 'tool-call-start': {

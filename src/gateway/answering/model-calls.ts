@@ -16,6 +16,7 @@ import { withoutOwnKey } from '../../terms/own-key.ts';
 import type { Called, Held } from '../stages.ts';
 import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { lossOf } from '../charging/model-bill.ts';
+import { DrawnImages } from '../charging/model-call.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
 
 type Answered<Answer> = {
@@ -129,7 +130,10 @@ async function callAttempt<Answer>(
   const facts = { route: route.name, baseUrl, isStream: request.stream, number };
   try {
     return await callRoute(calling, facts, async ({ trace }, noteFirstByte) => {
-      const called: Called = { ...held, call: { attempt, number, unseen, trace } };
+      const called: Called = {
+        ...held,
+        call: { attempt, number, unseen, drawn: new DrawnImages(), trace },
+      };
       const result = await call(called, () => {
         noteFirstByte();
         retries.giveBack();

@@ -21,7 +21,7 @@ import type { Called, Held } from '../stages.ts';
 import { outcomeOfFailure } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf, chargeHeaders, errorContextOf, responseToStore } from './head.ts';
-import { openSearches } from './hosted-search-stream.ts';
+import { openTools } from './hosted-tools-stream.ts';
 import { Output } from './output.ts';
 
 export async function streamAnswer(held: Held): Promise<Outcome> {
@@ -68,8 +68,8 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
     const reply = await callUpstream(called, { stream: true });
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
-    const own = called.call.attempt.search?.own;
-    const opened = own ? openSearches(called, own, reply.chunks) : openFrames(called, reply.chunks);
+    const own = called.call.attempt.tools?.own;
+    const opened = own ? openTools(called, own, reply.chunks) : openFrames(called, reply.chunks);
     ({ pipe } = opened);
     return await relay({ ...calling, ...opened });
   } finally {

@@ -1,5 +1,5 @@
 // Computes what a call of a model costs: its account after an answer, the operator after a failure.
-import { priceUsage, upstreamCostOf } from '../../domain/catalog/price.ts';
+import { priceUsage, upstreamCostOf, type ImagesRun } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
@@ -30,11 +30,12 @@ export function billOf(
   ended: Ended,
 ): { readonly bill: Bill; readonly losses: readonly Loss[] } {
   const { attempt, number } = called.call;
+  const images = imagesOf(called);
   const { usage, searches, claimed } = ended.used;
   const nowMs = called.gateway.clock.nowMs();
-  const priced = priceUsage(attempt.price, { usage, searches, nowMs });
+  const priced = priceUsage(attempt.price, { usage, searches, ...images, nowMs });
   const bill = { ...priced, record: recordOf(called, ended, priced) };
-  const claim = { usage: claimed ?? usage, searches, nowMs };
+  const claim = { usage: claimed ?? usage, searches, ...images, nowMs };
   const lossMicros = upstreamCostOf(attempt.price, claim) - priced.upstreamCostMicros;
   const { tier: named = priced.tier } = usage;
   if (named !== priced.tier)
@@ -77,12 +78,18 @@ export function lossOf(called: Called, failed: Failed): Micros {
   const hasWritten =
     reported !== null ||
     output.bytes + searchesSoFar > 0 ||
+    called.call.drawn.images !== null ||
     (hasStreamed && called.call.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
   const { usage, claimed, searches } = failedUse(called, failed);
   const nowMs = called.gateway.clock.nowMs();
-  return upstreamCostOf(called.call.attempt.price, { usage: claimed ?? usage, searches, nowMs });
+  const run = { usage: claimed ?? usage, searches, ...imagesOf(called), nowMs };
+  return upstreamCostOf(called.call.attempt.price, run);
+}
+
+function imagesOf({ call: { drawn } }: Called): { readonly images?: ImagesRun } {
+  return drawn.images ? { images: drawn.images } : {};
 }
 
 /** Returns the use of a failed call. */
@@ -122,7 +129,7 @@ function recordOf(
     provider: attempt.route.name.provider,
     usage: used.usage,
     webSearches: used.searches,
-    images: 0,
+    images: called.call.drawn.images?.count ?? 0,
     usageSource: used.source,
     priceVersion: priced.priceVersion,
     upstreamCostMicros: priced.upstreamCostMicros,

@@ -1,4 +1,6 @@
 // A call of a model, as far as its price, its charge and its losses depend on it.
+import type { ImageUnitPrice } from '../../domain/catalog/image-price.ts';
+import type { ImagesRun } from '../../domain/catalog/price.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
@@ -16,12 +18,29 @@ export type ModelTerms = {
   readonly granted: Granted;
 };
 
+/** Images of one call, with the price of all of them. */
+export class DrawnImages {
+  /** null: none. */
+  images: ImagesRun | null = null;
+
+  add({ listPicos, upstreamPicos }: ImageUnitPrice): void {
+    const before = this.images ?? { count: 0, listPicos: 0n, upstreamPicos: 0n };
+    this.images = {
+      count: before.count + 1,
+      listPicos: before.listPicos + listPicos,
+      upstreamPicos: before.upstreamPicos + upstreamPicos,
+    };
+  }
+}
+
 export type ModelCall = {
   readonly attempt: Attempt;
   /** 1 for the request's first call. */
   readonly number: number;
   /** Counts what the call may have written without showing it. */
   readonly unseen: UnseenOutput;
+  /** The images that the gateway drew for it so far. */
+  readonly drawn: DrawnImages;
   /** What the provider is sent as its trace; null: none. */
   readonly trace: TraceContext | null;
 };

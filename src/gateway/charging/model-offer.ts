@@ -5,6 +5,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
 import type { Running, Offer, Outcome } from './offer.ts';
 import { mayOutlast } from './caused-by-account.ts';
+import { withOneEach } from '../routing/asked-tools.ts';
 import {
   affordableTokens,
   likelyCostOf,
@@ -42,9 +43,9 @@ export function offerModel(selling: Selling, wanted: HoldRequest): Offer {
 function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms): Offer {
   const coveredTokens = firstSliceOf(selling, wanted, maxOutputTokens);
   const amountMicros = worstCaseOf(wanted, coveredTokens);
-  const { search, request } = wanted;
+  const { tools, request } = wanted;
   const isReduced = maxOutputTokens < wanted.outputTokens;
-  const granted = { amountMicros, maxOutputTokens, coveredTokens, wanted, isReduced, search };
+  const granted = { amountMicros, maxOutputTokens, coveredTokens, wanted, isReduced, tools };
   const next = (terms: Partial<Terms>) =>
     offerOn(selling, { wanted, maxOutputTokens, refused: refused + 1, ...terms });
   return {
@@ -52,10 +53,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
     likelyCost: likelyCostOf(wanted, selling.mode),
     mayOutlast: mayOutlast(wanted, maxOutputTokens),
     smaller(affordableMicros) {
-      if (search?.mayBeFewer)
-        return next({
-          wanted: { ...wanted, search: { ...search, searchesMax: 1, mayBeFewer: false } },
-        });
+      if (tools?.mayBeFewer) return next({ wanted: { ...wanted, tools: withOneEach(tools) } });
       const affordable = Math.min(affordableTokens(wanted, affordableMicros), coveredTokens);
       const mayReduce =
         request.maxOutputTokens === null &&
@@ -72,18 +70,19 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
         amountMicros,
         nowMs: selling.nowMs(),
         isMessages: selling.isMessages,
-        costPart: searchPart(wanted),
+        costPart: toolsPart(wanted),
         fitsPart: fitsPart(wanted, affordable),
         details: {
           affordable_output_tokens: affordable,
-          ...(search && { web_searches: search.searchesMax }),
+          ...(tools && tools.searchesMax > 0 && { web_searches: tools.searchesMax }),
+          ...(tools?.own?.images && { images: tools.own.images.imagesMax }),
         },
       });
     },
     // Only the provider's final count shows what these cost: whole answers, and input of unknown
     // length (a document by address, or what `pass_fields` opens). If they were stopped, a client
-    // that leaves shortly before the end would pay a small part.
-    runsToEnd: wanted.isInputUnknown || !request.stream,
+    // that leaves shortly before the end would pay a small part. An image that is stopped is lost.
+    runsToEnd: wanted.isInputUnknown || !request.stream || Boolean(tools?.own?.images),
     call: (held) => selling.call(held, granted),
   };
 }
@@ -129,13 +128,21 @@ function fitsPart(
   );
 }
 
-/** Names the searches: with the text they bring, they are often most of the cost. */
-function searchPart({ search }: HoldRequest): string {
-  if (!search) return '';
-  const count = search.searchesMax === 1 ? 'one web search' : `${search.searchesMax} web searches`;
-  const fewer =
-    search.limitField === null || search.searchesMax === 1
-      ? ''
-      : `; a lower \`${search.limitField}\` allows fewer`;
-  return ` with ${count}, whose results are read as input${fewer}`;
+/** Names the tools: with the text that searches bring, they are often most of the cost. */
+function toolsPart({ tools }: HoldRequest): string {
+  if (!tools) return '';
+  const { searchesMax, limitField, own } = tools;
+  const images = own?.images?.imagesMax ?? 0;
+  const parts = [
+    ...(searchesMax > 0
+      ? [`${count(searchesMax, 'web search', 'web searches')}, whose results are read as input`]
+      : []),
+    ...(images > 0 ? [count(images, 'image', 'images')] : []),
+  ];
+  const isFew = limitField === null || Math.max(searchesMax, images) === 1;
+  return ` with ${parts.join(', and ')}${isFew ? '' : `; a lower \`${limitField}\` allows fewer`}`;
+}
+
+function count(number: number, one: string, many: string): string {
+  return number === 1 ? `one ${one}` : `${number} ${many}`;
 }

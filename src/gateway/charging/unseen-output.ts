@@ -29,6 +29,7 @@ export class UnseenOutput {
   readonly #options: UnseenOptions;
   readonly #startedAtMs: number;
   #isRunning = true;
+  #isPaused = false;
   #outputBytes = 0;
   #countedTokens = 0;
   #lastOutputMs: number;
@@ -74,6 +75,17 @@ export class UnseenOutput {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
+  /** Excludes time in which a tool of ours runs, also while it does. */
+  async ownWait<T>(work: Promise<T>): Promise<T> {
+    this.#isPaused = true;
+    try {
+      return await work;
+    } finally {
+      this.#isPaused = false;
+      this.noteOwnWait();
+    }
+  }
+
   /** Excludes time in which we did not read: the client had no room, or the hold had to grow. */
   noteOwnWait(): void {
     this.#lastOutputMs = this.#clock.elapsedMs();
@@ -100,7 +112,7 @@ export class UnseenOutput {
 
   /** The time since the last output, or since we could read again. */
   get silentMs(): number {
-    return this.#clock.elapsedMs() - this.#lastOutputMs;
+    return this.#isPaused ? 0 : this.#clock.elapsedMs() - this.#lastOutputMs;
   }
 
   end(): void {

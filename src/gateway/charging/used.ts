@@ -3,7 +3,7 @@
 import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
-import { inputTokensWithSearches, likelyInputTokensAfter } from '../routing/provider-search.ts';
+import { inputTokensWithTools, likelyInputTokensAfter } from '../routing/asked-tools.ts';
 import type { Attempt } from '../routing/plan.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { CalledModel as Called } from './model-call.ts';
@@ -57,8 +57,8 @@ export function useSoFar(
 function withResults({ asked, call }: Called, counted: Usage, searches = 0): Usage {
   const { estimate, model } = asked;
   const { contextTokens } = model;
-  const { search } = call.attempt;
-  const done = search?.billsResults ? Math.min(searches, search.searchesMax) : 0;
+  const { tools } = call.attempt;
+  const done = tools?.billsResults ? Math.min(searches, tools.searchesMax) : 0;
   if (done === 0) return counted;
   const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
   const missing = Math.max(read - totalInputTokens(counted), 0);
@@ -72,7 +72,7 @@ type Counting = Pick<ModelRequest, 'model' | 'request'> & {
   /** Absent before the hold. */
   readonly granted?: Granted;
   /** Absent before the first call. */
-  readonly attempt?: Pick<Attempt, 'search'>;
+  readonly attempt?: Pick<Attempt, 'tools'>;
 };
 
 /**
@@ -84,23 +84,23 @@ const vendorPromptTokens = 3_000;
 
 /**
  * Returns the most that the request can cause: its output limit, and a token for each byte of its
- * input. A document or a provider's search can fill the model's context; after a search of our own,
- * the model reads what was found and its output again.
+ * input. A document or a provider's search can fill the model's context; after a tool of
+ * ours, the model reads what it gave and its own output again.
  */
 export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
   const { contextTokens } = model;
-  const search = attempt?.search ?? null;
-  const again = search && granted ? granted.maxOutputTokens : 0;
+  const tools = attempt?.tools ?? null;
+  const again = tools && granted ? granted.maxOutputTokens : 0;
   return {
     inputTokens:
-      granted && (!search || search.own)
+      granted && (!tools || tools.own)
         ? // Some providers bill the input for each choice.
-          inputTokensWithSearches(search, {
+          inputTokensWithTools(tools, {
             promptTokens: granted.wanted.inputTokensMost + vendorPromptTokens + again,
             contextTokens,
           }) * request.choices
         : // Every search is a round of its own, whose input counts again.
-          contextTokens * (1 + (search?.searchesMax ?? 0)),
+          contextTokens * (1 + (tools?.searchesMax ?? 0)),
     outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,
   };
 }
@@ -164,8 +164,7 @@ function usedOf(called: Called, count: Counted): Used {
 
 /** Limits searches to the maximum sent to the provider: the client asked for no more. */
 function clampSearches({ call, gateway, caller: { requestId } }: Called, searches: number): number {
-  const { search } = call.attempt;
-  const searchesMax = search?.searchesMax ?? 0;
+  const searchesMax = call.attempt.tools?.searchesMax ?? 0;
   if (searches <= searchesMax) return searches;
   gateway.log.warn(
     { request_id: requestId, searches, searchesMax },

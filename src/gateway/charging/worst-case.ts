@@ -11,13 +11,13 @@ import type { LikelyCost } from '../../domain/ledger/commands.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { zeroMicros, type Micros } from '../../lib/money.ts';
-import { inputTokensWithSearches, type AskedSearch } from '../routing/provider-search.ts';
+import { inputTokensWithTools, mostForImages, type AskedTools } from '../routing/asked-tools.ts';
 
 /** What the hold covers. */
 export type HoldRequest = {
   readonly model: Model;
   readonly price: AppliedPrice;
-  readonly search: AskedSearch | null;
+  readonly tools: AskedTools | null;
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
   readonly inputTokensLikely: number;
@@ -48,8 +48,8 @@ export type Granted = {
   readonly maxOutputTokens: number;
   /** Lower than the model's maximum, because more was not affordable. */
   readonly isReduced: boolean;
-  /** The search to send: as asked for, or a single one when more did not fit. */
-  readonly search: AskedSearch | null;
+  /** The tools to send: as asked for, or a single search and image when more did not fit. */
+  readonly tools: AskedTools | null;
 };
 
 /** Returns the most that the request can cost with this much output. */
@@ -83,19 +83,20 @@ export function likelyCostOf(
   };
 }
 
-/** After a search of our own, the model reads its output so far again. */
+/** After a tool of ours, the model reads its output so far again. */
 function inputSizeOf(
-  { inputTokensUpper, model, request, search, cachesLong }: HoldRequest,
+  { inputTokensUpper, model, request, tools, cachesLong }: HoldRequest,
   outputTokens: number,
 ) {
   const { contextTokens } = model;
   return {
-    inputTokensUpper: inputTokensWithSearches(search, {
-      promptTokens: inputTokensUpper + (search?.own ? outputTokens : 0),
+    inputTokensUpper: inputTokensWithTools(tools, {
+      promptTokens: inputTokensUpper + (tools?.own ? outputTokens : 0),
       contextTokens,
     }),
     choices: request.choices,
-    searches: search?.searchesMax ?? 0,
+    searches: tools?.searchesMax ?? 0,
+    imagesPicos: mostForImages(tools),
     cachesLong,
   };
 }

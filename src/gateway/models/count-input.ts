@@ -26,7 +26,7 @@ import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
-import { findSearch } from '../routing/own-search.ts';
+import { findTools } from '../routing/own-tools.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
 import { withImagesInlined, type NamedUrl } from './inline-images.ts';
@@ -160,9 +160,9 @@ function writeForRoutes(
   let refusal: unknown = null;
   for (const route of routes) {
     const query = { ...asked, route };
-    const search = findSearch(query, factor);
+    const tools = findTools(query, factor);
     try {
-      const limits = { route, search, outputTokens };
+      const limits = { route, tools, outputTokens };
       written.push({ route, written: writeUpstreamRequest(asked, limits) });
     } catch (error) {
       refusal ??= error;

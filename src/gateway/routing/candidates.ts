@@ -8,8 +8,8 @@ import { keyOfRoute } from '../calling/shared-health.ts';
 import type { ChosenRoute } from './route.ts';
 import { conversationOf, drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
-import { findSearch } from './own-search.ts';
-import type { AskedSearch } from './provider-search.ts';
+import { findTools } from './own-tools.ts';
+import type { AskedTools } from './asked-tools.ts';
 import type { ModelRequest, RouteLimits } from './write-request.ts';
 
 /** An active route, and what the request may use there when all of it can be held. */
@@ -28,7 +28,7 @@ export function findCandidates(
   const { gateway } = asked;
   const toCandidate = (route: ChosenRoute, condition: Condition): Candidate => ({
     route,
-    search: findSearch({ ...asked, route }, factor),
+    tools: findTools({ ...asked, route }, factor),
     outputTokens: outputLimitOf(asked, route),
     condition,
   });
@@ -67,7 +67,7 @@ export function inOrderOfTrial(
 /** The highest price and limits of all routes: a hold for them covers the request on any route. */
 export type HighestTerms = {
   readonly price: AppliedPrice;
-  readonly search: AskedSearch | null;
+  readonly tools: AskedTools | null;
   readonly outputTokens: number;
   /**
    * True when input may be cached for an hour: only in Messages, because other formats refuse it.
@@ -79,25 +79,34 @@ export function highestOf(
   candidates: readonly Candidate[],
   tokenPrice: AppliedPrice,
 ): HighestTerms {
-  let search: AskedSearch | null = null;
-  for (const candidate of candidates) {
-    if (candidate.search && (!search || candidate.search.price.listPicos > search.price.listPicos))
-      search = candidate.search;
-  }
-  const own = candidates.find((candidate) => candidate.search?.own)?.search?.own;
-  if (search && own) search = { ...search, own };
+  const tools = mostOf(candidates.flatMap((candidate) => candidate.tools ?? []));
   const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
   const cachesLong = candidates.some(({ route }) => route.format === 'messages');
-  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
-  return { price, search, outputTokens, cachesLong };
+  const price = tools ? { ...tokenPrice, search: tools.price } : tokenPrice;
+  return { price, tools, outputTokens, cachesLong };
 }
 
-export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null): AppliedPrice {
-  if (!search) return tokenPrice;
+/** What the provider runs and what we run can differ in number and price. */
+function mostOf([first, ...others]: readonly AskedTools[]): AskedTools | null {
+  if (!first) return null;
+  return others.reduce(
+    (most, { searchesMax, price, mayBeFewer, own }) => ({
+      ...most,
+      searchesMax: Math.max(most.searchesMax, searchesMax),
+      price: price.listPicos > most.price.listPicos ? price : most.price,
+      mayBeFewer: most.mayBeFewer || mayBeFewer,
+      ...(!most.own && own && { own }),
+    }),
+    first,
+  );
+}
+
+export function priceWith(tokenPrice: AppliedPrice, tools: AskedTools | null): AppliedPrice {
+  if (!tools) return tokenPrice;
   const { list, upstream } = tokenPrice;
-  // Each call of its own search is below all tiers; their sum may not be.
-  const base = search.own && { list: withoutTiers(list), upstream: withoutTiers(upstream) };
-  return { ...tokenPrice, ...base, search: search.price };
+  // Each turn with tools of ours is below all tiers; their sum may not be.
+  const base = tools.own && { list: withoutTiers(list), upstream: withoutTiers(upstream) };
+  return { ...tokenPrice, ...base, search: tools.price };
 }
 
 /**

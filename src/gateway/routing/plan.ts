@@ -17,7 +17,7 @@ import {
   type Candidate,
   type HighestTerms,
 } from './candidates.ts';
-import type { AskedSearch } from './provider-search.ts';
+import { withOneEach, type AskedTools } from './asked-tools.ts';
 import { writeUpstreamRequest, type ModelRequest, type WrittenRequest } from './write-request.ts';
 
 /** What a request may use under its hold. */
@@ -25,7 +25,7 @@ type Allowance = {
   readonly maxOutputTokens: number;
   /** Less than was asked for. */
   readonly isReduced: boolean;
-  readonly search: AskedSearch | null;
+  readonly tools: AskedTools | null;
 };
 
 /** The request to one route, and its price. */
@@ -33,7 +33,7 @@ export type Attempt = {
   readonly route: ChosenRoute;
   readonly price: AppliedPrice;
   /** null: the provider runs none. */
-  readonly search: AskedSearch | null;
+  readonly tools: AskedTools | null;
   readonly written: WrittenRequest;
   /** The body of the 400 whose subject `written` leaves out; left out: it has everything. */
   readonly refusal?: unknown;
@@ -137,19 +137,19 @@ export class RoutePlan {
    * asked for.
    */
   #attemptBy(candidate: Candidate, granted: Allowance): Attempt {
-    const search = searchUnder(granted, candidate.search);
+    const tools = toolsUnder(granted, candidate.tools);
     const outputTokens = granted.isReduced ? granted.maxOutputTokens : candidate.outputTokens;
-    const isWhole = search === candidate.search && outputTokens === candidate.outputTokens;
+    const isWhole = tools === candidate.tools && outputTokens === candidate.outputTokens;
     const written = isWhole
       ? this.#write(candidate)
-      : tryToWrite(this.#asked, { ...candidate, search, outputTokens });
+      : tryToWrite(this.#asked, { ...candidate, tools, outputTokens });
     if (written instanceof ApiError) throw written;
-    return { route: candidate.route, price: this.#priceOf(candidate, search), search, written };
+    return { route: candidate.route, price: this.#priceOf(candidate, tools), tools, written };
   }
 
-  #priceOf({ route }: Candidate, search: AskedSearch | null): AppliedPrice {
-    const price = priceWith(atCost(this.#tokenPrice, route.costPpm), search);
-    const isOwnSearch = search?.own !== undefined;
+  #priceOf({ route }: Candidate, tools: AskedTools | null): AppliedPrice {
+    const price = priceWith(atCost(this.#tokenPrice, route.costPpm), tools);
+    const isOwnSearch = tools?.own !== undefined;
     return route.name.ownKeyId === undefined ? price : ownKeyPrice(price, { isOwnSearch });
   }
 
@@ -177,8 +177,8 @@ function tryToWrite(asked: ModelRequest, candidate: Candidate): WrittenRequest |
   }
 }
 
-/** Returns the search to send: the hold may cover fewer searches than were asked for. */
-function searchUnder(granted: Allowance, search: AskedSearch | null): AskedSearch | null {
-  if (!search || !granted.search || search.searchesMax <= granted.search.searchesMax) return search;
-  return { ...search, searchesMax: granted.search.searchesMax, mayBeFewer: false };
+/** Returns the tools to send: the hold may cover fewer searches and images than were asked for. */
+function toolsUnder({ tools: granted }: Allowance, tools: AskedTools | null): AskedTools | null {
+  const isWhole = !tools?.mayBeFewer || !granted || granted.mayBeFewer;
+  return isWhole ? tools : withOneEach(tools);
 }

@@ -17,7 +17,7 @@ import type {
   UpstreamRequest,
   UpstreamTarget,
 } from '../../formats/format.ts';
-import { hostedSearches, upstreamFormats } from '../../formats/registry.ts';
+import { hostedTools, upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
@@ -31,7 +31,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { conversationOf } from './conversation.ts';
 import type { Hosts } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
-import type { AskedSearch } from './provider-search.ts';
+import { namesOfOwn, type AskedTools } from './asked-tools.ts';
 
 export type WrittenRequest = {
   readonly path: string;
@@ -56,8 +56,8 @@ export type WrittenRequest = {
 /** The destination of a request, and its limits there. */
 export type RouteLimits = {
   readonly route: ChosenRoute;
-  /** null: the provider runs none. */
-  readonly search: AskedSearch | null;
+  /** null: neither the provider nor the gateway runs any. */
+  readonly tools: AskedTools | null;
   readonly outputTokens: number;
 };
 
@@ -75,7 +75,7 @@ export type ModelRequest = {
   readonly forwardable: ForwardableHeaders;
   /** The client's id of its conversation, from a header; null: none. */
   readonly sessionId: string | null;
-  /** What follows the client's messages: a search of ours. Left out: nothing. */
+  /** What follows the client's messages: tools of ours. Left out: nothing. */
   readonly turns?: readonly Message[];
 };
 
@@ -95,9 +95,11 @@ const none: ReadonlySet<string> = new Set();
  * express or a shared credential must not pass.
  */
 export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): WrittenRequest {
-  const { route, search } = limits;
-  const hosted = search?.own && hostedSearches[given.format.name];
-  const asked = hosted ? { ...given, request: hosted.withFunction(given.request) } : given;
+  const { route, tools } = limits;
+  const hosted = tools?.own && hostedTools[given.format.name];
+  const asked = hosted
+    ? { ...given, request: hosted.withFunctions(given.request, namesOfOwn(tools)) }
+    : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);
   const {
@@ -134,7 +136,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
       ...new Set([
         ...(request.ignored ?? []),
         ...ignored,
-        ...(hosted?.ignoredFields?.(given.request) ?? []),
+        ...(tools?.own?.search ? (hosted!.ignoredFields?.(given.request) ?? []) : []),
+        ...(tools?.own?.images?.ignored ?? []),
         ...target.unknown.leftOut,
         ...accepted.ignored,
         ...sent.ignored,
@@ -159,7 +162,7 @@ function wishesOf({ format, provider }: ChosenRoute): HostWishes {
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
   { gateway, key, model, request, estimate }: ToWrite,
-  { route, search, outputTokens }: RouteLimits,
+  { route, tools, outputTokens }: RouteLimits,
 ) {
   return {
     model: route.upstreamModel,
@@ -175,7 +178,7 @@ function targetOf(
       areRefused: gateway.config.limits.unknown_fields === 'refuse',
       leftOut: new Set<string>(),
     },
-    ...(search && { searchesMax: search.searchesMax }),
+    ...(tools && { searchesMax: tools.searchesMax }),
     ...(request.tier && { tier: request.tier }),
     ...(key.marksCache &&
       mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
@@ -209,12 +212,12 @@ function hasTools({ tools }: JsonObject): boolean {
 
 function writeBody(
   asked: ToWrite,
-  { route, search }: RouteLimits,
+  { route, tools }: RouteLimits,
   target: UpstreamTarget,
 ): WrittenBody {
   const { format, request } = asked;
   const { relay } = format;
-  const isEmulated = search?.own !== undefined || relay.canRelay?.(request, target) === false;
+  const isEmulated = tools?.own !== undefined || relay.canRelay?.(request, target) === false;
   if (route.format === format.name && !isEmulated) {
     const relayed = relay.writeRequest(request, target);
     return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };

@@ -2,12 +2,8 @@
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
-import { unitPrice, type PricedImage } from '../../domain/catalog/image-price.ts';
-import {
-  countedPrice,
-  maximumPrice,
-  type CountedPrice,
-} from '../../domain/catalog/image-token-price.ts';
+import { unitPrice } from '../../domain/catalog/image-price.ts';
+import { maximumPrice } from '../../domain/catalog/image-token-price.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { nextDayMs } from '../../lib/utc-time.ts';
@@ -20,12 +16,8 @@ import type { Endpoint, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
-import {
-  findImageRoutes,
-  makeImages,
-  type ImageRouteChosen,
-  type ImagesMade,
-} from '../images/image-maker.ts';
+import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
+import { costOfMade } from '../images/made-cost.ts';
 import {
   saleOfUnits,
   type Delivery,
@@ -117,23 +109,21 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
     record,
     signals,
   });
-  const image = { ...request, inputs };
-  const table = unitPrice(model, image, factor)!;
-  const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
+  const making = { log: gateway.log, requestId: caller.requestId, model, request, factor };
+  const { table, counted, lostPicos, spoiledPicos } = costOfMade(
+    making,
+    { ...request, inputs },
+    made,
+  );
   const { provider, calls } = made;
-  const spoiled = { provider, calls, picos: lossOf(made.spoiled) };
-  if (made.kind === 'failed') {
-    const lostPicos = lossOf(made.lost - made.spoiled);
+  const spoiled = { provider, calls, picos: spoiledPicos };
+  if (made.kind === 'failed')
     return {
       kind: 'failed',
       error: toModelError(made.failure, model, gateway.clock.nowMs()),
       lostPicos,
       spoiled,
     };
-  }
-  const counted = countedBy(drawing, image, made);
-  // The provider's count includes what came and cannot be read.
-  const lostPicos = lossOf(made.lost - made.spoiled + (counted ? 0 : made.unread));
   const price: UnitPrice = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
   const refusal = await takeFreeRoom(drawing, made.images);
   if (refusal) return { kind: 'failed', error: refusal, lostPicos, spoiled };
@@ -155,7 +145,7 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
     body,
     headers: ignored.length > 0 ? { [gateway.headers.ignored]: writeNames(ignored) } : {},
     usableForMs: usableForMs(gateway, request),
-    lostPicos: lostPicos + (counted?.beyondPicos ?? 0n),
+    lostPicos,
     spoiled,
   };
 }
@@ -173,36 +163,6 @@ function takeInputs(
     field: 'images',
     signal,
   });
-}
-
-/**
- * Returns the price by the provider's own count; null when it reports none, or the model is not
- * priced by it.
- */
-function countedBy(
-  drawing: Drawing,
-  image: PricedImage,
-  made: Extract<ImagesMade, { kind: 'made' }>,
-): CountedPrice | null {
-  const { gateway, caller, model, request, factor } = drawing;
-  const { usage, images, provider } = made;
-  const counted =
-    usage &&
-    countedPrice(model, image, {
-      usage,
-      prompt: estimateInputTokens(request.prompt),
-      asked: request.count,
-      delivered: images.length,
-      factor,
-    });
-  if (counted && counted.beyondPicos > 0n) {
-    const fields = { request_id: caller.requestId, provider, usage };
-    gateway.log.warn(
-      fields,
-      'the provider reported more tokens than these images can have: the excess is a loss',
-    );
-  }
-  return counted;
 }
 
 /**

@@ -45,7 +45,7 @@ testMutations([], {
     watchers: integration('websocket-limits', 'a frame whose client has left'),
   },
   'a model that goes on searching reads beyond the hold': {
-    file: 'gateway/answering/hosted-search.ts',
+    file: 'gateway/answering/hosted-tools.ts',
     guard: 'if (this.#inputTokens > this.#heldInputTokens) return false;',
     without: 'if (this.#heldInputTokens < 0) return false;',
     watchers: integration('hosted-search', 'the hold covers any number of searches'),

@@ -1,34 +1,40 @@
-// Runs the web searches of a model whose provider has none. The model calls a function, the gateway
-// searches and asks the model again with what was found, and the client sees one answer. All calls
-// are made under one hold, and their usage is charged as one.
-import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
+// Runs web searches and draws images for a model whose provider does not. The model calls a function,
+// the gateway runs it and asks the model again with what it gave, and the client sees one answer. All
+// calls are made under one hold, and their usage is charged as one.
+import type { Stop, StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { AssistantPart, Message, ToolCallPart } from '../../canonical/request.ts';
 import {
-  searchFunction,
+  imageFunction,
   type AnswerPart,
+  type DrawingFailure,
+  type DrawingPart,
+  type OwnToolEvent,
   type SearchFailure,
   type SearchPart,
-} from '../../canonical/searched.ts';
+} from '../../canonical/own-tools.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { countUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { queryCharactersMax } from '../../domain/search/search-request.ts';
 import type { SearchResult } from '../../domain/search/search-result.ts';
 import { PageCiter } from '../../formats/adapting/cite-pages.ts';
 import { writeInput } from '../../formats/call-arguments.ts';
-import { hostedSearches } from '../../formats/registry.ts';
+import { hostedTools } from '../../formats/registry.ts';
 import { isWithin, querySites } from '../../formats/search-sites.ts';
 import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
+import { roundUpToMicro, type Picos } from '../../lib/money.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
+import { drawHosted } from '../images/hosted-images.ts';
 import { lighten } from '../routing/lighten.ts';
-import { inputTokensWithSearches } from '../routing/provider-search.ts';
+import { inputTokensWithTools, namesOfOwn, type OwnTools } from '../routing/asked-tools.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
-import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
 import { answerContextOf } from './head.ts';
 import type { CallResult } from './model-calls.ts';
+
+type ToolCallStart = Extract<StreamEvent, { type: 'tool-call-start' }>;
 
 /** A turn of the model that has ended. */
 type Turn = {
@@ -39,7 +45,7 @@ type Turn = {
 };
 
 /** The turns of one answer. */
-export class SearchTurns {
+export class ToolTurns {
   /** The call of the current turn. */
   current: Called;
   /** Searches that found something, which are charged. */
@@ -47,10 +53,13 @@ export class SearchTurns {
   /** The pages that they found. */
   readonly citer = new PageCiter();
   readonly #first: Called;
-  readonly #own: OwnSearch;
+  readonly #own: OwnTools;
+  /** The functions that the gateway runs. */
+  readonly #names: ReadonlySet<string>;
   readonly #startedAtMs: number;
-  /** Searches that were sent to a provider, whatever came of them. */
+  /** Searches and images that were sent to a provider, whatever came of them. */
   #searchesSent = 0;
+  #imagesSent = 0;
   #turns = 0;
   /** Of all turns, at most. */
   #inputTokens: number;
@@ -59,10 +68,11 @@ export class SearchTurns {
   /** The usage of all turns that have ended; null: none has. */
   usage: Usage | null = null;
 
-  constructor(called: Called, own: OwnSearch) {
+  constructor(called: Called, own: OwnTools) {
     this.#first = called;
     this.current = called;
     this.#own = own;
+    this.#names = namesOfOwn(called.call.attempt.tools!);
     this.#startedAtMs = called.gateway.clock.elapsedMs();
     this.#inputTokens = called.asked.estimate.upper;
   }
@@ -97,23 +107,54 @@ export class SearchTurns {
     return this.usageWith(progress.usage, progress.output.bytes);
   }
 
+  /** True when the model calls a tool of ours. */
+  readonly isOwn = (part: AssistantPart | ToolCallStart): part is ToolCallPart =>
+    'name' in part && this.#names.has(part.name);
+
+  #isClients(part: AssistantPart): boolean {
+    return part.type === 'tool-call' && !this.isOwn(part);
+  }
+
+  /** Returns how the answer has ended for its client, who does not see a call too many. */
+  shownStop(stop: Stop | null, content: readonly AssistantPart[]): Stop {
+    const end = { reason: 'end', sequence: null } as const;
+    const isOurs = stop?.reason === 'tool-calls' && !content.some((part) => this.#isClients(part));
+    return !stop || isOurs ? end : stop;
+  }
+
+  /** True when the client has an image, and so pays: a later failure only ends the answer. */
+  get hasDrawn(): boolean {
+    return this.#first.call.drawn.images !== null;
+  }
+
+  /** Returns the rest of an answer whose next call has failed: none. */
+  endAfter(failed: FailedCall): Omit<RelayedAnswer, 'body'> {
+    const { gateway, caller } = this.#first;
+    const { kind, status, message } = failed.failure;
+    const facts = { request_id: caller.requestId, kind, status, message };
+    gateway.log.warn(facts, 'an answer ends behind its image, because the next call failed');
+    const stop = { reason: 'length', sequence: null } as const;
+    return { usage: this.usageAfter(failed), stop, outputBytes: 0, content: [] };
+  }
+
   /**
-   * Ends a turn. Returns the searches to run; none when the answer is complete: the model has not
-   * searched, it has called functions of the client too, or it may not be asked again.
+   * Ends a turn. Returns the calls to run; none when the answer is complete: the model has
+   * called none, it has called functions of the client too, or it may not be asked again.
    */
   end({ content, usage, outputBytes, stop }: Turn): readonly ToolCallPart[] {
     const { terms, call } = this.#first;
     const { model, estimate } = this.current.asked;
     const total = this.#totalWith(usage, outputBytes);
-    const calls = content.filter(isSearchCall);
-    const { searchesMax } = call.attempt.search!;
+    const calls = content.filter(this.isOwn);
+    const { searchesMax } = call.attempt.tools!;
+    const callsMax = searchesMax + (this.#own.images?.imagesMax ?? 0);
     const found = Math.min(calls.length, searchesMax);
     const isLast =
       calls.length === 0 ||
-      content.some(isClientCall) ||
+      content.some((part) => this.#isClients(part)) ||
       stop?.reason === 'stop-sequence' ||
       this.#isLeft ||
-      this.#turns >= searchesMax ||
+      this.#turns >= callsMax ||
       total.outputTokens >= terms.granted.maxOutputTokens ||
       estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
@@ -128,22 +169,52 @@ export class SearchTurns {
     return running.client.isGone() && !names.request && !names.cache;
   }
 
-  /**
-   * Searches. The model reads what was found, or why the search failed, which is never charged.
-   */
-  async search(call: ToolCallPart): Promise<SearchPart> {
-    const query = readQuery(call)?.slice(0, queryCharactersMax) ?? null;
+  /** Runs a call. The model reads what it gave, or why it failed, which is never charged. */
+  run(call: ToolCallPart): Promise<SearchPart | DrawingPart> {
+    return call.name === imageFunction.name ? this.#draw(call) : this.#search(call);
+  }
+
+  async #search(call: ToolCallPart): Promise<SearchPart> {
+    const query = readText(call, 'query')?.slice(0, queryCharactersMax) ?? null;
     const found = query === null ? 'invalid_tool_input' : await this.#find(query);
     const text =
       typeof found === 'string' ? failureTexts[found] : writeResults(found, this.citer.add(found));
-    const output = {
-      type: 'tool-result',
-      callId: call.id,
-      content: [{ type: 'text', text }],
-      isError: false,
-    } as const;
-    this.#messages.push({ role: 'tool', content: [output] });
+    this.#tell(call, text);
     return { type: 'search', query, found };
+  }
+
+  async #draw(call: ToolCallPart): Promise<DrawingPart> {
+    const prompt = readText(call, 'prompt');
+    const drawn = prompt === null ? 'no-prompt' : await this.#drawFrom(prompt);
+    this.#tell(call, typeof drawn === 'string' ? drawingTexts[drawn] : drawingTexts.done);
+    return { type: 'drawing', prompt, drawn };
+  }
+
+  #tell({ id }: ToolCallPart, text: string): void {
+    const content = [{ type: 'text', text }] as const;
+    const result = { type: 'tool-result', callId: id, content, isError: false } as const;
+    this.#messages.push({ role: 'tool', content: [result] });
+  }
+
+  async #drawFrom(prompt: string): Promise<DrawingPart['drawn']> {
+    const { caller, running, call, gateway } = this.#first;
+    const images = this.#own.images!;
+    if (this.#imagesSent >= images.imagesMax || this.#isLeft) return 'too-many';
+    this.#imagesSent += 1;
+    const drawing = { images, prompt, caller, signals: running.run };
+    const { drawn, price, ...lost } = await drawHosted(gateway, drawing);
+    if (price) call.drawn.add(price);
+    await this.#bookLoss(lost.lostPicos, 2 * this.#imagesSent);
+    await this.#bookLoss(lost.spoiledPicos, 2 * this.#imagesSent + 1, true);
+    return drawn;
+  }
+
+  /** Beside the losses of calls, so under other numbers: even ones of searches come first. */
+  async #bookLoss(picos: Picos, number: number, isCausedByAccount = false): Promise<void> {
+    const { running, call } = this.#first;
+    const callNumber = 1_000 * call.number + imageNumbers + number;
+    const lossMicros = roundUpToMicro(picos);
+    await running.hold.bookLossBeside({ lossMicros, callNumber, isCausedByAccount });
   }
 
   async #find(query: string): Promise<readonly SearchResult[] | SearchFailure> {
@@ -151,18 +222,19 @@ export class SearchTurns {
     const { record } = caller;
     const { run, hold } = running;
     const { attempt, number } = call;
-    const { searchesMax, sites, pages } = attempt.search!;
+    const { searchesMax } = attempt.tools!;
+    const { searcher, lossOf, sites, pages } = this.#own.search!;
     if (this.#searchesSent >= searchesMax || this.#isLeft) return 'max_uses_exceeded';
     this.#searchesSent += 1;
     const asked = {
       query: querySites(query, sites, queryCharactersMax),
-      num: pages!,
+      num: pages,
       record,
     };
-    const found = await this.#own.searcher.search(asked, run);
+    const found = await searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#searchesSent;
-    await hold.bookLossBeside({ lossMicros: this.#own.lossOf(found.lost), callNumber });
+    await hold.bookLossBeside({ lossMicros: lossOf(found.lost), callNumber });
     if (found.kind === 'failure') return 'unavailable';
     this.searches += 1;
     return found.results.filter(({ url }) => isWithin(sites, url));
@@ -187,12 +259,12 @@ export class SearchTurns {
   }
 
   /**
-   * The hold has room for one search a turn. What one turn finds in several is read again in each
+   * The hold has room for one call of a tool a turn. What one turn gets from several is read again in each
    * that follows, also by a model that goes on calling though it may not.
    */
   get #heldInputTokens(): number {
     const { asked, call, terms } = this.#first;
-    return inputTokensWithSearches(call.attempt.search, {
+    return inputTokensWithTools(call.attempt.tools, {
       promptTokens: terms.granted.wanted.inputTokensUpper + this.usage!.outputTokens,
       contextTokens: asked.model.contextTokens,
     });
@@ -201,12 +273,12 @@ export class SearchTurns {
   #writeNext(): Called {
     this.#turns += 1;
     const { current } = this;
-    const { route, search } = current.call.attempt;
+    const { route, tools } = current.call.attempt;
     const turns = [...this.#messages];
     const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
     const estimate = estimateInputTokens({ ...current.asked.request.body, turns });
     const asked = { ...current.asked, turns, estimate };
-    const written = writeUpstreamRequest(asked, { route, search, outputTokens });
+    const written = writeUpstreamRequest(asked, { route, tools, outputTokens });
     const attempt = { ...current.call.attempt, written };
     const lighter = lighten(current.gateway.hosts.routing, attempt, attempt);
     return {
@@ -218,59 +290,53 @@ export class SearchTurns {
 }
 
 /** As one call without a stream. `callTurn` calls the model. */
-export async function answerWithSearches(
+export async function answerWithTools(
   called: Called,
-  own: OwnSearch,
+  own: OwnTools,
   callTurn: (turn: Called, spentMs: number) => Promise<CallResult<RelayedAnswer>>,
 ): Promise<CallResult<RelayedAnswer>> {
-  const turns = new SearchTurns(called, own);
+  const turns = new ToolTurns(called, own);
   const context = answerContextOf(called);
-  const { writeAnswer } = hostedSearches[called.asked.format.name];
+  const { writeAnswer } = hostedTools[called.asked.format.name];
   /** As the client sees them. */
   const shown: AnswerPart[] = [];
   let outputBytes = 0;
   for (;;) {
     const tried = await callTurn(turns.current, turns.spentMs);
-    if (tried.kind === 'failure') return failedAfter(tried, turns, outputBytes);
-    const { answer } = tried;
+    if (tried.kind === 'failure' && !turns.hasDrawn) return failedAfter(tried, turns, outputBytes);
+    const answer = tried.kind === 'failure' ? turns.endAfter(tried) : tried.answer;
     const content = answer.content!;
-    const all = turns.usageWith(answer.usage, answer.outputBytes);
+    const all =
+      tried.kind === 'failure' ? answer.usage : turns.usageWith(answer.usage, answer.outputBytes);
     const calls = turns.end({ ...answer, content });
     outputBytes += answer.outputBytes;
-    for (const part of content.filter((each) => !isSearchCall(each)))
+    for (const part of content.filter((each) => !turns.isOwn(each)))
       shown.push(part.type === 'text' ? turns.citer.citeText(part) : part);
-    for (const call of calls) shown.push(await turns.search(call));
+    for (const call of calls) shown.push(await turns.run(call));
     if (calls.length > 0 && turns.next()) continue;
     const { searches } = turns;
-    const stop = shownStop(answer.stop, content);
+    const stop = turns.shownStop(answer.stop, content);
     const usage = countUsage(all, { ...context, outputBytes });
     const body = writeAnswer({ content: shown, stop, usage }, context);
     return { kind: 'answered', answer: { ...answer, body, usage: all, outputBytes, searches } };
   }
 }
 
-function isSearchCall(part: AssistantPart): part is ToolCallPart {
-  return part.type === 'tool-call' && part.name === searchFunction.name;
-}
-
-function isClientCall(part: AssistantPart): boolean {
-  return part.type === 'tool-call' && !isSearchCall(part);
+/** Returns the event that begins a call of ours. */
+export function startOf(call: ToolCallPart): OwnToolEvent {
+  return call.name === imageFunction.name
+    ? { type: 'drawing-start', prompt: readText(call, 'prompt') }
+    : { type: 'search-start', query: readText(call, 'query') };
 }
 
 /** Returns null when the model sent none. */
-export function readQuery(call: ToolCallPart): string | null {
-  const { query } = writeInput(call.arguments);
-  return typeof query === 'string' && query.trim() !== '' ? query.trim().toWellFormed() : null;
-}
-
-/** Returns how the answer has ended for its client, who does not see a search too many. */
-export function shownStop(stop: Stop | null, content: readonly AssistantPart[]): Stop {
-  const end = { reason: 'end', sequence: null } as const;
-  return !stop || (stop.reason === 'tool-calls' && !content.some(isClientCall)) ? end : stop;
+function readText(call: ToolCallPart, name: string): string | null {
+  const { [name]: text } = writeInput(call.arguments);
+  return typeof text === 'string' && text.trim() !== '' ? text.trim().toWellFormed() : null;
 }
 
 /** Earlier turns were complete, so the provider bills them. */
-function failedAfter(failed: FailedCall, turns: SearchTurns, outputBytes: number): FailedCall {
+function failedAfter(failed: FailedCall, turns: ToolTurns, outputBytes: number): FailedCall {
   if (!turns.usage) return failed;
   const isWhole = failed.isWhole || failed.failure.kind === 'status';
   const usage = turns.usageAfter(failed);
@@ -286,6 +352,18 @@ const failureTexts: Readonly<Record<SearchFailure, string>> = {
   invalid_tool_input: 'The call needs a query.',
   max_uses_exceeded: 'The request allows no more searches. Answer with what was found.',
   unavailable: 'The search failed. Answer without it.',
+};
+
+/** Numbers of losses, above those of searches. */
+const imageNumbers = 500;
+
+/** What the model reads of an image. */
+const drawingTexts: Readonly<Record<DrawingFailure | 'done', string>> = {
+  done: 'The image is drawn, and the user sees it.',
+  'no-prompt': 'The call needs a prompt.',
+  'too-many': 'The request allows no more images.',
+  refused: 'The image was refused because of its prompt.',
+  unavailable: 'Drawing failed.',
 };
 
 /** A hold has room for 10,000 a search. */

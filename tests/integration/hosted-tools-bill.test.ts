@@ -1,9 +1,11 @@
-// The turns of answers whose web searches the gateway runs, at random: what the provider and the
-// search bill is charged or booked as a loss, to the microdollar where all usage arrived.
+// The turns of answers whose web searches and images the gateway runs, at random: what the provider,
+// the search and the images bill is charged or booked as a loss, to the microdollar where all usage
+// arrived.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startGateway } from '../support/gateway.ts';
 import type { Json } from '../support/plain/reading.ts';
+import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { Random } from '../support/random.ts';
 import type { Turn, TurnFormat } from '../support/turn-format.ts';
 import { chatTurns } from '../support/turns-chat.ts';
@@ -32,7 +34,10 @@ const wires: Readonly<Record<string, { readonly paths: string[]; readonly format
 };
 /** How each client asks for a search. */
 const clients = {
-  responses: { path: '/v1/responses', body: { input: 'x', tools: [{ type: 'web_search' }] } },
+  responses: {
+    path: '/v1/responses',
+    body: { input: 'x', tools: [{ type: 'web_search' }, { type: 'image_generation' }] },
+  },
   messages: {
     path: '/v1/messages',
     body: {
@@ -59,6 +64,7 @@ type PlannedTurn = {
   readonly input: number;
   readonly output: number;
   readonly searches: number;
+  readonly images: number;
 };
 
 const model = (provider: string) => ({
@@ -99,12 +105,16 @@ function counted<T>(answer: T, { outcome, input, output }: PlannedTurn): T {
   return JSON.parse(JSON.stringify(answer, change)) as T;
 }
 
-function turnWith(searches: number): Turn {
-  const calls = Array.from({ length: searches }, (_, index) => ({
-    id: `call_${index}`,
-    name: 'web_search',
-    arguments: { query: `query ${index}` },
-  }));
+function turnWith({ searches, images }: PlannedTurn): Turn {
+  const call = (name: string, index: number) => ({
+    id: `${name}_${index}`,
+    name,
+    arguments: { query: `query ${index}`, prompt: `prompt ${index}` },
+  });
+  const calls = [
+    ...Array.from({ length: searches }, (_, index) => call('web_search', index)),
+    ...Array.from({ length: images }, (_, index) => call('generate_image', index)),
+  ];
   return { thought: null, text: 'Some words.', calls };
 }
 
@@ -116,7 +126,7 @@ function play(wire: string, turns: readonly PlannedTurn[]): () => number {
   const script: Script = (response, request) => {
     const turn = waiting.shift()!;
     const isStream = (request.body as Json)['stream'] === true || request.path.includes(':stream');
-    const said = turnWith(turn.searches);
+    const said = turnWith(turn);
     const frames = counted(format.frames(said), turn);
     const whole = answerJson(counted(format.whole(said), turn));
     if (turn.outcome === 'refuses') return refusal(response, request);
@@ -146,15 +156,24 @@ type Episode = {
   /** The turn that may not end well. */
   readonly odd: PlannedTurn;
   readonly searchesFail: boolean;
+  readonly imagesFail: boolean;
 };
 
-async function check({ client, wire, stream, turns, odd, searchesFail }: Episode): Promise<void> {
+async function check(episode: Episode): Promise<void> {
+  const { client, wire, stream, turns, odd, searchesFail, imagesFail } = episode;
   const billed = play(wire, turns);
   let searches = 0;
   gateway.upstream.on('/brave/web/search', (response, request) => {
     if (!searchesFail) searches += 1;
     const script = searchesFail ? answerStatus(500) : answerJson({ web: { results: [] } });
     return script(response, request);
+  });
+  let imagesMicros = 0;
+  gateway.upstream.on(imagePaths.generations, (response, request) => {
+    if (imagesFail) return refusal(response, request);
+    const tokens = { input_tokens: 30, output_tokens: 400 + 10 * turns.length };
+    imagesMicros += tokens.input_tokens * 5 + tokens.output_tokens * 30;
+    return openaiDraws(1, tokens)(response, request);
   });
   const own = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const { path, body } = clients[client];
@@ -169,13 +188,13 @@ async function check({ client, wire, stream, turns, odd, searchesFail }: Episode
   assert.equal(heldMicros, 0, where);
   assert.equal(charged > 0, isAnswered, where);
   if (isAnswered) assert.equal(lost, 0, where);
-  const excess = charged + lost - billed() - searches * searchMicros;
+  const excess = charged + lost - billed() - searches * searchMicros - imagesMicros;
   if (exact.includes(odd.outcome)) assert.equal(excess, 0, where);
   else assert.ok(Math.abs(excess) < estimateMax, where);
 }
 
 test('what random turns and searches bill is charged or booked as a loss', async () => {
-  const random = new Random('hosted-search-bill');
+  const random = new Random('hosted-tools-bill');
   for (let episode = 0; episode < scaled(120, 1_500); episode++) {
     const client = random.pick(['responses', 'messages', 'chat'] as const);
     const wire = random.pick(Object.keys(wires));
@@ -183,23 +202,33 @@ test('what random turns and searches bill is charged or booked as a loss', async
     const count = 1 + random.below(4);
     const turns = Array.from({ length: count }, (_, index): PlannedTurn => {
       const searches = index === count - 1 ? 0 : 1 + random.below(3);
+      const mayDraw = client === 'responses' && index < count - 1 && random.chance(0.5);
       return {
         outcome: 'answers',
         input: 20 + random.below(500),
         output: 1 + random.below(900),
         searches,
+        images: mayDraw ? 1 + random.below(4) : 0,
       };
     });
     const odd = random.pick(turns);
     odd.outcome = random.pick(outcomes);
-    await check({ client, wire, stream, turns, odd, searchesFail: random.chance(0.2) });
+    await check({
+      client,
+      wire,
+      stream,
+      turns,
+      odd,
+      searchesFail: random.chance(0.2),
+      imagesFail: random.chance(0.2),
+    });
   }
 });
 
 for (const stream of [false, true])
   test(`a turn counted as less than it wrote is lost by its count when the next breaks down, ${stream ? 'streamed' : 'whole'}`, async () => {
-    const first = { outcome: 'answers', input: 100, output: 1, searches: 1 };
-    const odd = { outcome: 'breaks down', input: 100, output: 100, searches: 0 };
+    const first = { outcome: 'answers', input: 100, output: 1, searches: 1, images: 0 };
+    const odd = { outcome: 'breaks down', input: 100, output: 100, searches: 0, images: 0 };
     await check({
       client: 'responses',
       wire: 'local',
@@ -207,5 +236,6 @@ for (const stream of [false, true])
       turns: [first, odd],
       odd,
       searchesFail: false,
+      imagesFail: false,
     });
   });

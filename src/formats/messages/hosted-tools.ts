@@ -1,10 +1,10 @@
 // The web search of a Messages request, run by the gateway for a model that has none.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { searchFunction } from '../../canonical/searched.ts';
+import { searchFunction } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
-import type { HostedSearch, HostedTool } from '../hosted-search.ts';
+import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { searchFunctionAt } from '../search-options.ts';
 import { readSites } from '../search-sites.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
@@ -12,10 +12,10 @@ import { writeAnswer } from './write-answer.ts';
 
 const { name } = searchFunction;
 
-export const hostedSearch: HostedSearch = { readTool, withFunction, ignoredFields, writeAnswer };
+export const hostedTools: HostedTools = { readSearch, withFunctions, ignoredFields, writeAnswer };
 
 /** Returns null also when the client has a function of its name, or code is to call the search. */
-function readTool(request: ClientRequest): HostedTool | null {
+function readSearch(request: ClientRequest): HostedSearch | null {
   const { tools, tool_choice: choice } = request.body;
   if (!Array.isArray(tools) || (isObject(choice) && choice.type === 'none')) return null;
   const named = tools.filter((tool) => isObject(tool) && tool.name === name);
@@ -42,7 +42,7 @@ function isHosted(tool: unknown): boolean {
 }
 
 /** The function has the tool's name, so a choice of it needs no change. */
-function withFunction(request: ClientRequest): ClientRequest {
+function withFunctions(request: ClientRequest): ClientRequest {
   const tools = (request.body.tools as readonly JsonObject[]).map((tool) => {
     if (!isHosted(tool)) return tool;
     const { description, parameters: input_schema } = searchFunctionAt(tool);

@@ -1,9 +1,9 @@
-// The stream of an answer whose web searches the gateway runs. The client's format writes the frames
+// The stream of an answer for which the gateway searches the web or draws. The client's format writes the frames
 // of all turns as those of one answer.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { ToolCallPart } from '../../canonical/request.ts';
 import { AnswerCollector } from '../../canonical/answer.ts';
-import { searchFunction } from '../../canonical/searched.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../../formats/format.ts';
@@ -12,37 +12,38 @@ import { withLimit } from '../../formats/with-limit.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf } from './head.ts';
 import { callUpstream } from './call-upstream.ts';
-import type { OwnSearch } from '../search/search-sources.ts';
+import type { OwnTools } from '../routing/asked-tools.ts';
 import { bytesPerToken } from '../charging/used.ts';
 import type { Called } from '../stages.ts';
-import { readQuery, SearchTurns, shownStop } from './hosted-search.ts';
+import { startOf, ToolTurns } from './hosted-tools.ts';
 
-export function openSearches(
+export function openTools(
   called: Called,
-  own: OwnSearch,
+  own: OwnTools,
   chunks: AsyncIterable<Uint8Array>,
 ): OpenFrames {
-  const pipe = new SearchPipe(called, own);
+  const pipe = new ToolPipe(called, own);
   return { frames: pipe.run(chunks), pipe };
 }
 
-class SearchPipe {
+class ToolPipe {
   readonly progress: StreamProgress = newProgress();
   readonly #called: Called;
   readonly #context: AnswerContext;
-  readonly #turns: SearchTurns;
+  readonly #turns: ToolTurns;
   /** Of the whole answer. */
   readonly #writer: StreamPipe<StreamEvent>;
   /** The turn that runs. */
   #turn: OpenFrames['pipe'] | null = null;
   /** Bytes of its output that are counted. */
   #countedBytes = 0;
-  #isSearching = false;
+  /** The call of ours that runs. */
+  #running: ToolCallPart | null = null;
 
-  constructor(called: Called, own: OwnSearch) {
+  constructor(called: Called, own: OwnTools) {
     this.#called = called;
     this.#context = answerContextOf(called);
-    this.#turns = new SearchTurns(called, own);
+    this.#turns = new ToolTurns(called, own);
     this.#writer = called.asked.format.writeStream(this.#context);
   }
 
@@ -67,20 +68,30 @@ class SearchPipe {
       const writtenBytes = (this.#turns.usage?.outputTokens ?? 0) * bytesPerToken;
       this.progress.output.addBytes(Math.max(writtenBytes - this.progress.output.bytes, 0));
       for (const call of calls) {
-        this.#isSearching = true;
-        yield this.#writer.push({ type: 'search-start', query: readQuery(call) });
-        const searched = await this.#turns.search(call).finally(() => unseen.noteOwnWait());
+        this.#running = call;
+        yield this.#writer.push(startOf(call));
+        const part = await unseen.ownWait(this.#turns.run(call));
         this.progress.searches = this.#turns.searches;
-        this.#isSearching = false;
-        yield this.#writer.push(searched);
+        this.#running = null;
+        yield this.#writer.push(part);
       }
       if (calls.length === 0 || !this.#turns.next()) {
-        Object.assign(this.progress, { status, stop: shownStop(stop, content), failure });
+        Object.assign(this.progress, {
+          status,
+          stop: this.#turns.shownStop(stop, content),
+          failure,
+        });
         if (status === 'finished') yield this.#finish();
         return;
       }
       const { spentMs } = this.#turns;
       const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
+      if (reply.kind === 'failure' && this.#turns.hasDrawn) {
+        const rest = this.#turns.endAfter(reply);
+        Object.assign(this.progress, { status: 'finished', stop: rest.stop, usage: rest.usage });
+        yield this.#finish();
+        return;
+      }
       if (reply.kind === 'failure') {
         this.progress.usage = this.#turns.usageAfter(reply);
         // The earlier turns were complete, so their count is final.
@@ -99,8 +110,14 @@ class SearchPipe {
     if (progress.status === 'running') {
       frames = limit();
       ({ stop } = progress);
-    } else if (this.#isSearching)
-      frames = this.#writer.push({ type: 'search', query: null, found: 'unavailable' });
+    } else if (this.#running) {
+      const { type } = startOf(this.#running);
+      frames = this.#writer.push(
+        type === 'drawing-start'
+          ? { type: 'drawing', prompt: null, drawn: 'unavailable' }
+          : { type: 'search', query: null, found: 'unavailable' },
+      );
+    }
     Object.assign(this.progress, { status: 'finished', stop });
     return frames + this.#finish();
   }
@@ -133,7 +150,7 @@ class SearchPipe {
   }
 
   /**
-   * Returns a writer for one turn. It passes the turn's blocks on, without calls of the search, later
+   * Returns a writer for one turn. It passes the turn's blocks on, without calls of ours, later
    * starts and the end, and collects all of them for the next turn.
    */
   #turnWriter(collected: AnswerCollector): StreamPipe<StreamEvent> {
@@ -153,7 +170,7 @@ class SearchPipe {
           Object.assign(progress, { status: 'finished', stop: event.stop });
         if (event.type === 'error')
           Object.assign(progress, { status: 'failed', failure: event.failure });
-        if (event.type === 'tool-call-start') isHidden = event.name === searchFunction.name;
+        if (event.type === 'tool-call-start') isHidden = this.#turns.isOwn(event);
         const isShown = progress.status === 'running' && !isHidden;
         if (event.type === 'tool-call-end') isHidden = false;
         return isShown ? this.#show(event) : '';

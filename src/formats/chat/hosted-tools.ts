@@ -1,22 +1,23 @@
 // The web search of a Chat request, run by the gateway for a model that has none.
-import { searchFunction } from '../../canonical/searched.ts';
+import { searchFunction, type AnswerPart } from '../../canonical/own-tools.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
-import type { HostedSearch, HostedTool } from '../hosted-search.ts';
+import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { readPages, searchFunctionAt } from '../search-options.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 
-export const hostedSearch: HostedSearch = {
-  readTool,
-  withFunction,
+export const hostedTools: HostedTools = {
+  readSearch,
+  withFunctions,
   // Chat shows only the citations of a search.
   writeAnswer: ({ content, ...answer }, context) =>
-    writeAnswer({ ...answer, content: content.filter((part) => part.type !== 'search') }, context),
+    writeAnswer({ ...answer, content: content.filter(isShown) }, context),
 };
 
 /** Chat has no limit of the searches. Returns null also when the client has a function of its name. */
-function readTool(request: ClientRequest): HostedTool | null {
+function readSearch(request: ClientRequest): HostedSearch | null {
   const tool = readSearchTool(request);
   const isTaken = toolsOf(request).some(
     ({ function: own }) => isObject(own) && own.name === searchFunction.name,
@@ -26,7 +27,7 @@ function readTool(request: ClientRequest): HostedTool | null {
 }
 
 /** A choice of no tool is about the client's own. */
-function withFunction(request: ClientRequest): ClientRequest {
+function withFunctions(request: ClientRequest): ClientRequest {
   const { web_search_options: _, tool_choice: choice, ...body } = request.body;
   const search = { type: 'function', function: searchFunctionAt(optionsOf(request)) };
   const tools = choice === 'none' ? [search] : [...toolsOf(request), search];
@@ -42,4 +43,8 @@ function optionsOf({ body: { web_search_options: options } }: ClientRequest): Js
 
 function toolsOf({ body: { tools } }: ClientRequest): readonly JsonObject[] {
   return Array.isArray(tools) ? tools : [];
+}
+
+function isShown(part: AnswerPart): part is AssistantPart {
+  return part.type !== 'search' && part.type !== 'drawing';
 }

@@ -1,0 +1,72 @@
+// Tools that the gateway runs for a model: the functions by which it asks for them, and what they give as
+// parts of its answer.
+import type { AssistantPart, MediaSource } from './request.ts';
+
+/** Only in answers: the next request shows it to the model as a call and its result. */
+export type SearchPart = {
+  readonly type: 'search';
+  /** null: the model sent none. */
+  readonly query: string | null;
+  readonly found: readonly SearchedPage[] | SearchFailure;
+};
+
+export type SearchedPage = {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+  /** `2026-01-05`; null when unknown. */
+  readonly date: string | null;
+};
+
+/** The names are Anthropic's. */
+export type SearchFailure = 'invalid_tool_input' | 'max_uses_exceeded' | 'unavailable';
+
+/** An image that the gateway drew. The next request shows the model its prompt only. */
+export type DrawingPart = {
+  readonly type: 'drawing';
+  /** null: the model sent none. */
+  readonly prompt: string | null;
+  readonly drawn: DrawnImage | DrawingFailure;
+};
+
+/** A tool begins; its part ends it. */
+export type OwnToolEvent =
+  | { readonly type: 'search-start'; readonly query: string | null }
+  | { readonly type: 'drawing-start'; readonly prompt: string | null }
+  | SearchPart
+  | DrawingPart;
+
+/** As it was asked for; null: by other fields. */
+type DrawnImage = {
+  readonly source: MediaSource;
+  readonly size: string | null;
+  readonly quality: string | null;
+};
+
+/** `refused`: by the provider, for its prompt. */
+export type DrawingFailure = 'no-prompt' | 'too-many' | 'refused' | 'unavailable';
+
+/** A part of an answer that may hold what tools of the gateway gave. */
+export type AnswerPart = AssistantPart | SearchPart | DrawingPart;
+
+/** The function by which a model without a search of its own asks the gateway for one. */
+export const searchFunction = {
+  name: 'web_search',
+  description: 'Searches the web. Returns numbered titles, addresses and excerpts of pages.',
+  parameters: {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'What to search for.' } },
+    required: ['query'],
+  },
+};
+
+/** The function by which a model asks the gateway for an image. */
+export const imageFunction = {
+  name: 'generate_image',
+  description: 'Draws an image from a description, and shows it to the user.',
+  parameters: {
+    type: 'object',
+    properties: { prompt: { type: 'string', description: 'What to draw, in all detail.' } },
+    required: ['prompt'],
+  },
+};

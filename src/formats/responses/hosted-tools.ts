@@ -1,0 +1,98 @@
+// The web search and the images of a Responses request, run by the gateway for a model that has none.
+import { imageFunction, searchFunction } from '../../canonical/own-tools.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
+import type { HostedImages, HostedSearch, HostedTools } from '../hosted-tools.ts';
+import { readSearchLimit } from '../search-limit.ts';
+import { readPages, searchFunctionAt } from '../search-options.ts';
+import { readSites } from '../search-sites.ts';
+import { asksForCompaction } from './compaction.ts';
+import { isSearchTool, readSearchTool } from './web-search.ts';
+import { writeAnswer } from './write-answer.ts';
+
+export const hostedTools: HostedTools = { readSearch, readImages, withFunctions, writeAnswer };
+
+type Placed = { readonly tool: JsonObject; readonly path: string };
+
+/**
+ * Returns null also when the search may not leave the provider, when it has filters of another kind
+ * than sites, and when the client has a function of its name.
+ */
+function readSearch(request: ClientRequest): HostedSearch | null {
+  const placed = findTool(request, isHostedSearch, searchFunction.name);
+  if (!placed) return null;
+  const { tool, path } = placed;
+  const filters = tool.filters as JsonObject | null | undefined;
+  const allowed = readSites(filters?.allowed_domains, `${path}.filters.allowed_domains`);
+  const read = readSearchTool(request);
+  return read && { ...read, sites: { allowed, blocked: [] }, ...readPages(tool) };
+}
+
+function readImages(request: ClientRequest): HostedImages | null {
+  const placed = findTool(request, isImageTool, imageFunction.name);
+  if (!placed) return null;
+  const limitField = 'max_tool_calls';
+  const { max_tool_calls: limit } = request.body;
+  return { ...placed, limitField, imagesMax: readSearchLimit(limit, limitField, ' with images') };
+}
+
+/** Returns the first such tool; null when none may run, or the client has a function of its name. */
+function findTool(
+  { body }: ClientRequest,
+  isHosted: (tool: unknown) => boolean,
+  name: string,
+): Placed | null {
+  const { tools, tool_choice: choice } = body;
+  if (choice === 'none' || !Array.isArray(tools) || asksForCompaction(body)) return null;
+  const place = tools.findIndex(isHosted);
+  if (place === -1 || tools.some((tool) => isObject(tool) && tool.name === name)) return null;
+  return { tool: tools[place] as JsonObject, path: `tools[${place}]` };
+}
+
+function isHostedSearch(tool: unknown): boolean {
+  if (!isObject(tool) || !isSearchTool(tool) || tool.external_web_access === false) return false;
+  const { filters = null } = tool;
+  if (filters === null) return true;
+  return isObject(filters) && Object.keys(filters).every((name) => name === 'allowed_domains');
+}
+
+function isImageTool(tool: unknown): boolean {
+  return isObject(tool) && tool.type === 'image_generation';
+}
+
+function withFunctions(request: ClientRequest, names: ReadonlySet<string>): ClientRequest {
+  const { tools, tool_choice: choice, max_tool_calls: _, ...body } = request.body;
+  const list = tools as readonly unknown[];
+  const places = [
+    names.has(searchFunction.name) ? list.findIndex(isHostedSearch) : -1,
+    names.has(imageFunction.name) ? list.findIndex(isImageTool) : -1,
+  ];
+  const asChosen = (tool: unknown) => {
+    const name = nameOfFunction(tool);
+    return name !== null && names.has(name) ? { type: 'function', name } : tool;
+  };
+  const chosen =
+    isObject(choice) && Array.isArray(choice.tools)
+      ? { ...choice, tools: choice.tools.map(asChosen) }
+      : asChosen(choice);
+  return {
+    ...request,
+    body: {
+      ...body,
+      tools: list.map((tool, index) => (places.includes(index) ? asFunction(tool) : tool)),
+      tool_choice: chosen,
+    },
+  };
+}
+
+function asFunction(tool: unknown): JsonObject {
+  return {
+    type: 'function',
+    ...(isImageTool(tool) ? imageFunction : searchFunctionAt(tool as JsonObject)),
+  };
+}
+
+function nameOfFunction(tool: unknown): string | null {
+  if (isImageTool(tool)) return imageFunction.name;
+  return isObject(tool) && isSearchTool(tool) ? searchFunction.name : null;
+}

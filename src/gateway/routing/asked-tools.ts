@@ -1,0 +1,143 @@
+// Tools that run for a model beside it: web searches, which its provider or the gateway runs, and the
+// gateway's images. Their maximum, their price, and the input they add.
+import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
+import { imageFunction, searchFunction } from '../../canonical/own-tools.ts';
+import type { Picos } from '../../lib/money.ts';
+import type { AskedImages } from './own-images.ts';
+import type { OwnSearch } from '../search/search-sources.ts';
+import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
+import type { SearchSites } from '../../formats/search-sites.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import { searchesByDefault } from '../../terms/web-search.ts';
+import type { ChosenRoute } from './route.ts';
+
+export type AskedTools = {
+  /** The limit that is sent upstream, and held. 0: no search. */
+  readonly searchesMax: number;
+  readonly price: SearchPrice;
+  /** The tokens of its results are billed beside its price. */
+  readonly billsResults: boolean;
+  /** The caller set no limit: when that many cannot be held, one search and one image are enough. */
+  readonly mayBeFewer: boolean;
+  /** The field with which the caller can allow fewer; null: none. */
+  readonly limitField: string | null;
+  /** Absent: the provider runs them. */
+  readonly own?: OwnTools;
+};
+
+/** The tools that the gateway runs. */
+export type OwnTools = {
+  readonly search: AskedSearch | null;
+  readonly images: AskedImages | null;
+};
+
+type AskedSearch = OwnSearch & {
+  /** What it is limited to. Left out: nothing. */
+  readonly sites?: SearchSites;
+  /** The most pages of a search. */
+  readonly pages: number;
+};
+
+/** Returns the functions that the model gets in place of them. */
+export function namesOfOwn({ own }: AskedTools): ReadonlySet<string> {
+  return new Set([
+    ...(own?.search ? [searchFunction.name] : []),
+    ...(own?.images ? [imageFunction.name] : []),
+  ]);
+}
+
+export function withOneEach(tools: AskedTools): AskedTools {
+  const { searchesMax, own } = tools;
+  const images = own?.images && { ...own.images, imagesMax: 1 };
+  return {
+    ...tools,
+    searchesMax: Math.min(searchesMax, 1),
+    mayBeFewer: false,
+    ...(own && { own: { ...own, images: images ?? null } }),
+  };
+}
+
+/** Returns the most that the images can cost. */
+export function mostForImages(tools: AskedTools | null): Picos {
+  const images = tools?.own?.images;
+  return images ? BigInt(images.imagesMax) * images.picosMax : 0n;
+}
+
+type SearchQuery = {
+  readonly model: Model;
+  readonly route: ChosenRoute;
+  readonly format: ClientFormat;
+  readonly request: ClientRequest;
+};
+
+/**
+ * Returns null when no search is asked for, or none that has a price there (writing the request
+ * refuses it then). Throws ApiError for an impossible limit.
+ */
+export function readSearch(
+  { model, route, format, request }: SearchQuery,
+  factor: PriceFactor,
+): AskedTools | null {
+  if (route.format !== format.name) return null;
+  const tool = format.relay.searchTool(request);
+  if (!tool) return null;
+  const price = searchPriceFor({
+    ...factor,
+    model,
+    provider: route.provider.pricing,
+    tool: tool.name,
+  });
+  const searchesMax = tool.searchesMax ?? searchesByDefault;
+  return (
+    price && {
+      searchesMax,
+      price,
+      // OpenAI's dearer preview search includes them:
+      // https://openai.com/api/pricing (built-in tools), from memory, 2026-11-26.
+      billsResults: tool.name !== 'web_search_preview' || model.supports.thinking,
+      mayBeFewer: tool.searchesMax === null && searchesMax > 1,
+      limitField: tool.limitField,
+    }
+  );
+}
+
+/**
+ * Input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI (recorded answers of 2026),
+ * which bills 8,000 a search on its small models in any case.
+ */
+export const resultTokens = { upper: 10_000, likely: 6_000 } as const;
+/** Input that one image adds: the function, and short results. */
+const imageTokens = 1_000;
+
+type Read = { readonly promptTokens: number; readonly contextTokens: number };
+
+/** Returns the most input that a request is billed for. */
+export function inputTokensWithTools(tools: AskedTools | null, read: Read): number {
+  const images = tools?.own?.images?.imagesMax ?? 0;
+  const searches = Array.from({ length: tools?.searchesMax ?? 0 }, () => resultTokens.upper);
+  return readTokens([...searches, ...Array.from({ length: images }, () => imageTokens)], read);
+}
+
+/** Returns the input that a request is probably billed for after that many searches. */
+export function likelyInputTokensAfter(searches: number, read: Read): number {
+  return readTokens(
+    Array.from({ length: searches }, () => resultTokens.likely),
+    read,
+  );
+}
+
+/**
+ * Every call of a tool is a round of its own: the model reads the prompt and all results so far
+ * again, and each reading is billed. No round reads more than the context. Long results first, which
+ * costs the most.
+ */
+function readTokens(results: readonly number[], { promptTokens, contextTokens }: Read): number {
+  let read = Math.min(promptTokens, contextTokens);
+  let sum = read;
+  for (const result of results) {
+    read = Math.min(read + result, contextTokens);
+    sum += read;
+  }
+  return sum;
+}

@@ -1,0 +1,373 @@
+// Images as a tool of Responses: the model calls a function, the gateway draws with a model of the
+// image catalogue, and one charge covers the turns and the images.
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import OpenAI from 'openai';
+import { startGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { png } from '../support/images/local-image-provider.ts';
+import { imagePaths, openaiDraws, openaiModerates } from '../support/image-upstreams.ts';
+import type { Json } from '../support/plain/reading.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { flushEventLoop } from '../support/test-clock.ts';
+import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import { chatTurns } from '../support/turns-chat.ts';
+import { messagesTurns } from '../support/turns-messages.ts';
+import { responsesTurns } from '../support/turns-responses.ts';
+import { until } from '../support/until.ts';
+import { answerJson, answerSse, answerStatus, holdBack, type Script } from '../support/upstream.ts';
+
+/** 20 tokens of input and 10 of output. */
+const turnMicros = 20 * 3 + 10 * 15;
+/** `gpt-image-flare` at its default size and quality, by the table. */
+const imageMicros = 13_000;
+const searchMicros = 5_000;
+
+const wires = {
+  'on-chat': { path: '/local/v1/chat/completions', format: chatTurns },
+  'on-messages': { path: '/v1/messages', format: messagesTurns },
+  'on-responses': { path: '/v1/responses', format: responsesTurns },
+} as const;
+type Wire = keyof typeof wires;
+
+const model = (provider: string, id: string) => ({
+  routes: [{ provider, model: id }],
+  prices: { input: 3, output: 15 },
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+});
+const gateway = await startGateway((upstream) => ({
+  providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+  search: { price_usd: searchMicros / 1e6 },
+  models: {
+    'on-chat': model('local', 'm'),
+    'on-messages': model('anthropic', 'claude-sonnet-4-5'),
+    'on-responses': model('openai', 'gpt-5'),
+  },
+}));
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+after(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.on(imagePaths.generations, openaiDraws());
+  gateway.upstream.on('/brave/web/search', answerJson({ web: { results: [] } }));
+});
+
+const drawTurn = (...prompts: string[]): Turn => ({
+  thought: null,
+  text: 'One moment.',
+  calls: prompts.map((prompt, index) => ({
+    id: `call_${index}`,
+    name: 'generate_image',
+    arguments: { prompt },
+  })),
+});
+const answerTurn: Turn = { thought: null, text: 'Here it is.', calls: [] };
+
+const played =
+  (format: TurnFormat, turn: Turn): Script =>
+  (response, request) => {
+    const isStream = (request.body as Json)['stream'] === true;
+    const script = isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn));
+    return script(response, request);
+  };
+function play(wire: Wire, ...turns: readonly (Turn | Script)[]): void {
+  const { path, format } = wires[wire];
+  const scripts = turns.map((turn) => (typeof turn === 'function' ? turn : played(format, turn)));
+  gateway.upstream.on(path, ...(scripts as [Script]));
+}
+
+const tool = { type: 'image_generation' };
+const ask = (fields: object, own = key) =>
+  gateway.recordUpstream(() =>
+    gateway.post('/v1/responses', {
+      key: own,
+      body: { model: 'on-chat', input: 'Draw a fox.', tools: [tool], ...fields },
+    }),
+  );
+
+/** Returns the response of a whole answer, or what OpenAI's SDK makes of a stream. */
+async function responseOf(reply: Reply, stream: boolean): Promise<Json> {
+  assert.equal(reply.status, 200, reply.text);
+  if (!stream) return reply.json<Json>();
+  assert.equal(checkStream('responses', reply.text).ending, 'success');
+  const sdk = new OpenAI({
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: async () =>
+      new Response(reply.text, { headers: { 'content-type': 'text/event-stream' } }),
+  });
+  return sdk.responses.stream({ model: 'm', input: 'x' }).finalResponse();
+}
+const kindsOf = ({ output }: Json) => (output as Json[]).map(({ type }) => type);
+const imagesIn = ({ output }: Json) =>
+  (output as Json[]).filter(({ type }) => type === 'image_generation_call');
+const drawings = <Call extends { readonly path: string }>(asked: readonly Call[]) =>
+  asked.filter(({ path }) => path === imagePaths.generations);
+const recordOf = async ({ requestId }: Reply, own = key) =>
+  (await gateway.usage<Json>(own, requestId))[0];
+const heldMicros = async () => (await gateway.balance(account)).heldMicros;
+
+for (const wire of Object.keys(wires) as Wire[])
+  for (const stream of [false, true])
+    test(`a model ${wire} draws through the gateway, ${stream ? 'streamed' : 'whole'}`, async () => {
+      play(wire, drawTurn('a red fox'), answerTurn);
+      const options = { ...tool, size: '1536x1024', quality: 'medium', partial_images: 2 };
+      const { reply, asked } = await ask({ model: wire, stream, tools: [options] });
+      const response = await responseOf(reply, stream);
+      assert.deepEqual(kindsOf(response), ['message', 'image_generation_call', 'message']);
+      const { id, ...image } = imagesIn(response)[0]!;
+      assert.match(id, /^ig_/);
+      assert.deepEqual(image, {
+        type: 'image_generation_call',
+        status: 'completed',
+        result: png.toString('base64'),
+        revised_prompt: 'a red fox',
+        background: 'opaque',
+        output_format: 'png',
+        size: '1536x1024',
+        quality: 'medium',
+      });
+      const drawn = drawings(asked)[0]!.body as Json;
+      assert.deepEqual([drawn['prompt'], drawn['size']], ['a red fox', '1536x1024']);
+      assert.equal(reply.headers['x-service-ignored'], 'tools[0].partial_images');
+      // Two megapixels.
+      const cost = 2 * turnMicros + 2 * imageMicros;
+      assert.deepEqual([reply.costMicros, response['usage'].cost], [cost, cost / 1e6]);
+      const record = (await recordOf(reply))!;
+      assert.deepEqual([record['images'], record['output_tokens']], [1, 20]);
+      assert.equal(await heldMicros(), 0);
+    });
+
+test('a stream tells that an image is drawn, in OpenAI’s order', async () => {
+  play('on-chat', drawTurn('a'), answerTurn);
+  const { reply } = await ask({ stream: true });
+  const events = reply.frames.map(({ data }) => data as Json);
+  assert.deepEqual(
+    events.filter(({ output_index: index }) => index === 1).map(({ type }) => type),
+    [
+      'response.output_item.added',
+      'response.image_generation_call.in_progress',
+      'response.image_generation_call.generating',
+      'response.image_generation_call.completed',
+      'response.output_item.done',
+    ],
+  );
+});
+
+for (const wire of Object.keys(wires) as Wire[])
+  test(`an image that comes back is its prompt to a model ${wire}, and costs no image’s input`, async () => {
+    play(wire, drawTurn('a red fox'), answerTurn);
+    const first = await ask({ model: wire });
+    const output = (first.reply.json<Json>()['output'] as Json[]).map((item) => ({
+      ...item,
+      // As long as real ones.
+      ...(item['result'] && { result: item['result'].repeat(5_000) }),
+    }));
+    play(wire, answerTurn);
+    const input = [
+      { role: 'user', content: 'Draw.' },
+      ...output,
+      { role: 'user', content: 'Bluer' },
+    ];
+    const { reply, asked } = await ask({ model: wire, input });
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(asked[0]!.text, /I drew an image of this: a red fox/);
+    assert.ok(asked[0]!.text.length < 10_000);
+    assert.equal(reply.headers['x-service-ignored'], undefined);
+  });
+
+for (const stream of [false, true]) {
+  const kind = stream ? 'streamed' : 'whole';
+
+  test(`the provider’s count of an image is charged, ${kind}`, async () => {
+    const usage = { input_tokens: 40, output_tokens: 600, total_tokens: 640 };
+    gateway.upstream.on(imagePaths.generations, openaiDraws(1, usage));
+    play('on-chat', drawTurn('a', 'b'), answerTurn);
+    const { reply } = await ask({ stream });
+    assert.equal(imagesIn(await responseOf(reply, stream)).length, 2);
+    assert.equal(reply.costMicros, 2 * turnMicros + 2 * (40 * 5 + 600 * 30));
+    assert.equal((await recordOf(reply))!['images'], 2);
+  });
+
+  test(`an image that fails is free, and told to the model, ${kind}`, async () => {
+    gateway.upstream.on(imagePaths.generations, openaiModerates, answerStatus(503));
+    play('on-chat', drawTurn('x', 'y', ''), answerTurn);
+    const { reply, asked } = await ask({ stream });
+    const images = imagesIn(await responseOf(reply, stream));
+    assert.deepEqual(
+      images.map(({ status, result }) => [status, result]),
+      Array.from({ length: 3 }, () => ['failed', null]),
+    );
+    const results = chatTurns.readResults(asked.at(-1)!.body as Json);
+    assert.match(
+      results.join('\n'),
+      /refused because of its prompt.*\n.*failed.*\n.*needs a prompt/,
+    );
+    assert.equal(reply.costMicros, 2 * turnMicros);
+    assert.deepEqual([(await recordOf(reply))!['images'] ?? 0, await heldMicros()], [0, 0]);
+  });
+
+  test(`max_tool_calls limits the images, else there are three, ${kind}`, async () => {
+    for (const [fields, most] of [
+      [{ max_tool_calls: 1 }, 1],
+      [{}, 3],
+    ] as const) {
+      play('on-chat', drawTurn('a', 'b'));
+      const { reply, asked } = await ask({ stream, ...fields });
+      const response = await responseOf(reply, stream);
+      assert.deepEqual([drawings(asked).length, response['status']], [most, 'completed']);
+      assert.equal(reply.costMicros, (most + 1) * turnMicros + most * imageMicros);
+    }
+  });
+
+  test(`when the call after an image fails, the answer ends with the image, which is charged, ${kind}`, async () => {
+    play('on-chat', drawTurn('a'), answerStatus(500));
+    const { reply } = await ask({ stream });
+    const response = stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
+    assert.deepEqual(kindsOf(response), ['message', 'image_generation_call']);
+    assert.deepEqual(
+      [response['status'], reply.costMicros],
+      ['incomplete', turnMicros + imageMicros],
+    );
+    assert.deepEqual([await gateway.lossesOf(reply.requestId), await heldMicros()], [[], 0]);
+  });
+
+  test(`a client that leaves while an image is drawn pays for it, ${kind}`, async () => {
+    const drawing = holdBack(openaiDraws());
+    gateway.upstream.on(imagePaths.generations, drawing.script);
+    play('on-chat', drawTurn('a', 'b'));
+    const own = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const earlier = gateway.upstream.requests.length;
+    const body = { model: 'on-chat', input: 'x', tools: [tool], stream };
+    const { request, response } = gateway.open('/v1/responses', { key: own.key, body });
+    response.catch(() => {});
+    await gateway.upstream.request(earlier + 1);
+    request.destroy();
+    for (let turns = 0; turns < 20; turns++) await flushEventLoop();
+    drawing.release();
+    let records: Json[] = [];
+    await until(async () => {
+      await flushEventLoop();
+      records = await gateway.usage<Json>(own.key);
+      return records.length > 0;
+    });
+    assert.equal(gateway.upstream.requests.length, earlier + 2, 'one turn, one image');
+    assert.deepEqual([records[0]!['images'], records[0]!['output_tokens']], [1, 10]);
+    const { postedMicros, heldMicros: held } = await gateway.balance(own.account);
+    assert.deepEqual([postedMicros, held], [5_000_000 - turnMicros - imageMicros, 0]);
+  });
+}
+
+test('searches and images of one answer are charged together', async () => {
+  const calls = [
+    { id: 'c1', name: 'web_search', arguments: { query: 'q' } },
+    { id: 'c2', name: 'generate_image', arguments: { prompt: 'p' } },
+  ];
+  for (const wire of ['on-chat', 'on-responses'] as const) {
+    play(wire, { ...drawTurn(), calls }, answerTurn);
+    const { reply } = await ask({ model: wire, tools: [{ type: 'web_search' }, tool] });
+    const kinds = ['message', 'web_search_call', 'image_generation_call', 'message'];
+    assert.deepEqual(kindsOf(reply.json<Json>()), kinds);
+    assert.equal(reply.costMicros, 2 * turnMicros + searchMicros + imageMicros);
+  }
+});
+
+test('a choice of the tool is one of the function, made once', async () => {
+  for (const [choice, sent] of [
+    [tool, { type: 'function', function: { name: 'generate_image' } }],
+    [{ type: 'allowed_tools', mode: 'required', tools: [tool] }, 'required'],
+  ] as const) {
+    play('on-chat', drawTurn('a'), answerTurn);
+    const { asked } = await ask({ tool_choice: choice });
+    const choices = asked.flatMap(({ body }) => (body as Json)['tool_choice'] ?? []);
+    assert.deepEqual(choices, [sent, 'auto']);
+  }
+});
+
+const refused: [fields: object, param: string][] = [
+  [{ model: 'gpt-image-0' }, 'tools[0].model'],
+  [{ model: 'flux-2-edit' }, 'tools[0].model'],
+  [{ size: '1x1' }, 'tools[0].size'],
+  [{ size: 5 }, 'tools[0].size'],
+  [{ quality: 'best' }, 'tools[0].quality'],
+  [{ output_format: 'bmp' }, 'tools[0].output_format'],
+  [{ background: 'transparent' }, 'tools[0].background'],
+  [{ action: 'edit' }, 'tools[0].action'],
+  [{ input_image_mask: { image_url: 'data:,' } }, 'tools[0].input_image_mask'],
+];
+for (const [fields, param] of refused)
+  test(`refused: ${JSON.stringify(fields)}`, async () => {
+    const { reply, asked } = await ask({ tools: [{ ...tool, ...fields }] });
+    assert.deepEqual([reply.status, reply.error.param, asked.length], [400, param, 0], reply.text);
+    assert.ok(reply.error.message.startsWith('tools[0]'), reply.text);
+    assert.equal(await heldMicros(), 0);
+  });
+
+test('a key draws only with models of its list', async () => {
+  play('on-chat', drawTurn('a'), answerTurn);
+  const with2 = await gateway.makeKey({
+    mode: 'live',
+    account,
+    models: ['on-chat', 'gpt-image-sunburst'],
+  });
+  const named = (name: string) => ask({ tools: [{ ...tool, model: name }] }, with2.key);
+  const denied = (await named('gpt-image-flare')).reply;
+  assert.deepEqual([denied.status, denied.error.param], [403, 'tools[0].model'], denied.text);
+  const { reply, asked } = await ask({}, with2.key);
+  assert.equal(reply.status, 200, reply.text);
+  assert.match(
+    drawings(asked)
+      .map(({ text }) => text)
+      .join(),
+    /sunburst/,
+  );
+  const without = await gateway.makeKey({ mode: 'live', account, models: ['on-chat'] });
+  play('on-chat', answerTurn);
+  const left = await ask({}, without.key);
+  assert.deepEqual([left.reply.status, left.reply.headers['x-service-ignored']], [200, 'tools[0]']);
+});
+
+test('a function of the client’s with the same name is the client’s', async () => {
+  play('on-chat', drawTurn('a'));
+  const own = { type: 'function', name: 'generate_image', parameters: { type: 'object' } };
+  const { reply, asked } = await ask({ tools: [own, tool] });
+  assert.deepEqual(kindsOf(reply.json<Json>()), ['message', 'function_call']);
+  assert.deepEqual([asked.length, reply.headers['x-service-ignored']], [1, 'tools[1]']);
+});
+
+test('a small balance allows one image, and a smaller one is told what the images cost', async () => {
+  play('on-chat', drawTurn('a', 'b'), answerTurn);
+  const fields = { max_output_tokens: 100 };
+  const small = await gateway.makeKey({ mode: 'live', creditUsd: 0.12 });
+  const { reply, asked } = await ask(fields, small.key);
+  assert.deepEqual([reply.status, drawings(asked).length], [200, 1], reply.text);
+  assert.equal(reply.costMicros, 2 * turnMicros + imageMicros);
+  const tiny = await gateway.makeKey({ mode: 'live', creditUsd: 0.02 });
+  const denied = await ask(fields, tiny.key);
+  assert.deepEqual([denied.reply.status, denied.asked.length], [402, 0]);
+  assert.match(denied.reply.error.message, /with one image/);
+  const many = await ask({ ...fields, max_tool_calls: 9 }, tiny.key);
+  assert.match(many.reply.error.message, /with 9 images; a lower `max_tool_calls` allows fewer/);
+});
+
+test('a repeat with the same Idempotency-Key draws and costs nothing', async () => {
+  play('on-chat', drawTurn('a'), answerTurn);
+  const headers = { 'idempotency-key': 'images-once' };
+  const body = { model: 'on-chat', input: 'x', tools: [tool], stream: true };
+  const first = await gateway.post('/v1/responses', { key, headers, body });
+  const earlier = gateway.upstream.requests.length;
+  const again = await gateway.post('/v1/responses', { key, headers, body });
+  assert.deepEqual([again.costMicros ?? 0, gateway.upstream.requests.length], [0, earlier]);
+  const outputOf = (reply: Reply) => (reply.frames.at(-1)!.data as Json)['response'].output;
+  assert.deepEqual(outputOf(again), outputOf(first));
+});
+
+test('a test key draws in the sandbox', async () => {
+  const own = await gateway.makeKey();
+  const input = 'Hi\nsandbox: tool=generate_image {"prompt":"cats"}';
+  const { reply } = await ask({ model: 'gpt-6-luna', input }, own.key);
+  const [image] = imagesIn(await responseOf(reply, false));
+  assert.equal(image!['status'], 'completed');
+  assert.equal((await recordOf(reply, own.key))!['images'], 1);
+});
