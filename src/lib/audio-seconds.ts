@@ -235,7 +235,7 @@ const kilobits = {
 } as const;
 
 /** Layer III only. */
-function mp3Frame(header: Buffer): MpegFrame | null {
+export function mp3Frame(header: Buffer): MpegFrame | null {
   if (header.length < 4 || header[0] !== 0xff || (header[1]! & 0xe6) !== 0xe2) return null;
   const version = (header[1]! >> 3) & 3;
   const isMpeg1 = version === 3;
@@ -253,7 +253,7 @@ const adtsRates = [
   7_350,
 ];
 
-function adtsFrame(header: Buffer): MpegFrame | null {
+export function adtsFrame(header: Buffer): MpegFrame | null {
   if (header.length < 7 || header[0] !== 0xff || (header[1]! & 0xf6) !== 0xf0) return null;
   const rate = adtsRates[(header[2]! >> 2) & 15];
   const bytes = ((header[3]! & 3) << 11) | (header[4]! << 3) | (header[5]! >> 5);

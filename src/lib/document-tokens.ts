@@ -20,8 +20,8 @@ type DocumentSize =
   | { readonly kind: 'pages'; readonly pages: number }
   /** An Office file: a zip archive whose text is longer than the file. */
   | { readonly kind: 'packed'; readonly bytes: number }
-  /** Audio or video: a few bytes can last for hours. */
-  | { readonly kind: 'recording' }
+  /** Audio or video. */
+  | { readonly kind: 'recording'; readonly bytes: Buffer; readonly isAudio: boolean }
   | { readonly kind: 'text'; readonly text: string };
 
 /** The largest image that Claude makes of a page, plus a dense page of text. */
@@ -46,7 +46,8 @@ export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize 
   if (isPdf) {
     return { kind: 'pages', pages: countPdfPages(bytes) };
   }
-  if (type !== null && /^\s*(?:audio|video)\//.test(type)) return { kind: 'recording' };
+  const [, medium] = /^\s*(audio|video)\//.exec(type ?? '') ?? [];
+  if (medium) return { kind: 'recording', bytes, isAudio: medium === 'audio' };
   if (bytes.subarray(0, 4).equals(zipStart) && !type?.startsWith('text/'))
     return { kind: 'packed', bytes: bytes.length };
   return { kind: 'text', text: bytes.toString('utf8') };

@@ -1,6 +1,7 @@
 // Token counts without a tokenizer: an upper estimate of what a request can cost, and our own count
 // when an upstream reports none. A real tokenizer is not used because it stalls for seconds on
 // hostile input, and newer models have no public one.
+import { estimateAudioTokens } from './audio-tokens.ts';
 import type { JsonObject } from './json.ts';
 import {
   addressedDocumentTokens,
@@ -41,9 +42,9 @@ const none: ReadonlySet<string> = new Set();
  * cl100k and o200k count of the text (text-tokens.ts); for other tokenizers it has a margin.
  *
  * Every string and key counts, because a field that is unknown today may reach the model tomorrow.
- * Images are counted by their vendor's formula, and documents by pages or text. Documents by URL,
- * audio and video can be of any size, so their upper estimate exceeds any context; the caller caps
- * it at the model's.
+ * Images are counted by their vendor's formula, documents by pages or text, and audio by its length.
+ * Documents and audio by URL, and video, can be of any size, so their upper estimate exceeds any
+ * context; the caller caps it at the model's.
  *
  * For hostile text and dense documents `upper` is no bound. `most` is: no tokenizer makes more than a
  * token of each byte, for which `upper` has at least half of one. A document can hold any text.
@@ -93,7 +94,7 @@ const objectHalves = 16;
 /** Brackets, quotes, colons and commas, for values that are written as JSON. */
 const bracketEighths = 16;
 const quoteEighths = 8;
-/** Audio or video. */
+/** Audio or video: a few bytes can last for hours. */
 const recordingTokens: TokenEstimate = { upper: beyondAnyContext, likely: plainImageTokens };
 /** Part types, and the fields that hold them. */
 const recordings = new Set([
@@ -104,6 +105,8 @@ const recordings = new Set([
   'video',
   'input_video',
 ]);
+/** Those of them that hold audio. */
+const sounds = new Set(['input_audio', 'audio_url', 'audio']);
 const imageTypes = new Set(['image', 'image_url', 'input_image', 'computer_screenshot']);
 const documentTypes = new Set(['document', 'file', 'input_file', 'document_url', 'file_url']);
 /** Document fields that hold an address. */
@@ -162,13 +165,14 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
   sums.halves += objectHalves;
   sums.eighths += bracketEighths;
   const kind = kindOf(value, outer, sums.opened);
-  if (kind === 'recording' && outer !== 'recording') addTokens(sums, recordingTokens);
+  if (kind === 'recording' && outer !== 'recording')
+    addTokens(sums, tokensOfRecording(String(value.type), value));
   const payload = kind === 'image' && outer !== 'image' ? addImage(value, sums) : null;
   sums.hasImages ||= kind === 'image' && imageTypes.has(value.type as string);
   for (const key in value) {
     const child = value[key];
     addKey(key, sums);
-    if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(child, sums);
+    if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(key, child, sums);
     else if (kind === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (kind === 'document' && typeof child === 'string')
@@ -224,15 +228,38 @@ function isAddress(text: string): boolean {
 /** Limits the regular expression; the text may have megabytes. */
 const addressHeadMax = 1_000;
 
-function addRecording(value: unknown, sums: Sums): void {
-  addTokens(sums, recordingTokens);
+function addRecording(name: string, value: unknown, sums: Sums): void {
+  addTokens(sums, tokensOfRecording(name, value));
   addValue(value, sums, 'recording');
+}
+
+/** `name`: of the part or field that holds it. */
+function tokensOfRecording(name: string, value: unknown): TokenEstimate {
+  const [payload, ...others] = sounds.has(name) ? payloadsIn(value) : [];
+  if (payload === undefined || others.length > 0) return recordingTokens;
+  const uri = /^\s*data:audio\/[^,]{0,200};base64,/i.exec(payload.slice(0, addressHeadMax));
+  if (!uri && isAddress(payload)) return recordingTokens;
+  return tokensOfAudio(Buffer.from(payload.slice(uri?.[0].length ?? 0), 'base64'));
+}
+
+function tokensOfAudio(bytes: Buffer): TokenEstimate {
+  return estimateAudioTokens(bytes) ?? recordingTokens;
+}
+
+function payloadsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return isPayload(value) ? [value] : [];
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap(payloadsIn)
+    : [];
 }
 
 /** Words beside a recording count as text; its address and its bytes do not. */
 function addStringAt(text: string, sums: Sums, kind: ContentKind): void {
-  if (kind === 'recording' && (isAddress(text) || text.length > recordingWordsMax)) return;
-  addString(text, sums);
+  if (kind !== 'recording' || !isPayload(text)) addString(text, sums);
+}
+
+function isPayload(text: string): boolean {
+  return isAddress(text) || text.length > recordingWordsMax;
 }
 
 const recordingWordsMax = 200;
@@ -356,7 +383,7 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
         likely: tokensFromBytes(size.bytes),
       });
     case 'recording':
-      return addTokens(sums, recordingTokens);
+      return addTokens(sums, size.isAudio ? tokensOfAudio(size.bytes) : recordingTokens);
     case 'text':
       return addString(size.text, sums);
   }
