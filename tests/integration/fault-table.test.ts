@@ -16,6 +16,8 @@ import {
   idempotencyKeyCore,
   newLane,
   runCells,
+  taskCells,
+  taskProblemOf,
   type Cell,
   type CellResult,
   type Lane,
@@ -42,6 +44,21 @@ test('every fault on every pair has the right charge and ending, without a hang 
   const problems = results.filter(({ problem }) => problem !== null);
   summarize(t, results, problems);
   assert.deepEqual(describe(problems), []);
+  await nothingIsOpen();
+});
+
+test('every fault of the transport on a task has the right charge and ending', async () => {
+  const queue = taskCells().filter(({ id }) => chosen.test(id));
+  const problems: string[] = [];
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (let cell = queue.shift(); cell; cell = queue.shift()) {
+        const problem = await taskProblemOf(lane, cell);
+        if (problem !== null) problems.push(problem);
+      }
+    }),
+  );
+  assert.deepEqual(problems, []);
   await nothingIsOpen();
 });
 

@@ -13,6 +13,7 @@ import { hostProviders, modelHosts, type HostName, type ModelHost } from './mode
 import type { Installation, InstallationOptions } from './installation.ts';
 import type { Program } from './program.ts';
 import type { RunningApp } from './running-app.ts';
+import { taskSamples, type TaskType } from './task-samples.ts';
 import { TestClock } from './test-clock.ts';
 import { modelLimits } from './usage-faults.ts';
 
@@ -39,7 +40,7 @@ export const faultPrices = { input: 3, output: 15, cache_read: 0.5 };
  * Models for refused connections: a request cannot cause one, so they use a port without a
  * listener.
  */
-export function faultModel(host: HostName, isRefused = false): string {
+export function faultModel(host: HostName | TaskType, isRefused = false): string {
   return `${isRefused ? 'refused' : 'faulty'}-${host}`;
 }
 
@@ -78,12 +79,21 @@ async function startWith<Started extends Installation>(
   const server = await startFaultServer(plays, clock);
   const gateway = await start({
     providers: { ...providersAt(server.url, ''), ...providersAt(closedUrl, 'refused-') },
-    models: Object.fromEntries(
-      modelHosts.flatMap((host) => [
+    models: Object.fromEntries([
+      ...modelHosts.flatMap((host) => [
         [faultModel(host.name), modelOf(host, '')],
         [faultModel(host.name, true), modelOf(host, 'refused-')],
       ]),
-    ),
+      ...taskSamples.flatMap(({ type, prices }) =>
+        [false, true].map((isRefused) => {
+          // Its speech is JSON, not a stream.
+          const provider = type === 'speech' ? 'mistral' : 'tasks';
+          const name = isRefused ? `refused-${provider}` : provider;
+          const routes = [{ provider: name, model: 'upstream-model' }];
+          return [faultModel(type, isRefused), { type, prices, routes }];
+        }),
+      ),
+    ]),
     metrics: { token: metricsToken },
     ...config,
   });
@@ -124,7 +134,9 @@ function providersAt(url: string, prefix: string): object {
       total_ms: faultTimeouts.totalMs,
     },
   };
-  const named = Object.entries(hostProviders(url, common));
+  const taskHosts = { kind: 'openai-compatible', base_url: `${url}/v1`, ...common };
+  const hosts = { ...hostProviders(url, common), tasks: taskHosts, mistral: taskHosts };
+  const named = Object.entries(hosts);
   return Object.fromEntries(named.map(([name, provider]) => [prefix + name, provider]));
 }
 

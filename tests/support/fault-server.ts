@@ -13,7 +13,15 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { type CancelTimer, type Clock, systemClock } from '../../src/lib/clock.ts';
 import { streamFrames, wholeAnswer, type Content } from './answers.ts';
-import { asksForStream, encodeFrames, hostOf, streamType, type ModelHost } from './model-hosts.ts';
+import { taskSamples } from './task-samples.ts';
+import {
+  asksForStream,
+  encodeFrames,
+  hostOf,
+  modelHosts,
+  streamType,
+  type ModelHost,
+} from './model-hosts.ts';
 import { flushEventLoop, TestClock } from './test-clock.ts';
 import type { SseFrame } from './upstream.ts';
 
@@ -24,6 +32,8 @@ export type FaultCall = {
   /** The raw request, for providers that quote it. */
   readonly request: { readonly head: string; readonly body: string };
   readonly content: Content;
+  /** The good answer of a task, which is whole; left out: a conversation's. */
+  readonly task?: object;
   /** Resolves when the kernel has accepted the bytes, or the gateway has disconnected. */
   readonly write: (bytes: string | Uint8Array) => Promise<void>;
   /** Closes the connection in order (FIN). */
@@ -234,9 +244,11 @@ function callOn(
   { cell, clock, silences }: Serving & { readonly cell: string },
 ): FaultCall {
   const path = request.head.split(' ', 2)[1] ?? '';
+  const task = taskSamples.find(({ hostPath }) => path.endsWith(hostPath));
   return {
-    host: hostOf(path),
-    stream: asksForStream(path, request.body),
+    host: task ? taskHost : hostOf(path),
+    stream: !task && asksForStream(path, request.body),
+    ...(task && { task: task.json }),
     request,
     content: { text: answerText(cell), tokens: goodTokens },
     write: (bytes) => write(socket, bytes),
@@ -256,6 +268,9 @@ function callOn(
     },
   };
 }
+
+/** Whose errors hosts of tasks write. */
+export const taskHost = modelHosts.find(({ name }) => name === 'chat')!;
 
 function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   if (socket.destroyed || bytes.length === 0) return Promise.resolve();
@@ -285,8 +300,12 @@ export function goodAnswer(call: FaultCall): string {
   return call.stream ? chunkedAnswer(call, framesOf(call)) : httpAnswer(wholeText(call));
 }
 
-export function wholeText({ host, content }: Pick<FaultCall, 'host' | 'content'>): string {
-  return JSON.stringify(wholeAnswer(host.wire, content));
+export function wholeText({
+  host,
+  content,
+  task,
+}: Pick<FaultCall, 'host' | 'content' | 'task'>): string {
+  return JSON.stringify(task ?? wholeAnswer(host.wire, content));
 }
 
 /** What the good answer says it is. */

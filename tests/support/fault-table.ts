@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/lib/clock.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
+import type { WireName } from './answers.ts';
 import type { ChargedTokens, Expected, ErrorCode, Fault } from './faults.ts';
-import { faults } from './faults.ts';
+import { faults, transportFaults } from './faults.ts';
 import {
   faultModel,
   faultPairs,
@@ -14,11 +15,19 @@ import {
   type FaultGateway,
   type FaultPair,
 } from './fault-gateway.ts';
-import { answerText, canaryCores, faultMark, goodTokens, promptCanary } from './fault-server.ts';
-import type { Reply } from './http.ts';
+import {
+  answerText,
+  canaryCores,
+  faultMark,
+  goodTokens,
+  promptCanary,
+  taskHost,
+} from './fault-server.ts';
+import type { Reply, SendOptions } from './http.ts';
 import { asReplayed } from './numbered-answers.ts';
 import { readPlainly } from './plain/read-plainly.ts';
 import { checkStream } from './stream-rules.ts';
+import { taskSamples, type TaskSample } from './task-samples.ts';
 
 export type Cell = {
   readonly id: string;
@@ -167,7 +176,7 @@ function checkReply(cell: Cell, expected: Expected, reply: Reply): boolean {
   checkConfidence(cell, reply);
   if (reply.status !== 200) {
     if (expected.kind === 'complete') assert.fail(`the ending: ${start}`);
-    checkRefusal(pair, expected, reply);
+    checkRefusal(pair.client.name, expected, reply);
     return false;
   }
   assert.notEqual(expected.kind, 'refused', `the ending: ${start}`);
@@ -198,7 +207,7 @@ function checkContent(cell: Cell, expected: Expected, reply: Reply): void {
 }
 
 /** Checks that the reply contains no key, and no text of another cell's request or answer. */
-function checkConfidence({ id }: Cell, reply: Reply): void {
+function checkConfidence({ id }: Pick<Cell, 'id'>, reply: Reply): void {
   const head = JSON.stringify([reply.headers, reply.trailers]);
   for (const secret of [providerKeyCore, idempotencyKeyCore, 'tg_live_']) {
     assert.ok(
@@ -223,13 +232,13 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   upstream_timeout: 504,
 };
 
-function checkRefusal({ client }: FaultPair, expected: Expected, reply: Reply): void {
+function checkRefusal(client: WireName, expected: Expected, reply: Reply): void {
   const where = reply.text.slice(0, 400);
   const { code, message } = reply.error;
   const wanted = 'code' in expected ? expected.code : 'upstream_error';
   assert.deepEqual([reply.status, code], [statuses[wanted], wanted], `the status: ${where}`);
   assert.match(String(reply.headers['content-type']), /^application\/json/, where);
-  assert.equal(reply.json()['type'] === 'error', client.name === 'messages', where);
+  assert.equal(reply.json()['type'] === 'error', client === 'messages', where);
   assert.ok(message.length > 10 && message.length <= 500, where);
   const [least, most] = (expected.kind === 'refused' && expected.retryAfterSeconds) || [1, 10];
   if (reply.status !== 503) return;
@@ -257,14 +266,21 @@ function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string
   return { input, output: Math.ceil(answerText(cell.id).length / 4) };
 }
 
-async function ask(lane: Lane, cell: Cell): Promise<Reply> {
-  const { gateway, server } = lane.faulty;
-  server.asked(cell.id);
-  const sent = gateway.post(cell.pair.client.path, {
-    key: lane.key,
+function ask(lane: Lane, cell: Cell): Promise<Reply> {
+  return askWithin(lane, cell.id, cell.pair.client.path, {
     body: bodyOf(cell),
     headers: cell.isKeyed ? { 'idempotency-key': `${idempotencyKeyCore}${cell.id}` } : {},
   });
+}
+
+async function askWithin(
+  { faulty: { gateway, server }, key }: Lane,
+  id: string,
+  path: string,
+  request: SendOptions,
+): Promise<Reply> {
+  server.asked(id);
+  const sent = gateway.post(path, { key, ...request });
   const { promise: hung, reject } = Promise.withResolvers<never>();
   const timers = [
     gateway.program.clock.after(hangMs, () =>
@@ -277,8 +293,52 @@ async function ask(lane: Lane, cell: Cell): Promise<Reply> {
   try {
     return await Promise.race([sent, hung]);
   } finally {
-    server.answered(cell.id);
+    server.answered(id);
     for (const cancel of timers) cancel();
+  }
+}
+
+type TaskCell = {
+  readonly id: string;
+  readonly fault: Fault;
+  readonly task: TaskSample;
+  readonly expected: Expected;
+};
+
+/** Every fault of the transport on every task. */
+export function taskCells(): TaskCell[] {
+  return transportFaults.flatMap((fault) => {
+    const expected = fault.expect({ host: taskHost, stream: false, straight: true });
+    if (!expected || fault.isHeavy) return [];
+    return taskSamples.map((task) => ({
+      id: `task-${fault.name}-${task.type}`,
+      fault,
+      task,
+      expected,
+    }));
+  });
+}
+
+/** Returns what is wrong; null: nothing. */
+export async function taskProblemOf(lane: Lane, cell: TaskCell): Promise<string | null> {
+  const { id, fault, task, expected } = cell;
+  const { gateway } = lane.faulty;
+  try {
+    const words = `Hello! ${faultMark(fault.name, id, 9)} ${promptCanary(id)}`;
+    const request = task.request(faultModel(task.type, fault.play === null), words);
+    const before = await gateway.balance(lane.account);
+    const reply = await askWithin(lane, id, task.path, request);
+    const after = await gateway.balance(lane.account);
+    checkConfidence(cell, reply);
+    const isSuccess = reply.status === 200;
+    if (expected.kind !== 'either')
+      assert.equal(isSuccess, expected.kind === 'complete', `the ending: ${reply.text}`);
+    if (!isSuccess) checkRefusal('responses', expected, reply);
+    const charged = before.postedMicros - after.postedMicros;
+    assert.deepEqual([charged, after.heldMicros], [isSuccess ? task.costOf(words) : 0, 0]);
+    return null;
+  } catch (error) {
+    return `${id}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -602,12 +602,17 @@ const streamFaults: readonly Fault[] = [
   },
 ];
 
-export const faults: readonly Fault[] = [
+/** Those that say nothing of conversations. */
+export const transportFaults: readonly Fault[] = [
   { name: 'none', play: playGood, expect: always(complete) },
   ...connectionFaults,
   ...httpFaults,
   ...statusFaults,
   ...bodyFaults,
+];
+
+export const faults: readonly Fault[] = [
+  ...transportFaults,
   ...streamFaults,
   ...binaryFaults,
   ...usageFaults,

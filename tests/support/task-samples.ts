@@ -14,8 +14,11 @@ export type TaskSample = {
   readonly prices: object;
   /** `words`: in the text where directives are read. */
   readonly request: (model: string, words?: string) => SendOptions;
-  /** A host's answer, with its count if it has one. */
+  /** A host's answer, with its count if it has one. Of speech: Mistral's. */
+  readonly json: object;
   readonly answer: Script;
+  readonly costOf: (words: string) => number;
+  /** Without words. */
   readonly costMicros: number;
   /** What a call that breaks off may have cost, by our own count. */
   readonly lostMicros: number;
@@ -34,13 +37,16 @@ const asJson = (body: (words: string) => object) => (model: string, words?: stri
 const input = 'Hello, you there';
 const inputTokens = estimateInputTokens([input]).upper;
 
-const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
+type Sample = Omit<TaskSample, 'type' | 'path' | 'answer' | 'costMicros'> &
+  Partial<Pick<TaskSample, 'answer'>>;
+
+const samples: Readonly<Record<TaskType, Sample>> = {
   embedding: {
     hostPath: '/embeddings',
     ...inMillions('input', 2),
     request: asJson((words) => ({ input: words || input })),
-    answer: answerJson({ data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 5 } }),
-    costMicros: 10,
+    json: { data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 5 } },
+    costOf: () => 10,
     lostMicros: 8,
     heldMicros: 2 * inputTokens,
     affordable: 'affordable_input_tokens',
@@ -50,11 +56,11 @@ const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
     hostPath: '/rerank',
     ...inMillions('search', 0.00001),
     request: asJson((words) => ({ query: words || input, documents: ['A harbour'] })),
-    answer: answerJson({
+    json: {
       results: [{ index: 0, relevance_score: 0.5 }],
       meta: { billed_units: { search_units: 1 } },
-    }),
-    costMicros: 10,
+    },
+    costOf: () => 10,
     lostMicros: 10,
     heldMicros: 10,
     affordable: 'affordable_search_units',
@@ -64,10 +70,10 @@ const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
     hostPath: '/moderations',
     ...inMillions('input', 3),
     request: asJson((words) => ({ input: words || input })),
-    answer: answerJson({
+    json: {
       results: [{ flagged: false, categories: { hate: false }, category_scores: { hate: 0 } }],
-    }),
-    costMicros: 12,
+    },
+    costOf: (words) => 3 * Math.ceil(words.length / 4),
     lostMicros: 12,
     heldMicros: 3 * inputTokens,
     affordable: 'affordable_input_tokens',
@@ -77,9 +83,10 @@ const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
     hostPath: '/audio/speech',
     ...inMillions('million_characters', 1),
     request: asJson((words) => ({ input: words || input, voice: 'alloy' })),
+    json: { audio_data: Buffer.alloc(90, 'the audio').toString('base64') },
     answer: (response) =>
       void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('the audio'),
-    costMicros: 16,
+    costOf: (words) => words.length,
     lostMicros: 16,
     heldMicros: 16,
     affordable: 'affordable_characters',
@@ -89,8 +96,8 @@ const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
     hostPath: '/audio/transcriptions',
     ...inMillions('minute', 0.0006),
     request: (model, words) => audioForm({ model, ...(words && { prompt: words }) }, wav(3.7)),
-    answer: answerJson({ text: 'Hello', usage: { type: 'duration', seconds: 4 } }),
-    costMicros: 40,
+    json: { text: 'Hello', usage: { type: 'duration', seconds: 4 } },
+    costOf: () => 40,
     lostMicros: 40,
     heldMicros: 40,
     affordable: 'affordable_seconds',
@@ -101,6 +108,8 @@ const samples: Readonly<Record<TaskType, Omit<TaskSample, 'type' | 'path'>>> = {
 export const taskSamples: readonly TaskSample[] = Object.entries(samples).map(([type, sample]) => ({
   type: type as TaskType,
   path: modelTypes[type as TaskType].path,
+  answer: answerJson(sample.json),
+  costMicros: sample.costOf(input),
   ...sample,
 }));
 
