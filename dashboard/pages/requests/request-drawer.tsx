@@ -62,8 +62,15 @@ export function RequestDrawer({ requestId, neighbours, onShow, onClose }: Props)
 type DetailsProps = Omit<Props, 'requestId' | 'onClose'> & { readonly requestId: string };
 
 function Details({ requestId, neighbours, onShow }: DetailsProps) {
-  // Stays when the reader goes to the next request.
+  // Stays when the reader goes to the next request, except an operator, whose looks at bodies are
+  // recorded: only a click opens one.
   const [tab, setTab] = useState<string | null>('details');
+  const [last, setLast] = useState(requestId);
+  const isInSight = useAccountInSight() !== null;
+  if (last !== requestId) {
+    setLast(requestId);
+    if (isInSight) setTab('details');
+  }
   const request = useApi('GET /accounts/:account/requests/:request', {
     params: { request: requestId },
   });
