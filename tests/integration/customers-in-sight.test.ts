@@ -2,6 +2,7 @@
 // and recorded where it is the customers' own.
 import assert from 'node:assert/strict';
 import { openTopUp, setCheckout } from '../../src/domain/billing/top-ups.ts';
+import type { RequestDetail } from '../../src/management/contract/requests.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
@@ -193,6 +194,11 @@ test('a request is shown on the command line, with what it cost or why it failed
   const { account, key } = await customer();
   const good = await ok(ask(key));
   const bad = await ask(key, 'no-such-model');
+  const cached = { model: 'priced', max_tokens: 20, messages: [], temperature: 0 };
+  const headers = { 'x-service-tags': 'team=red' };
+  const body = { ...cached, messages: [{ role: 'user', content: 'Twice' }] };
+  await ok(gateway.post('/v1/chat/completions', { key, body, headers }));
+  const again = (await ok(gateway.post('/v1/chat/completions', { key, body, headers }))).requestId;
   await settle();
   const charged = await gateway.program.cli('requests', 'show', good.requestId);
   assert.deepEqual(
@@ -201,8 +207,36 @@ test('a request is shown on the command line, with what it cost or why it failed
   );
   const failed = await gateway.program.cli('requests', 'show', bad.requestId);
   assert.deepEqual([failed['error'], failed['charged_micros']], ['model_not_found', 0]);
+  for (const shown of [charged, failed, await gateway.program.cli('requests', 'show', again)]) {
+    const id = String(shown['request_id']);
+    const seen = await jsonOf<RequestDetail>(
+      operator.get(`/operator/accounts/${account}/requests/${id}`),
+    );
+    assert.deepEqual({ ...shown, ...factsOf(seen) }, shown, 'the dashboard shows the same facts');
+  }
   await assert.rejects(gateway.program.cli('requests', 'show', 'req_none'), /no request req_none/);
 });
+
+/** The facts of the dashboard's drawer, by the command's names. */
+function factsOf({ charge, error, history, code, cost_micros: cost, ...seen }: RequestDetail) {
+  const { status: _, ...record } = seen;
+  return {
+    ...record,
+    ...history,
+    model: seen.model?.id ?? null,
+    error: code,
+    message: error?.message ?? null,
+    param: error?.param ?? null,
+    charged_micros: cost,
+    loss_micros: charge?.loss_micros ?? 0,
+    hold_micros: charge?.hold_micros ?? null,
+    provider: charge?.provider ?? null,
+    attempts: charge?.attempts ?? null,
+    tokens: charge?.tokens ?? null,
+    price_version: charge?.price_version ?? null,
+    cache_miss: charge?.cache_miss ?? null,
+  };
+}
 
 type Sum = 'revenue_micros' | 'cost_micros' | 'margin_micros';
 

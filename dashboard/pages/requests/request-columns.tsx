@@ -117,7 +117,7 @@ export function StatusBadge({
 }
 
 /** Tokens, images or searches. */
-function usageText({
+export function usageText({
   images,
   web_searches: searches,
   input_tokens: input,

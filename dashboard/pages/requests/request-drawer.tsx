@@ -31,7 +31,7 @@ import { countText, durationText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
 import { CostTable } from './cost-table.tsx';
-import { StatusBadge } from './request-columns.tsx';
+import { StatusBadge, usageText } from './request-columns.tsx';
 import { NeighbourButtons, RepeatButtons, type Neighbours } from './request-actions.tsx';
 import { Body, KeptBodies } from './request-bodies.tsx';
 import { endpointName, finishName, isChatFormat } from './request-filters.ts';
@@ -219,6 +219,8 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         {endpointName(detail.endpoint)}
         {detail.streamed ? ', streamed' : ''}
       </Fact>
+      <Fact name="Mode">{detail.mode === 'live' ? 'Live' : 'Test'}</Fact>
+      {!charge && detail.input_tokens > 0 && <Fact name="Usage">{usageText(detail)}</Fact>}
       {charge && (
         <Fact name="Served by">
           {charge.provider}
