@@ -406,8 +406,14 @@ test('no unknown name, in any case, at any depth and with any value, reaches a p
 const recordings = loadRecordings();
 
 test('recorded requests and answers of SDKs and programs contain no unknown field', () => {
-  type Answer = { choices?: { message: unknown }[]; output?: unknown; content?: unknown };
+  type Answer = {
+    choices?: { message: unknown }[];
+    output?: unknown;
+    content?: unknown;
+    candidates?: { content: unknown }[];
+  };
   const answered: Readonly<Record<ClientFormatName, (answer: Answer) => JsonObject[]>> = {
+    gemini: ({ candidates = [] }) => candidates.map(({ content }) => ({ contents: [content] })),
     chat: ({ choices = [] }) => choices.map(({ message }) => ({ messages: [message] })),
     responses: ({ output = [] }) => [{ input: output }],
     messages: ({ content = [] }) => [{ messages: [{ role: 'assistant', content }] }],

@@ -146,6 +146,7 @@ const lastTypes: Readonly<Record<ClientFormatName, Readonly<Record<'success' | '
     },
     chat: { success: /^data: \[DONE\]$/, error: /^data: \{"error":\{/ },
     messages: { success: /^event: message_stop\n/, error: /^event: error\n/ },
+    gemini: { success: /"cost":0\.000001\}/, error: /^data: \{"error":\{/ },
   };
 
 /**

@@ -9,6 +9,8 @@ import { repairConversation } from '../src/formats/adapting/repair-conversation.
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { fitRequestNames } from '../src/formats/translated-tool-names.ts';
+import { asContents } from './support/as-gemini.ts';
+import type { Json } from './support/plain/reading.ts';
 import { scaled } from './support/volume.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -17,13 +19,17 @@ type Shape = (count: number) => Readonly<Record<ClientFormatName, Body>>;
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
-const bodies = (chat: unknown[], responses: unknown[], messages: unknown[]) => ({
+const bodies = (chat: unknown[], responses: unknown[], messages: Json[]) => ({
   chat: { model: 'm', messages: [...chat, { role: 'user', content: 'Go on' }] },
   responses: { model: 'm', input: [...responses, { role: 'user', content: 'Go on' }] },
   messages: {
     model: 'm',
     max_tokens: 99,
     messages: [...messages, { role: 'user', content: 'Go on' }],
+  },
+  gemini: {
+    model: 'm',
+    contents: asContents([...messages, { role: 'user', content: 'Go on' }]),
   },
 });
 
@@ -221,7 +227,8 @@ const target: UpstreamTarget = {
 function translate(client: ClientFormatName, upstream: UpstreamFormatName, body: Body): Body {
   const format = clientFormats[client];
   const request = format.parseRequest(body, { chatMaxTokens: null });
-  if (client === upstream) return format.relay.writeRequest(request, target).body;
+  if (client === upstream && format.relay.canRelay?.(request, target) !== false)
+    return format.relay.writeRequest(request, target).body;
   format.ignoredFields?.(request);
   const { toolNames, writeRequest } = upstreamFormats[upstream];
   const asked = repairConversation(lowerCustomTools(format.readRequest(request)).request);
@@ -302,6 +309,9 @@ test('500 tools and 2 000 messages all reach every upstream', () => {
     chat: names.map((name) => ({ type: 'function', function: { name, parameters: schema } })),
     responses: names.map((name) => ({ type: 'function', name, parameters: schema })),
     messages: names.map((name) => ({ name, input_schema: schema })),
+    gemini: [
+      { functionDeclarations: names.map((name) => ({ name, parametersJsonSchema: schema })) },
+    ],
   };
   for (const client of clients) {
     for (const upstream of upstreams) {

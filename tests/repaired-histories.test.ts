@@ -7,6 +7,7 @@ import type { JsonObject } from '../src/lib/json.ts';
 import { findMistralBreaches, findOrderBreaches } from './support/call-order.ts';
 import { record } from './support/plain-record.ts';
 import fc from './support/property.ts';
+import { asGemini } from './support/as-gemini.ts';
 import { writtenRequest } from './support/written-request.ts';
 
 /** One thing that happens in a conversation. Ids are few, so that they repeat and get lost. */
@@ -32,7 +33,8 @@ const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const pngUrl = `data:image/png;base64,${png}`;
 
-const bodies: Record<ClientFormatName, (conversation: readonly Happening[]) => JsonObject> = {
+type Bodies = Record<ClientFormatName, (conversation: readonly Happening[]) => JsonObject>;
+const bodies: Bodies = {
   chat: (conversation) => ({
     model: 'm',
     messages: conversation.map((entry) => {
@@ -86,6 +88,7 @@ const bodies: Record<ClientFormatName, (conversation: readonly Happening[]) => J
       }
     }),
   }),
+  gemini: (conversation): JsonObject => asGemini(bodies.messages(conversation)),
   responses: (conversation) => ({
     model: 'm',
     input: conversation.flatMap((entry): object[] => {
@@ -109,6 +112,11 @@ const bodies: Record<ClientFormatName, (conversation: readonly Happening[]) => J
     }),
   }),
 };
+
+function conversationField(client: ClientFormatName): string {
+  if (client === 'gemini') return 'contents';
+  return client === 'responses' ? 'input' : 'messages';
+}
 
 function chatResult(hasImage: boolean): string | object[] {
   if (!hasImage) return 'done';
@@ -164,8 +172,10 @@ for (const client of clients) {
       { kind: 'answer', text: 'Fine.' },
       { kind: 'user', text: 'Good.' },
     ]);
-    const field = client === 'responses' ? 'input' : 'messages';
-    const sent = writtenRequest({ client, upstream: client }, body).body;
+    const field = conversationField(client);
+    // Later ones want signatures.
+    const changes = { model: 'gemini-2.5-flash' };
+    const sent = writtenRequest({ client, upstream: client }, body, changes).body;
     assert.equal(JSON.stringify(sent[field]), JSON.stringify(body[field]));
   });
 }

@@ -78,6 +78,17 @@ const places: Readonly<Record<ClientFormatName, readonly ((part: Part) => object
     }),
     (part) => ({ system: [part], messages: [{ role: 'user', content: 'x' }] }),
   ],
+  // Its media have places of their own, which the last two fill.
+  gemini: [
+    (part) => ({ contents: [{ role: 'user', parts: [part] }] }),
+    (part) => ({ contents: [{ role: 'user', parts: [{ inlineData: part }] }] }),
+    () => ({ contents: [{ role: 'user', parts: [{ fileData: { fileUri: address } }] }] }),
+    () => ({
+      contents: [
+        { role: 'user', parts: [{ fileData: { fileUri: address, mimeType: 'application/pdf' } }] },
+      ],
+    }),
+  ],
 };
 
 const anyRequest = fc.record({

@@ -125,4 +125,37 @@ export function problemWith(allowed: readonly ErrorCode[]): TSchema {
   );
 }
 
+/** The error of Google's paths, with one of these codes. */
+export function geminiErrorWith(allowed: readonly ErrorCode[]): TSchema {
+  const reasons = allowed.map((code) => code.toUpperCase());
+  return Type.Object(
+    {
+      error: Type.Object({
+        code: Type.Integer({ description: 'The HTTP status.' }),
+        message,
+        status: Type.String({ description: 'The word that Google has for the status.' }),
+        details: Type.Array(
+          Type.Object({
+            '@type': Type.String({ description: 'What it tells: `…/google.rpc.ErrorInfo`.' }),
+            reason: Type.Optional(
+              Type.Enum(reasons, { description: "Of `ErrorInfo`: the registry's code." }),
+            ),
+            metadata: Type.Optional(
+              Type.Record(Type.String(), Type.String(), {
+                description: 'Of `ErrorInfo`: the facts about the refusal, and the request id.',
+              }),
+            ),
+            retryDelay: Type.Optional(
+              Type.String({ description: 'Of `RetryInfo`: when to try again, such as `30s`.' }),
+            ),
+          }),
+          { description: 'Facts about the refusal.' },
+        ),
+      }),
+    },
+    { additionalProperties: false },
+  );
+}
+
 export const AnyMessagesError = messagesErrorWith(codes);
+export const AnyGeminiError = geminiErrorWith(codes);

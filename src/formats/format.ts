@@ -99,10 +99,16 @@ export type ClientFormat = {
   ignoredFields?(request: ClientRequest): readonly string[];
   /** Fields that this format names differently from Chat, for refusals by an upstream's format. */
   readonly fieldNames?: FieldNames;
+  /** The field of a whole answer that holds its usage. Left out: `usage`. */
+  readonly usageField?: string;
   readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
+  /** The content type of its streams. Left out: server-sent events. */
+  readonly streamType?: string;
   /** A frame without content, which keeps a silent stream open. */
   readonly keepAlive: string;
+  /** The same before the first frame. Left out: a comment. */
+  readonly openingKeepAlive?: string;
   /**
    * The name of the output limit in this request. When the format has two names and neither was
    * sent, the current one.

@@ -5,6 +5,7 @@ import { hostedTools as chatSearch } from './chat/hosted-tools.ts';
 import { chat } from './chat/index.ts';
 import { converse } from './converse/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
+import { hostedTools as geminiSearch } from './gemini/hosted-tools.ts';
 import { gemini } from './gemini/index.ts';
 import type { HostedTools } from './hosted-tools.ts';
 import { hostedTools as messagesSearch } from './messages/hosted-tools.ts';
@@ -17,6 +18,7 @@ export const clientFormats: Readonly<Record<ClientFormatName, ClientFormat>> = {
   responses,
   chat: chatForClients,
   messages,
+  gemini,
 };
 
 export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat>> = {
@@ -32,4 +34,5 @@ export const hostedTools: Readonly<Record<ClientFormatName, HostedTools>> = {
   responses: responsesSearch,
   chat: chatSearch,
   messages: messagesSearch,
+  gemini: geminiSearch,
 };

@@ -173,6 +173,8 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
     const child = value[key];
     addKey(key, sums);
     if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(key, child, sums);
+    else if (kind === 'text' && geminiMedia.has(key) && holdsAnything(child))
+      addValue(asBlock(child), sums, kind);
     else if (kind === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (kind === 'document' && typeof child === 'string')
@@ -273,10 +275,24 @@ function isData(key: string, { type }: JsonObject): boolean {
 }
 
 const dataFields = new Set(
-  'input_schema output_schema parameters schema guided_json json structures structural_tag arguments input_examples metadata'.split(
-    ' ',
-  ),
+  (
+    'input_schema output_schema parameters schema guided_json json structures structural_tag arguments input_examples metadata ' +
+    'args response parametersJsonSchema responseSchema responseJsonSchema'
+  ).split(' '),
 );
+
+/** Gemini's parts have no type: their fields tell images from documents. */
+const geminiMedia = new Set(['inlineData', 'fileData']);
+
+/** Returns Gemini's media as a block of Messages, which is counted as one. */
+function asBlock({ mimeType, data, fileUri }: JsonObject): JsonObject {
+  const type = /^\s*image\//i.test(String(mimeType)) ? 'image' : 'document';
+  return { type, source: { media_type: mimeType, data, url: fileUri } };
+}
+
+function holdsAnything(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
 
 /**
  * Returns the image's address or base64, which must not be counted as text; null when there is none

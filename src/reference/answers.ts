@@ -45,6 +45,22 @@ export const ModelList = closed({
   last_id: orNull(text),
 });
 
+export const GeminiModel = closed({
+  name: text,
+  version: text,
+  displayName: text,
+  description: text,
+  inputTokenLimit: Type.Optional(Type.Integer()),
+  outputTokenLimit: Type.Optional(Type.Integer()),
+  thinking: Type.Optional(Type.Boolean()),
+  supportedGenerationMethods: Type.Array(text),
+});
+
+export const GeminiModelList = closed({
+  models: Type.Array(GeminiModel),
+  nextPageToken: Type.Optional(text),
+});
+
 const million = usd('US dollars for a million tokens.');
 const tokenPrices = {
   input_price_per_1m: million,
@@ -196,6 +212,16 @@ export const Embeddings = closed({
   ),
   model: text,
   usage: closed({ prompt_tokens: count, total_tokens: count }),
+});
+
+const vector = closed({ values: Type.Array(Type.Number()) });
+const embeddingUsage = closed({ promptTokenCount: count, totalTokenCount: count });
+
+export const GeminiEmbedding = closed({ embedding: vector, usageMetadata: embeddingUsage });
+
+export const GeminiEmbeddings = closed({
+  embeddings: Type.Array(vector),
+  usageMetadata: embeddingUsage,
 });
 
 export const SpeechEvent = Type.Union([
@@ -358,6 +384,10 @@ export const answerSchemas = {
   TokenCount,
   InputCount,
   Embeddings,
+  GeminiModel,
+  GeminiModelList,
+  GeminiEmbedding,
+  GeminiEmbeddings,
   SpeechEvent,
   Ranking,
   Moderations,

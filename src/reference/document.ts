@@ -3,7 +3,12 @@
 import type { TSchema } from 'typebox';
 import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
 import type { HeaderNames } from '../terms/header-names.ts';
-import { errorWith, messagesErrorWith, problemWith } from '../formats/error-schema.ts';
+import {
+  errorWith,
+  geminiErrorWith,
+  messagesErrorWith,
+  problemWith,
+} from '../formats/error-schema.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { describeField } from './describe-field.ts';
 import { headerOf, rateHeaders, wireNameOf } from './headers.ts';
@@ -62,7 +67,8 @@ export function buildDocument(contents: Contents, installation: Installation): J
 }
 
 /** `/v1/models/*` with the path parameter `model` is `/v1/models/{model}`. */
-function pathOf(url: string, { parameters = [] }: Operation): string {
+function pathOf(url: string, { parameters = [], path }: Operation): string {
+  if (path !== undefined) return path;
   const wild = parameters.find((parameter) => parameter.in === 'path')?.name;
   return url.replace(/\*$/, `{${wild}}`).replaceAll(/:(\w+)/g, '{$1}');
 }
@@ -71,6 +77,8 @@ const schemes: Readonly<Record<string, JsonObject>> = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `tg_live_…`, `tg_test_…`.' },
   header: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key.' },
   query: { type: 'apiKey', in: 'query', name: 'api_key', description: 'An API key.' },
+  google: { type: 'apiKey', in: 'header', name: 'x-goog-api-key', description: 'An API key.' },
+  googleQuery: { type: 'apiKey', in: 'query', name: 'key', description: 'An API key.' },
   metrics: { type: 'http', scheme: 'bearer', description: '`metrics.token`.' },
   admin: { type: 'http', scheme: 'bearer', description: 'An admin key: `tg_admin_…`.' },
   session: {
@@ -83,11 +91,14 @@ const schemes: Readonly<Record<string, JsonObject>> = {
 };
 
 const keys = [{ bearer: [] }, { header: [] }];
+const googleKeys = [{ google: [] }, { googleQuery: [] }, { bearer: [] }];
 
 const securityOf: Readonly<Record<Access, readonly JsonObject[]>> = {
   key: keys,
   'optional-key': [...keys, {}],
   'key-or-query': [...keys, { query: [] }],
+  'google-key': googleKeys,
+  'optional-google-key': [...googleKeys, {}],
   'metrics-token': [{ metrics: [] }],
   session: [{ session: [] }],
   'admin-key': [{ admin: [] }],
@@ -235,6 +246,7 @@ const errorShapes = {
   openai: inOpenaiShape('openai'),
   chat: inOpenaiShape('chat'),
   messages: { mediaType: 'application/json', schemaWith: messagesErrorWith },
+  gemini: { mediaType: 'application/json', schemaWith: geminiErrorWith },
   problem: { mediaType: 'application/problem+json', schemaWith: problemWith },
 } as const satisfies Record<ErrorShape, object>;
 

@@ -18,6 +18,8 @@ export type Operation = {
   /** Successful answers, by status. */
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errors: readonly ErrorCode[];
+  /** The path as clients know it. Left out: that of the route. */
+  readonly path?: string;
   /** Default: OpenAI's. */
   readonly errorShape?: ErrorShape;
 };
@@ -28,6 +30,9 @@ export type Access =
   | 'optional-key'
   /** An API key, which may also be in the query. */
   | 'key-or-query'
+  /** As Google's clients send it, also in the query. */
+  | 'google-key'
+  | 'optional-google-key'
   /** The token of `metrics.token`. */
   | 'metrics-token'
   /** The cookie of a dashboard session. */
@@ -36,7 +41,7 @@ export type Access =
   | 'admin-key'
   | 'open';
 
-export type ErrorShape = 'openai' | 'chat' | 'messages' | 'problem';
+export type ErrorShape = 'openai' | 'chat' | 'messages' | 'gemini' | 'problem';
 
 export type Parameter = {
   /** One of our own headers is named by its key, such as `cache`. */

@@ -5,6 +5,8 @@ import type { ErrorCode } from '../canonical/errors.ts';
 import * as chatAnswer from '../formats/chat/answer-schema.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { CompletionEventSchema, CompletionSchema } from '../formats/chat/completions-schema.ts';
+import * as geminiAnswer from '../formats/gemini/answer-schema.ts';
+import * as gemini from '../formats/gemini/schema.ts';
 import * as messagesAnswer from '../formats/messages/answer-schema.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responsesAnswer from '../formats/responses/answer-schema.ts';
@@ -170,6 +172,25 @@ const chatExample = {
 const countExample = { model: 'claude-haiku-4-5', messages: hello };
 const messagesExample = { ...countExample, max_tokens: 300, stream: true };
 const inputExample = { model: 'gpt-6-luna', input: 'Hello!' };
+
+const geminiExample = { contents: [{ role: 'user', parts: [{ text: 'Hello!' }] }] };
+const googleModel: Parameter = {
+  name: 'model',
+  in: 'path',
+  description: 'May contain slashes, as they are.',
+  schema: Type.String({ examples: ['gemini-3.5-flash'] }),
+};
+const googleEmbeddingModel: Parameter = {
+  ...googleModel,
+  schema: Type.String({ examples: ['gemini-embedding-001'] }),
+};
+const googlePaths =
+  'The versions `/v1`, `/v1alpha` and `/v1beta1` answer alike, and so do the paths of Vertex: ' +
+  '`/v1/projects/…/publishers/google/models/…`.';
+
+function inGoogleForm(method: string) {
+  return { path: `/v1beta/models/{model}:${method}`, errorShape: 'gemini' } as const;
+}
 
 const oauthAnswer = { headers: ['cache-control'], content: json(Type.Object({})) } as const;
 /** RFC 6749, 5.2. */
@@ -417,6 +438,57 @@ export const publicOperations = {
     errors: modelErrors,
     errorShape: 'messages',
   },
+  'POST /v1beta/generateContent/*': {
+    ...inGoogleForm('generateContent'),
+    id: 'generateContent',
+    tag: 'Models',
+    summary: 'Run a model in Google’s Gemini format',
+    description: `The answer comes whole. ${googlePaths}`,
+    access: 'google-key',
+    parameters: [googleModel, ...modelWishes],
+    body: { content: json(requests.gemini), example: geminiExample },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: json(geminiAnswer.AnswerSchema),
+      },
+    },
+    errors: modelErrors,
+  },
+  'POST /v1beta/streamGenerateContent/*': {
+    ...inGoogleForm('streamGenerateContent'),
+    id: 'streamGenerateContent',
+    tag: 'Models',
+    summary: 'Run a model in Google’s Gemini format, and stream its answer',
+    description:
+      'With `alt=sse`, the answer is an event stream; else it is one JSON array, sent as it grows. ' +
+      'The last chunk has the finish reason, the usage and the cost; cost and balance come as HTTP trailers, too. ' +
+      'Chunks with an empty text may come between others.',
+    access: 'google-key',
+    parameters: [
+      googleModel,
+      {
+        name: 'alt',
+        in: 'query',
+        description: '`sse`: server-sent events. Else a JSON array.',
+        schema: Type.Enum(['sse', 'json']),
+      },
+      ...modelWishes,
+    ],
+    body: { content: json(requests.gemini), example: geminiExample },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: {
+          'text/event-stream': { events: geminiAnswer.StreamEventSchema, hasName: false },
+          'application/json': Type.Array(geminiAnswer.StreamEventSchema),
+        },
+      },
+    },
+    errors: modelErrors,
+  },
   'POST /v1/embeddings': describeSale({
     id: 'createEmbedding',
     tag: 'Embeddings',
@@ -433,6 +505,41 @@ export const publicOperations = {
       content: json(answers.Embeddings),
     },
   }),
+  'POST /v1beta/embedContent/*': {
+    ...describeSale({
+      id: 'embedContent',
+      tag: 'Embeddings',
+      summary: 'Turn a text into a vector, in Google’s form',
+      errors: modelErrors,
+      body: {
+        content: json(requests.geminiEmbedding),
+        example: { content: { parts: [{ text: 'A lighthouse at night' }] } },
+      },
+      answer: { description: 'The vector.', content: json(answers.GeminiEmbedding) },
+    }),
+    ...inGoogleForm('embedContent'),
+    access: 'google-key',
+    parameters: [googleEmbeddingModel, ...chargedWishes],
+  },
+  'POST /v1beta/batchEmbedContents/*': {
+    ...describeSale({
+      id: 'batchEmbedContents',
+      tag: 'Embeddings',
+      summary: 'Turn texts into vectors, in Google’s form',
+      errors: modelErrors,
+      body: {
+        content: json(requests.geminiEmbeddings),
+        example: { requests: [{ content: { parts: [{ text: 'A lighthouse at night' }] } }] },
+      },
+      answer: {
+        description: 'The vectors, in the order of the texts.',
+        content: json(answers.GeminiEmbeddings),
+      },
+    }),
+    ...inGoogleForm('batchEmbedContents'),
+    access: 'google-key',
+    parameters: [googleEmbeddingModel, ...chargedWishes],
+  },
   'POST /v1/audio/speech': describeSale({
     id: 'createSpeech',
     tag: 'Audio',
@@ -566,6 +673,25 @@ export const publicOperations = {
     errors: [...working, 'context_length_exceeded'],
   },
 
+  'POST /v1beta/countTokens/*': {
+    ...inGoogleForm('countTokens'),
+    id: 'countGeminiTokens',
+    tag: 'Models',
+    summary: 'Count the input tokens of a request in Google’s form, free of charge',
+    description: 'The body is the request itself, or has it as `generateContentRequest`.',
+    access: 'google-key',
+    parameters: [googleModel],
+    body: { content: json(requests.gemini), example: geminiExample },
+    answers: {
+      200: {
+        description: 'The count.',
+        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
+        content: json(geminiAnswer.CountSchema),
+      },
+    },
+    errors: [...working, 'context_length_exceeded'],
+  },
+
   'GET /v1/models': {
     id: 'listModels',
     tag: 'Catalogue',
@@ -619,6 +745,39 @@ export const publicOperations = {
     ],
     answers: { 200: { description: 'The model.', content: json(answers.ModelEntry) } },
     errors: [...withKey, 'model_not_found'],
+  },
+  'GET /v1beta/models': {
+    id: 'listGeminiModels',
+    tag: 'Catalogue',
+    summary: 'List the models in Google’s form',
+    access: 'optional-google-key',
+    parameters: [
+      {
+        name: 'pageSize',
+        in: 'query',
+        description: 'Models a page; default 50.',
+        schema: Type.Integer({ minimum: 1, maximum: 1_000 }),
+      },
+      {
+        name: 'pageToken',
+        in: 'query',
+        description: 'The `nextPageToken` of the page before.',
+        schema: Type.String(),
+      },
+    ],
+    answers: { 200: { description: 'The models.', content: json(answers.GeminiModelList) } },
+    errors: withKey,
+    errorShape: 'gemini',
+  },
+  'GET /v1beta/models/*': {
+    id: 'getGeminiModel',
+    tag: 'Catalogue',
+    summary: 'Get one model by any of its names, in Google’s form',
+    access: 'optional-google-key',
+    parameters: [googleModel],
+    answers: { 200: { description: 'The model.', content: json(answers.GeminiModel) } },
+    errors: [...withKey, 'model_not_found'],
+    errorShape: 'gemini',
   },
   'GET /v1/balance': {
     id: 'getBalance',
@@ -882,6 +1041,13 @@ export const publicSchemas = {
   ChatChunk: chatAnswer.Chunk,
   ChatErrorChunk: chatAnswer.ErrorChunk,
   ChatStreamEvent: chatAnswer.StreamEventSchema,
+  GeminiRequest: requests.gemini,
+  GeminiContent: gemini.content,
+  GeminiPart: gemini.part,
+  GeminiAnswer: geminiAnswer.AnswerSchema,
+  GeminiChunk: geminiAnswer.ChunkSchema,
+  GeminiUsage: geminiAnswer.UsageMetadata,
+  GeminiStreamEvent: geminiAnswer.StreamEventSchema,
   MessagesRequest: requests.messages,
   MessagesCountRequest: requests.count,
   MessagesMessage: messages.message,

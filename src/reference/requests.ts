@@ -1,6 +1,7 @@
 // The schemas of requests, as the reference shows them.
 import { Type } from 'typebox';
 import { EmbeddingRequestSchema } from '../domain/tasks/embedding-request.ts';
+import { BatchEmbedContentsSchema, EmbedContentSchema } from '../domain/tasks/gemini-embedding.ts';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
 import { ModerationRequestSchema } from '../domain/tasks/moderation-request.ts';
 import { RerankRequestSchema } from '../domain/tasks/rerank-request.ts';
@@ -10,6 +11,7 @@ import { TranscriptionRequestSchema } from '../domain/tasks/transcription-reques
 import * as chat from '../formats/chat/schema.ts';
 import { countRequestSchema } from '../formats/messages/count-tokens.ts';
 import { CompletionRequestSchema } from '../formats/chat/completions-schema.ts';
+import * as gemini from '../formats/gemini/schema.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responses from '../formats/responses/schema.ts';
 
@@ -25,6 +27,9 @@ export const requests = {
   completions: CompletionRequestSchema,
   messages: messages.requestSchema,
   count: countRequestSchema,
+  gemini: gemini.requestSchema,
+  geminiEmbedding: EmbedContentSchema,
+  geminiEmbeddings: BatchEmbedContentsSchema,
   embeddings: EmbeddingRequestSchema,
   speech: SpeechRequestSchema,
   rerank: RerankRequestSchema,

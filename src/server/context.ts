@@ -67,12 +67,20 @@ export type Lifecycle = {
   readinessAskedMs: number;
 };
 
+/** OpenAI's name for the Responses endpoint, and Google's. */
+export type QueryKey = 'api_key' | 'key';
+
 /** Every path below it belongs to the public API. */
 export const publicApiPath = '/v1';
 
-/** Cohere's clients ask below `/v2`. */
+/** Cohere's clients ask below `/v2`, and Google's below versions of their own. */
 export function isPublicApi(path: string): boolean {
-  return path.startsWith(`${publicApiPath}/`) || path.startsWith('/v2/');
+  return /^\/v[12]\//.test(path) || isGooglePath(path);
+}
+
+/** Paths that only Google's clients ask for. */
+export function isGooglePath(path: string): boolean {
+  return /^(?:\/upload)?\/v1(?:(?:alpha|beta1?)\/|\/(?:projects|publishers)\/)/.test(path);
 }
 
 /** Every path below it belongs to the dashboard's API. */
@@ -103,8 +111,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope of the required key. `none`: keys are ignored. `optional`: a wrong key is still refused. */
     auth?: KeyScope | 'optional' | 'none';
-    /** Reads `?api_key=`; only the Responses endpoint does. */
-    queryKey?: boolean;
+    /** The parameter of the query that may hold the key; only few endpoints have one. */
+    queryKey?: QueryKey;
     /**
      * The route runs a model or counts its tokens: it is refused while the process drains or is
      * overloaded, and a shutdown waits for it.

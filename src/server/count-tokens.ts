@@ -1,14 +1,17 @@
-// Counts the tokens of a request's input, free of charge: `POST /v1/messages/count_tokens`, and
-// `POST /v1/responses/input_tokens` for any model.
+// Counts the tokens of a request's input, free of charge: `POST /v1/messages/count_tokens`, and for any
+// model `POST /v1/responses/input_tokens` and Gemini's `countTokens`.
+import type { FastifyRequest } from 'fastify';
 import { writeInputCount } from '../formats/responses/count-tokens.ts';
 import {
   countInput,
   messagesCount,
   responsesCount,
+  geminiCount,
   type CountEndpoint,
   type TokenCount,
 } from '../gateway/models/count-input.ts';
 import { keyOf, publicUrlOf, type Handler, type ServerContext } from './context.ts';
+import { readAddressedBody } from './google-paths.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
 
@@ -20,10 +23,20 @@ export function getInputCount(context: ServerContext): Handler {
   return counting(context, responsesCount, writeInputCount);
 }
 
+/** Google's answer names the parts of the count; here all of them are text. */
+export function getGeminiCount(context: ServerContext): Handler {
+  const write = ({ inputTokens }: TokenCount) => ({
+    totalTokens: inputTokens,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: inputTokens }],
+  });
+  return counting(context, geminiCount, write, readAddressedBody('whole'));
+}
+
 function counting(
   { gateway, largeBodies }: ServerContext,
   endpoint: CountEndpoint,
   write: (counted: TokenCount) => object,
+  readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
   return async (request, reply) => {
     const nextTurn = largeBodies.turnsOf(request.body);
@@ -33,7 +46,7 @@ function counting(
     const run = gateway.runs.open();
     reply.raw.once('close', () => run.stop());
     try {
-      const body = readJsonBody(request);
+      const body = readBody(request);
       if (nextTurn) await nextTurn();
       const counted = await countInput({ ...gateway }, endpoint, {
         requestId: request.requestId,

@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { assetHeaders, BuiltFiles } from './built-files.ts';
-import { adminApiPath, dashboardApiPath, type Handler, publicApiPath } from './context.ts';
+import {
+  adminApiPath,
+  dashboardApiPath,
+  type Handler,
+  isGooglePath,
+  publicApiPath,
+} from './context.ts';
 import { DashboardPage, type Manifest } from './dashboard-page.ts';
 import { pageHeaders } from './page-headers.ts';
 
@@ -70,6 +76,7 @@ export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return (
     isRead &&
+    !isGooglePath(url) &&
     !pathsWithoutPages.some((path) => isAtOrBelow(path, url)) &&
     (headers.accept ?? '').includes('text/html')
   );

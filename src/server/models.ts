@@ -44,18 +44,31 @@ export function publicPrices({ gateway }: ServerContext) {
   return { ...modelInfo(gateway, viewer), endOf: (id: string) => ends.get(id) };
 }
 
-export function getModel({ gateway }: ServerContext): Handler {
-  return async (request) => {
-    const name = (request.params as Record<'*', string>)['*'];
-    const viewer = viewerOf(gateway, request);
-    const { catalog } = gateway.hosts;
-    const named = catalog.resolve(name) ?? catalog.images.resolve(name);
-    if (named?.retirement?.isEnded) throw modelEnded(named);
-    const entry = modelEntry(gateway.hosts.catalog, viewer, name);
-    if (entry) return entry;
-    const ids = listModels(gateway.hosts.catalog, viewer).data.map(({ id }) => id);
-    throw modelNotFound(name, nearestModelId(name, ids));
-  };
+export function getModel(context: ServerContext): Handler {
+  return async (request) => findListed(context, request);
+}
+
+/** Returns the model that the path names. Throws ApiError 404. */
+export function findListed({ gateway }: ServerContext, request: FastifyRequest) {
+  const name = (request.params as Record<'*', string>)['*'];
+  const viewer = viewerOf(gateway, request);
+  const { catalog } = gateway.hosts;
+  const named = catalog.resolve(name) ?? catalog.images.resolve(name);
+  if (named?.retirement?.isEnded) throw modelEnded(named);
+  const entry = modelEntry(gateway.hosts.catalog, viewer, name);
+  if (entry) return entry;
+  const ids = listModels(gateway.hosts.catalog, viewer).data.map(({ id }) => id);
+  throw modelNotFound(name, nearestModelId(name, ids));
+}
+
+/** Returns all models that the caller may see. */
+export function listedHere({ gateway }: ServerContext, request: FastifyRequest) {
+  return listModels(gateway.hosts.catalog, viewerOf(gateway, request)).data;
+}
+
+/** Returns null for the model of an image. */
+export function modelNamed({ gateway }: ServerContext, id: string) {
+  return gateway.hosts.catalog.resolve(id) ?? null;
 }
 
 /** Returns for whom the catalogue is shown. Without a key: the live models, at list prices. */

@@ -1,7 +1,8 @@
 // A route of the public API.
 import type { PublicOperation } from '../reference/reference.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
-import type { Handler } from './context.ts';
+import type { Handler, QueryKey } from './context.ts';
+import type { ModelInPath } from './google-paths.ts';
 
 /** The described URLs of a method. */
 export type Url<Method extends string> = PublicOperation extends infer Name
@@ -16,12 +17,14 @@ export type Route = {
   /** A scope: a key that has it is required. */
   readonly auth: KeyScope | 'optional' | 'none';
   readonly handler: Handler;
-  readonly queryKey?: boolean;
+  readonly queryKey?: QueryKey;
   readonly refusedUnderLoad?: boolean;
   /** Accepts a form as body. */
   readonly form?: boolean;
   /** Its body is a form with a large file. */
   readonly isUpload?: boolean;
+  /** The path names the model, as Google's do. */
+  readonly modelInPath?: ModelInPath;
   /** Accepts a body of any type. */
   readonly anyBody?: boolean;
   /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */

@@ -8,11 +8,13 @@ import { chargedHandler } from './charged.ts';
 import { claudeCodeRoutes } from './claude-code.ts';
 import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
-import { getInputCount, getTokenCount } from './count-tokens.ts';
+import { getGeminiCount, getInputCount, getTokenCount } from './count-tokens.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
 import { deviceLoginRoutes } from './device-login.ts';
 import { DocsFiles, docsPath, rootFiles } from './docs-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
+import { getGoogleModel, getGoogleModels } from './google-models.ts';
+import { readAddressedBody } from './google-paths.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
@@ -36,15 +38,18 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
       work(url as Url<'POST'>, chargedHandler(context, endpoint, readerOf(options)), options),
     ),
 
-    { ...read('/v1/responses', 'run', sockets.handler), queryKey: true },
+    { ...read('/v1/responses', 'run', sockets.handler), queryKey: 'api_key' },
 
     work('/v1/messages/count_tokens', getTokenCount(context)),
     work('/v1/responses/input_tokens', getInputCount(context)),
+    work('/v1beta/countTokens/*', getGeminiCount(context), { queryKey: 'key' }),
 
     read('/v1/models', 'optional', getModels(context)),
     read('/v1/models/info', 'optional', getModelInfo(context)),
     // Model ids may contain slashes.
     read('/v1/models/*', 'optional', getModel(context)),
+    { ...read('/v1beta/models', 'optional', getGoogleModels(context)), queryKey: 'key' },
+    { ...read('/v1beta/models/*', 'optional', getGoogleModel(context)), queryKey: 'key' },
     read('/v1/balance', 'usage', getBalance(context)),
     read('/v1/usage', 'usage', getUsage(context)),
     read('/v1/usage/prompt-cache', 'usage', getCacheReport(context)),
@@ -105,7 +110,12 @@ export function addRoutes(
   }
 }
 
-function readerOf({ form, isUpload }: Pick<Route, 'form' | 'isUpload'>) {
+function readerOf({
+  form,
+  isUpload,
+  modelInPath,
+}: Pick<Route, 'form' | 'isUpload' | 'modelInPath'>) {
+  if (modelInPath) return readAddressedBody(modelInPath);
   if (isUpload) return readUploadForm;
   return form ? readFormBody : readJsonBody;
 }

@@ -4,7 +4,12 @@ import type { KeyScope } from '../terms/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { completions } from '../formats/chat/completions.ts';
 import { compactResponses } from '../formats/responses/compact.ts';
-import { embeddingEndpoint } from '../gateway/tasks/embedding-sale.ts';
+import {
+  batchEmbedContentsEndpoint,
+  embedContentEndpoint,
+  embeddingEndpoint,
+} from '../gateway/tasks/embedding-sale.ts';
+import { geminiEndpoint } from '../gateway/sales/gemini-sale.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import { moderationEndpoint } from '../gateway/tasks/moderation-sale.ts';
@@ -13,6 +18,8 @@ import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { speechEndpoint } from '../gateway/tasks/speech-sale.ts';
 import { transcriptionEndpoint } from '../gateway/tasks/transcription-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
+import type { QueryKey } from './context.ts';
+import type { ModelInPath } from './google-paths.ts';
 import type { Operation } from '../reference/operation.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 
@@ -20,8 +27,10 @@ type Options = {
   readonly endpoint: Endpoint;
   /** The scope that the key needs. Default: `run`. */
   readonly auth?: KeyScope;
-  /** The key may be in the query. */
-  readonly queryKey?: boolean;
+  /** The parameter of the query that may hold the key. */
+  readonly queryKey?: QueryKey;
+  /** The path names the model, as Google's do. */
+  readonly modelInPath?: ModelInPath;
   /** Accepts a form as body. */
   readonly form?: boolean;
   /** Its body is a form with a large file. */
@@ -43,12 +52,36 @@ type Url =
   | { readonly url: string; readonly operation: Operation };
 
 export const sales: (Options & Url)[] = [
-  { url: '/v1/responses', endpoint: modelEndpoint(clientFormats.responses), queryKey: true },
+  { url: '/v1/responses', endpoint: modelEndpoint(clientFormats.responses), queryKey: 'api_key' },
   { url: '/v1/responses/compact', endpoint: modelEndpoint(compactResponses) },
   { url: '/v1/chat/completions', endpoint: modelEndpoint(clientFormats.chat) },
   { url: '/v1/completions', endpoint: modelEndpoint(completions) },
   { url: '/v1/messages', endpoint: modelEndpoint(clientFormats.messages) },
+  {
+    url: '/v1beta/generateContent/*',
+    endpoint: geminiEndpoint,
+    queryKey: 'key',
+    modelInPath: 'whole',
+  },
+  {
+    url: '/v1beta/streamGenerateContent/*',
+    endpoint: geminiEndpoint,
+    queryKey: 'key',
+    modelInPath: 'stream',
+  },
   { url: '/v1/embeddings', endpoint: embeddingEndpoint },
+  {
+    url: '/v1beta/embedContent/*',
+    endpoint: embedContentEndpoint,
+    queryKey: 'key',
+    modelInPath: 'whole',
+  },
+  {
+    url: '/v1beta/batchEmbedContents/*',
+    endpoint: batchEmbedContentsEndpoint,
+    queryKey: 'key',
+    modelInPath: 'whole',
+  },
   { url: '/v1/audio/speech', endpoint: speechEndpoint },
   { url: '/v1/rerank', endpoint: rerankEndpoint },
   { url: '/v2/rerank', endpoint: rerankEndpoint },

@@ -9,6 +9,7 @@ import { BodyRoom } from './body-room.ts';
 import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
+import { routeOfGoogle } from './google-paths.ts';
 import { watchLateRequests } from './late-requests.ts';
 import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerLate, answerMalformed } from './malformed.ts';
@@ -84,6 +85,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
       connectionsCheckingInterval: Math.min(lateCheckMs, config.server.arrival_timeout_ms),
       shouldUpgradeCallback: isUpgrade,
     },
+    rewriteUrl: routeOfGoogle,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     forceCloseConnections: 'idle',
     // While draining, the gateway answers in its own format.

@@ -2,6 +2,7 @@
 // Google know, it names what is offered instead.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
+import { isGooglePath } from './context.ts';
 import type { Route } from './route.ts';
 import { methodsAt } from './routes.ts';
 
@@ -57,10 +58,24 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
     '/v1/v1',
     'The base address already ends with /v1, which the client adds by itself: leave it out there.',
   ],
+];
+
+const geminiMethods =
+  'Models take `:generateContent`, `:streamGenerateContent`, `:countTokens`, `:embedContent` and `:batchEmbedContents` here';
+
+/** Advice for Google's clients, by a part of the path. */
+const googleAdvice: readonly (readonly [part: RegExp, instead: string])[] = [
+  [/^\/v1\w+\/v1/, 'The client adds the version by itself: leave it out of the base URL.'],
   [
-    '/v1beta',
-    'Gemini models run by POST /v1/chat/completions, /v1/responses and /v1/messages, as all others do.',
+    /\/files\b/,
+    'No files are kept: put images and documents into `inlineData`, or send the web address of one in `fileData`.',
   ],
+  [
+    /\/cachedContents\b/,
+    'No caches are kept: send the content itself. A prompt that begins like an earlier one is cached by the provider, unasked.',
+  ],
+  [/\/batches\b|:batchGenerateContent/, `${noBatches}. ${geminiMethods}.`],
+  [/./, `${geminiMethods}; GET /v1beta/models lists the models.`],
 ];
 
 /** Endpoints that clients request without the prefix. */
@@ -87,7 +102,8 @@ export function unknownEndpoint(
   reply: FastifyReply,
 ): ApiError {
   const path = request.url.split('?')[0]!.slice(0, 100);
-  const methods = methodsAt(routes, request.url);
+  // The last part of a model's path is a method of Google's, and no address.
+  const methods = isGooglePath(path) && path.includes(':') ? [] : methodsAt(routes, request.url);
   if (methods.length === 0 || methods.includes(request.method))
     return new ApiError(
       'not_found',
@@ -109,6 +125,7 @@ export function unknownEndpoint(
 }
 
 function insteadOf(path: string): string {
+  if (isGooglePath(path)) return googleAdvice.find(([part]) => part.test(path))![1];
   const known = advice.find(([start]) => isAtOrBelow(path, start));
   if (known) return known[1];
   const prefixless = belowV1.find((start) => isAtOrBelow(path, start));

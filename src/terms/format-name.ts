@@ -1,7 +1,6 @@
-// The names of the wire formats. Clients speak three; upstreams speak these, Gemini's and Bedrock's
-// Converse.
+// The names of the wire formats. Clients speak four; upstreams speak these and Bedrock's Converse.
 
-const clientFormatNames = ['responses', 'chat', 'messages'] as const;
+const clientFormatNames = ['responses', 'chat', 'messages', 'gemini'] as const;
 export type ClientFormatName = (typeof clientFormatNames)[number];
-export const upstreamFormatNames = [...clientFormatNames, 'gemini', 'converse'] as const;
+export const upstreamFormatNames = [...clientFormatNames, 'converse'] as const;
 export type UpstreamFormatName = (typeof upstreamFormatNames)[number];

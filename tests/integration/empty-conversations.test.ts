@@ -3,8 +3,7 @@
 // continued by mistake, and an empty conversation gets a 400.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { ClientFormatName } from '../../src/terms/format-name.ts';
-import { answerContent } from '../support/answers.ts';
+import { answerContent, type WireName } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
@@ -172,7 +171,7 @@ test('an empty conversation is a 400 on the straight path too', async () => {
 });
 
 /** `sent`: the upstream request; null if there was none. */
-async function ask(client: ClientFormatName, upstream: Upstream, fields: object) {
+async function ask(client: WireName, upstream: Upstream, fields: object) {
   const { path, body } = endpoint(client);
   const earlier = gateway.upstream.requests.length;
   const reply = await gateway.post(path, { key, body: body({ model: upstream, ...fields }) });
@@ -184,7 +183,7 @@ async function ask(client: ClientFormatName, upstream: Upstream, fields: object)
   return { status: reply.status, error, sent };
 }
 
-function conversationFields(client: ClientFormatName, turns: Conversation): object {
+function conversationFields(client: WireName, turns: Conversation): object {
   const messages = turns.map(([role, content]) => ({ role, content }));
   if (client === 'chat') return { messages };
   if (client === 'responses') return { input: messages };

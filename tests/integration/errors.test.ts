@@ -431,7 +431,6 @@ const offered: readonly (readonly [method: string, path: string, instead: RegExp
   ['POST', '/v1/conversations', /POST \/v1\/responses/],
   ['GET', '/v1/organization/costs', /GET \/v1\/usage/],
   ['POST', '/v1/v1/messages', /already ends with \/v1/],
-  ['POST', '/v1beta/models/gemini-2.5-flash:generateContent', /Gemini models run by POST/],
   ['POST', '/chat/completions', /\/v1\/chat\/completions/],
   ['GET', '/models', /\/v1\/models/],
   ['POST', '/v1/completionsx', /see GET \/v1\/models/],
@@ -451,6 +450,24 @@ test('paths of other APIs name the alternative, whatever is sent', async () => {
   }
   const long = await gateway.get(`/v1/files/${'x'.repeat(4_000)}`);
   assert.ok(long.text.length < 600);
+});
+
+test('paths of Google’s clients name the alternative in Google’s form', async () => {
+  for (const [method, path, instead] of [
+    ['POST', '/v1beta/models/gemini-2.5-flash:predict', /`:generateContent`/],
+    ['POST', '/v1beta/v1beta/models', /leave it out of the base URL/],
+    ['POST', '/upload/v1beta/files', /put images and documents into `inlineData`/],
+    ['POST', '/v1beta/cachedContents', /send the content itself/],
+    ['POST', '/v1beta/models/x:batchGenerateContent', /no batches/],
+    ['POST', '/v1/projects/p/locations/l/endpoints/x', /GET \/v1beta\/models/],
+  ] as const) {
+    const reply = await gateway.get(path, { method, body: {} });
+    assert.equal(reply.status, 404, path);
+    const { error } = reply.json<{ error: { message: string; status: string; details: object } }>();
+    assert.match(error.message, instead);
+    assert.equal(error.status, 'NOT_FOUND');
+    assert.match(JSON.stringify(error.details), /"reason":"NOT_FOUND"/);
+  }
 });
 
 test('endpoints that only read return the same errors', async (t) => {

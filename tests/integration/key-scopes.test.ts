@@ -13,6 +13,8 @@ const messages = [{ role: 'user', content: 'Hello!' }];
 const counted = { model: 'claude-haiku-4-5', messages };
 const chat = { model: 'gpt-6-luna', messages };
 const ranking = { model: 'rerank-v3.5', query: 'tides', documents: ['a tide', 'a boat'] };
+const gemini = { contents: [{ parts: [{ text: 'Hello!' }] }] };
+const embedded = { content: { parts: [{ text: 'Hi' }] } };
 const image = { model: 'gpt-image-flare', prompt: 'a boat' };
 
 type Case = {
@@ -31,6 +33,18 @@ const cases: Readonly<Record<string, Case>> = {
   'POST /v1/chat/completions': { scope: 'run', body: chat },
   'POST /v1/completions': { scope: 'run', body: { model: 'gpt-6-luna', prompt: 'Hello!' } },
   'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
+  'POST /v1beta/generateContent/gpt-6-luna': { scope: 'run', body: gemini },
+  'POST /v1beta/streamGenerateContent/gpt-6-luna': { scope: 'run', body: gemini },
+  'POST /v1beta/countTokens/gpt-6-luna': { scope: 'run', body: gemini },
+  // No model for embeddings.
+  'POST /v1beta/embedContent/gpt-6-luna': { scope: 'run', body: embedded, status: 404 },
+  'POST /v1beta/batchEmbedContents/gpt-6-luna': {
+    scope: 'run',
+    body: { requests: [embedded] },
+    status: 404,
+  },
+  'GET /v1beta/models': { scope: null },
+  'GET /v1beta/models/gpt-6-luna': { scope: null },
   'POST /v1/embeddings': { scope: 'run', body: { model: 'mistral-embed', input: 'Hi' } },
   'POST /v1/audio/speech': {
     scope: 'run',
@@ -88,7 +102,7 @@ test('the table has every endpoint that takes a key', () => {
     .map(([name]) => name.replace('*', 'gpt-6-luna'));
   const inTable = new Set(Object.keys(cases));
   assert.deepEqual(
-    withKey.filter((name) => !inTable.has(name) && name.includes(' /v1/')),
+    withKey.filter((name) => !inTable.has(name) && name.includes(' /v1')),
     [],
   );
 });
@@ -101,7 +115,7 @@ for (const scopes of sets) {
       if (scope === null || scopes.includes(scope)) continue;
       const reply = await send(name, key);
       assert.equal(reply.status, 403, `${name}: ${reply.text}`);
-      assert.equal(reply.error.code, 'key_scope_missing');
+      assert.match(reply.text, /key_scope_missing/i);
     }
     assert.deepEqual(await gateway.balance(account, 'test'), untouched, 'refusals are free');
     for (const [name, { scope }] of Object.entries(cases)) {

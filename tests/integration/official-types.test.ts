@@ -80,6 +80,24 @@ const clients: Readonly<Record<ClientFormatName, Client>> = {
       { max_tokens: 10 },
     ],
   },
+  gemini: {
+    path: '/v1beta/models/claude-sonnet-4-5:',
+    body: (prompt) => ({
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: parameters }] }],
+    }),
+    variants: [
+      {},
+      { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } } },
+      {
+        generationConfig: {
+          responseMimeType: 'application/json',
+          responseJsonSchema: jsonSchema.schema,
+        },
+      },
+      { generationConfig: { maxOutputTokens: 10 } },
+    ],
+  },
 };
 
 const prompts = [
@@ -112,8 +130,14 @@ after(() => gateway.stop());
 
 for (const [name, { path, body, variants }] of Object.entries(clients)) {
   const client = name as ClientFormatName;
-  const ask = (prompt: string, fields: object) =>
-    gateway.post(path, { key, body: { model: 'claude-sonnet-4-5', ...body(prompt), ...fields } });
+  const ask = (prompt: string, fields: object & { readonly stream?: boolean }) => {
+    const { stream, ...others } = fields;
+    const asked = { ...body(prompt), ...others };
+    const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    if (client === 'gemini') return gateway.post(path + method, { key, body: asked });
+    const named = { model: 'claude-sonnet-4-5', ...asked, ...(stream !== undefined && { stream }) };
+    return gateway.post(path, { key, body: named });
+  };
 
   for (const prompt of prompts) {
     test(`${client}: ${prompt.replaceAll('\n', ' / ')}`, async () => {

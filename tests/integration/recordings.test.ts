@@ -25,6 +25,13 @@ const clients: Readonly<Record<ClientFormatName, Client>> = {
     path: '/v1/messages',
     body: { max_tokens: 100_000, messages: [{ role: 'user', content: prompt }] },
   },
+  gemini: {
+    path: '/v1beta/models/',
+    body: {
+      contents: [{ parts: [{ text: prompt }] }],
+      generationConfig: { thinkingConfig: { includeThoughts: true } },
+    },
+  },
 };
 
 /** The paths for a format's recordings, whole and streamed. */
@@ -94,6 +101,9 @@ async function play(
     answerBytes(bytes, { status, headers, sizes: [1, 7, 300, 4_000] }),
   );
   const { path, body } = clients[client];
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  if (client === 'gemini')
+    return gateway.post(`${path}recorded-${format}:${method}`, { key, body });
   const usage = client === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
   return gateway.post(path, {
     key,

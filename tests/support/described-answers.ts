@@ -34,9 +34,13 @@ class Description {
     const paths = Object.keys(document['paths'] as Json).toSorted(
       (one, other) => one.split('{').length - other.split('{').length,
     );
+    // The routes of Google's methods: server/google-paths.ts.
+    const routeOf = (path: string) => path.replace(/models\/(\{model\}):(\w+)$/, '$2/$1');
     this.#paths = paths.map((path) => [
       new RegExp(
-        `^${path.replace(/\{\w+\}$/, hasWildcards && !path.startsWith('/admin/') ? '.+' : '[^/]+').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`,
+        `^${routeOf(path)
+          .replace(/\{\w+\}$/, hasWildcards && !path.startsWith('/admin/') ? '.+' : '[^/]+')
+          .replaceAll(/\{\w+\}/g, '[^/]+')}/?$`,
       ),
       path,
     ]);
@@ -231,6 +235,8 @@ function findUnknownProblem(description: Description, answer: Finished): string 
   const body = JSON.parse(answer.body) as Json;
   if (/^\/v1\/messages(?:\/|$)/.test(answer.path))
     return body['type'] === 'error' ? null : 'not an error of Messages';
+  if (/^(?:\/upload)?\/v1(?:(?:alpha|beta1?)\/|\/(?:projects|publishers)\/)/.test(answer.path))
+    return typeof body['error']?.status === 'string' ? null : 'not an error of Gemini';
   if (/^\/(?:dashboard-api|admin\/v1)\//.test(answer.path))
     return typeof body['code'] === 'string' ? null : 'not a problem';
   if (/^\/v1\/(?:chat\/)?completions(?:\/|$)/.test(answer.path))

@@ -13,7 +13,8 @@ type TypeName =
   | 'ChatCompletion'
   | 'ChatCompletionChunk'
   | 'Message'
-  | 'RawMessageStreamEvent';
+  | 'RawMessageStreamEvent'
+  | 'GenerateContentResponse';
 type Wire = { readonly file: string; readonly whole: TypeName; readonly event: TypeName };
 
 const wires: Readonly<Record<ClientFormatName, Wire>> = {
@@ -31,6 +32,11 @@ const wires: Readonly<Record<ClientFormatName, Wire>> = {
     file: '@anthropic-ai/sdk/resources/messages/messages.d.ts',
     whole: 'Message',
     event: 'RawMessageStreamEvent',
+  },
+  gemini: {
+    file: '@google/genai/dist/genai.d.ts',
+    whole: 'GenerateContentResponse',
+    event: 'GenerateContentResponse',
   },
 };
 
@@ -56,7 +62,13 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
     },
   },
   // OpenRouter's convention: the cost in US dollars.
-  ...['ResponseUsage', 'CompletionUsage', 'Usage', 'MessageDeltaUsage'].map((type) => ({
+  ...[
+    'ResponseUsage',
+    'CompletionUsage',
+    'Usage',
+    'MessageDeltaUsage',
+    'GenerateContentResponseUsageMetadata',
+  ].map((type) => ({
     type,
     fields: { cost: { type: 'number' } },
   })),

@@ -10,12 +10,16 @@ import { toApiError } from '../../src/gateway/calling/failure-message.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
 import { errorContext } from './error-context.ts';
 
-export const clientNames: readonly ClientFormatName[] = ['responses', 'chat', 'messages'];
+export const clientNames: readonly ClientFormatName[] = ['responses', 'chat', 'messages', 'gemini'];
 
 const bodies: Readonly<Record<ClientFormatName, JsonObject>> = {
   responses: { input: 'x' },
   chat: { messages: [{ role: 'user', content: 'x' }], stream_options: { include_usage: true } },
   messages: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
+  gemini: {
+    contents: [{ parts: [{ text: 'x' }] }],
+    generationConfig: { thinkingConfig: { includeThoughts: true } },
+  },
 };
 
 /** `fields`: request fields beside the model and the prompt. */

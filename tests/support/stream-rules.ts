@@ -8,9 +8,10 @@
 // `straight`: the upstream spoke the client's format, and its events passed unchanged. Rules that
 // only our own writer can keep are skipped then; each rule file lists the rest.
 import assert from 'node:assert/strict';
-import type { WireName } from './answers.ts';
+import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { readClientFrames } from './stream-rules-frames.ts';
 import { checkChat } from './stream-rules-chat.ts';
+import { checkGemini } from './stream-rules-gemini.ts';
 import { checkMessages } from './stream-rules-messages.ts';
 import { checkResponses } from './stream-rules-responses.ts';
 
@@ -23,14 +24,19 @@ export type StreamFacts = {
 /** How the stream ended, and its text (without reasoning and refusals). */
 export type StreamReading = { readonly ending: 'success' | 'error'; readonly text: string };
 
-const rules = { chat: checkChat, messages: checkMessages, responses: checkResponses } as const;
+const rules = {
+  chat: checkChat,
+  messages: checkMessages,
+  responses: checkResponses,
+  gemini: checkGemini,
+} as const;
 
 /**
  * Reads all bytes sent to a client as one stream. A stream that ends with the format's error event
  * is valid.
  */
 export function checkStream(
-  wire: WireName,
+  wire: ClientFormatName,
   bytes: string | Uint8Array,
   facts: StreamFacts = {},
 ): StreamReading {

@@ -25,7 +25,8 @@ export function writtenRequest(
   };
   const format = clientFormats[client];
   const request = format.parseRequest(body, { chatMaxTokens: null });
-  if (client === upstream) return format.relay.writeRequest(request, target);
+  if (client === upstream && format.relay.canRelay?.(request, target) !== false)
+    return format.relay.writeRequest(request, target);
   const { toolNames, writeRequest } = upstreamFormats[upstream];
   const read = lowerCustomTools(format.readRequest(request)).request;
   return writeRequest(fitRequestNames(repairConversation(read), toolNames).request, target);

@@ -11,6 +11,7 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
   responses: 'Responses',
   chat: 'Chat Completions',
   messages: 'Messages',
+  gemini: 'Gemini',
   completions: 'Completions',
   embeddings: 'Embeddings',
   speech: 'Speech',

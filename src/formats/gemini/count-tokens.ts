@@ -8,3 +8,10 @@ export const inputCount: InputCount = {
   write: (body, model) => ({ generateContentRequest: { model: `models/${model}`, ...body } }),
   read: (answer) => (isObject(answer) ? readTokenCount(answer.totalTokens) : null),
 };
+
+/** Returns the request that a client wants counted: the body itself, or one of its fields. */
+export function readCountBody(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { generateContentRequest, generate_content_request: asked = generateContentRequest } = body;
+  return isObject(asked) ? { ...asked, model: body.model, stream: false } : body;
+}

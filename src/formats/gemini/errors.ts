@@ -1,6 +1,13 @@
-// Failures in a stream: an error object instead of a chunk, sometimes in a list.
+// Errors: for clients, and in an upstream's stream, where one stands instead of a chunk, sometimes in a
+// list.
+import {
+  documentationUrl,
+  type ApiError,
+  type ErrorCode,
+  type ErrorContext,
+} from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
 
 /** Returns the failure that an event reports; null for an ordinary chunk. */
@@ -26,3 +33,82 @@ export function brokenStream(): UpstreamFailure {
     retryAfterSeconds: null,
   };
 }
+
+/** Google's form: `{error: {code, message, status, details}}`. Our own code is the `reason`. */
+export function writeError(error: ApiError, context: ErrorContext): JsonObject {
+  const { code, message, param, status, details, retryAfterSeconds } = error;
+  const quota = quotas[code];
+  const metadata = {
+    ...details,
+    code,
+    request_id: context.requestId,
+    ...(param !== null && { param }),
+  };
+  return {
+    error: {
+      code: status,
+      message,
+      status: statusName(status),
+      details: [
+        {
+          '@type': `${typePrefix}ErrorInfo`,
+          reason: code.toUpperCase(),
+          domain: 'tollgate',
+          // Its values are texts.
+          metadata: Object.fromEntries(
+            Object.entries(metadata)
+              .filter(([, value]) => value !== null && value !== undefined)
+              .map(([name, value]) => [
+                name,
+                typeof value === 'string' ? value : JSON.stringify(value),
+              ]),
+          ),
+        },
+        {
+          '@type': `${typePrefix}Help`,
+          links: [{ description: code, url: documentationUrl(code, context) }],
+        },
+        ...(quota
+          ? [
+              {
+                '@type': `${typePrefix}QuotaFailure`,
+                violations: [{ quotaId: quota, description: message }],
+              },
+            ]
+          : []),
+        ...(retryAfterSeconds === null
+          ? []
+          : [{ '@type': `${typePrefix}RetryInfo`, retryDelay: `${retryAfterSeconds}s` }]),
+      ],
+    },
+  };
+}
+
+const typePrefix = 'type.googleapis.com/google.rpc.';
+
+/** Clients give up at once when a limit of a day is named so, and wait for others. */
+const quotas: Partial<Readonly<Record<ErrorCode, string>>> = {
+  key_daily_limit_reached: 'KeySpendPerDay',
+  key_monthly_limit_reached: 'KeySpendPerMonthDaily',
+  member_budget_reached: 'MemberSpendPerMonthDaily',
+  rate_limit_exceeded: 'RequestsPerMinute',
+};
+
+function statusName(status: number): string {
+  return statusNames[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};

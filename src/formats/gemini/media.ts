@@ -35,10 +35,14 @@ export function writeDocument(part: DocumentPart): JsonObject[] {
 
 const refusedHosts = /(?:^|\.)(?:youtube\.com|youtube-nocookie\.com|youtu\.be|googleapis\.com)$/;
 
-/** Google's public storage is an ordinary web server. */
-function publicAddress(url: string): string {
+/** True for an address that Google reads with a credential. Its public storage is an ordinary web server. */
+export function isAtGoogle(url: string): boolean {
   const host = URL.canParse(url) ? withoutTrailing(new URL(url).hostname, '.') : null;
-  if (host !== null && (host === 'storage.googleapis.com' || !refusedHosts.test(host))) return url;
+  return host === null || (host !== 'storage.googleapis.com' && refusedHosts.test(host));
+}
+
+function publicAddress(url: string): string {
+  if (!isAtGoogle(url)) return url;
   throw invalidRequest(
     null,
     `The URL ${quoted(url)} cannot be used with this model; use one of an image or PDF on another web server, or send the data as base64`,

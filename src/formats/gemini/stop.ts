@@ -46,3 +46,10 @@ function readReason(finishReason: unknown, hasCalls: boolean): Stop['reason'] {
       return hasCalls ? 'tool-calls' : 'end';
   }
 }
+
+/** Gemini has one reason for every normal end. Clients ask again after an empty answer with `SAFETY`. */
+export function writeStop({ reason }: Stop, hasRefusal: boolean): string {
+  if (reason === 'length') return 'MAX_TOKENS';
+  if (reason === 'content-filter') return 'SAFETY';
+  return reason === 'refusal' || hasRefusal ? 'PROHIBITED_CONTENT' : 'STOP';
+}

@@ -1,9 +1,15 @@
 // Token counts. Gemini's prompt includes cache reads but not what its own tools read. The
 // candidates exclude the thoughts, which are billed as output.
 // https://ai.google.dev/api/generate-content#UsageMetadata
-import { noUsage, readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
+import {
+  noUsage,
+  readTokenCount,
+  totalInputTokens,
+  unlessEmpty,
+  type Usage,
+} from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /**
  * A missing or implausible count is 0; Gemini leaves out counts of 0. Returns null when all are.
@@ -34,4 +40,22 @@ function tierOf(trafficType: unknown): unknown {
 export function readEarlyUsage(metadata: unknown): Usage | null {
   const usage = readUsage(metadata);
   return usage && unlessEmpty({ ...usage, outputTokens: 0, reasoningTokens: 0 });
+}
+
+/** Counts of 0 are left out. `cacheWriteTokenCount` is our own: Google's cache has no price for writes. */
+export function writeUsage(usage: Usage): JsonObject {
+  const { cacheReadTokens, outputTokens, reasoningTokens, tier } = usage;
+  const input = totalInputTokens(usage);
+  const counts = {
+    promptTokenCount: input,
+    cachedContentTokenCount: cacheReadTokens,
+    cacheWriteTokenCount: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    candidatesTokenCount: outputTokens - reasoningTokens,
+    thoughtsTokenCount: reasoningTokens,
+  };
+  return {
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    totalTokenCount: input + outputTokens,
+    ...(tier !== undefined && { serviceTier: tier }),
+  };
 }

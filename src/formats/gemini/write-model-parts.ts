@@ -32,7 +32,7 @@ type LooseSignature = { readonly place: SignedPlace; readonly value: string; rea
  * one. Google documents this value for conversations that began with another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
  */
-const foreignCallSignature = 'skip_thought_signature_validator';
+export const foreignCallSignature = 'skip_thought_signature_validator';
 
 export function writeModelParts(
   content: readonly AssistantPart[],

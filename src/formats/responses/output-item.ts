@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './annotations.ts';
 import { asksForCompaction } from './compaction.ts';
-import { sealSignature } from './signature.ts';
+import { sealSignature } from '../sealed-reasoning.ts';
 import type { ToolOrigin } from './tool-names.ts';
 import { readSearchArguments } from './tool-search.ts';
 

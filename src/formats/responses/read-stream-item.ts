@@ -7,7 +7,7 @@ import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './annotations.ts';
 import { namelessCall, readArguments, readCallNames, textOf } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
-import { openSignature } from './signature.ts';
+import { openSignature } from '../sealed-reasoning.ts';
 
 /** Each method returns the events to emit now. */
 export type ItemReader = {

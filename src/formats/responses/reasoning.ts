@@ -2,7 +2,7 @@
 // (DeepSeek, gpt-oss) the raw text.
 import type { ThinkingPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
-import { openSignature } from './signature.ts';
+import { openSignature } from '../sealed-reasoning.ts';
 
 /** Separates the sections of a summary, each a paragraph. */
 export const sectionSeparator = '\n\n';

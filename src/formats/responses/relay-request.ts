@@ -20,7 +20,7 @@ import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
-import { openSignature } from './signature.ts';
+import { openSignature } from '../sealed-reasoning.ts';
 import { wantsReasoningText } from './summary-as-text.ts';
 import { effortIn, encryptedReasoning, outputTokensMin } from './write-request.ts';
 

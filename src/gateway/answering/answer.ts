@@ -44,7 +44,7 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
   if (last.kind === 'failure') return outcomeOfFailure(last, null);
   const { called, answer } = last;
   called.caller.record.note({ withheld: answer.stop?.withheld });
-  const upToCost = writeUpToCost(answer.body);
+  const upToCost = writeUpToCost(answer.body, held.asked.format.usageField);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {
     recorded: { body: Buffer.from(`${upToCost}0}}`) },
@@ -70,8 +70,9 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
  * Writes the answer as JSON up to its cost, which comes last. The sent and the stored answer differ
  * only in the cost, so a long answer is written once.
  */
-function writeUpToCost({ usage, ...body }: JsonObject): string {
-  const text = JSON.stringify({ ...body, usage: { ...(usage as JsonObject), cost: 0 } });
+function writeUpToCost(answer: JsonObject, usageField = 'usage'): string {
+  const { [usageField]: usage, ...body } = answer;
+  const text = JSON.stringify({ ...body, [usageField]: { ...(usage as JsonObject), cost: 0 } });
   return text.slice(0, -'0}}'.length);
 }
 

@@ -70,7 +70,8 @@ export class Output implements KeptStream {
     if (client.isGone()) return;
     this.#touch();
     this.#isEarly ||= !this.#stream;
-    this.#open().keepAlive(this.hasFrames ? asked.format.keepAlive : emptyComment);
+    const { keepAlive, openingKeepAlive = emptyComment } = asked.format;
+    this.#open().keepAlive(this.hasFrames ? keepAlive : openingKeepAlive);
   }
 
   /** Sends the last frames. */
@@ -90,7 +91,7 @@ export class Output implements KeptStream {
 
   #open(): ClientStream {
     if (this.#stream) return this.#stream;
-    const { gateway, running, names, terms } = this.#held;
+    const { gateway, running, names, terms, asked } = this.#held;
     const { client, storage } = running;
     this.#isEarly ||= client.hasHead?.() ?? false;
     const { cost, balance, reserved, route, attempts, ignored, emulated, idempotency } =
@@ -104,6 +105,7 @@ export class Output implements KeptStream {
       ...(!this.#isEarly && routeHeaders(this.called)),
       ...retention,
       [reserved]: String(terms.granted.amountMicros),
+      ...(asked.format.streamType && { 'content-type': asked.format.streamType }),
     };
     this.#stream = client.startStream(head, [cost, balance, ...late]);
     return this.#stream;

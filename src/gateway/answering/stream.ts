@@ -215,7 +215,7 @@ async function finish(
   const { client } = running;
   // A replay of the stored answer costs nothing.
   const recorded = await output.recordedWith(pipe.close(0));
-  const contentType = 'text/event-stream; charset=utf-8';
+  const contentType = called.asked.format.streamType ?? 'text/event-stream; charset=utf-8';
   const response = responseToStore(called, { recorded, contentType });
   const { firstByteMs } = output;
   const ended = { used, isLimited, ending: endingOf(running), firstByteMs };

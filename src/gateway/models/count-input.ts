@@ -11,6 +11,8 @@ import {
   ignoredAnswerFields,
   parseCountRequest,
 } from '../../formats/messages/count-tokens.ts';
+import { readCountBody } from '../../formats/gemini/count-tokens.ts';
+import { gemini } from '../../formats/gemini/index.ts';
 import { messages } from '../../formats/messages/index.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { responses } from '../../formats/responses/index.ts';
@@ -73,6 +75,16 @@ export const responsesCount: CountEndpoint = {
   ignored: () => [],
   routesOf: (_model, routes) => routes,
   nameUrl: () => ({ param: 'input', subject: 'the URL of an image in `input`' }),
+};
+
+/** Like Google's endpoint: for every model. */
+export const geminiCount: CountEndpoint = {
+  format: gemini,
+  parse: (body) => gemini.parseRequest(readCountBody(body), { chatMaxTokens: null }),
+  asRunning: (request) => request,
+  ignored: () => [],
+  routesOf: (_model, routes) => routes,
+  nameUrl: () => ({ param: 'contents', subject: 'the URL of an image in `contents`' }),
 };
 
 export type CountIncoming = {

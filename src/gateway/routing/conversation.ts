@@ -63,16 +63,20 @@ function sessionInUser(name: unknown): string | null {
  * Returns the texts up to the first user turn. Clients move their cache marks, and change a turn
  * from a text to a list of parts, while the conversation goes on: neither counts.
  */
-function openingOf({ tools, system, instructions, messages, input }: JsonObject): string[] {
-  const turns = messages ?? input;
+function openingOf(body: JsonObject): string[] {
+  const { tools, system, systemInstruction = system, instructions, messages, input } = body;
+  const turns = messages ?? input ?? body.contents;
   if (!Array.isArray(turns))
     return [
-      ...textsIn([tools, system, instructions], charactersMax),
+      ...textsIn([tools, systemInstruction, instructions], charactersMax),
       ...textsIn(turns, turnCharactersMax),
     ];
   const first = turns.findIndex((turn) => isObject(turn) && turn.role === 'user');
   return [
-    ...textsIn([tools, system, instructions, turns.slice(0, Math.max(first, 0))], charactersMax),
+    ...textsIn(
+      [tools, systemInstruction, instructions, turns.slice(0, Math.max(first, 0))],
+      charactersMax,
+    ),
     ...textsIn(turns[Math.max(first, 0)], turnCharactersMax),
   ];
 }

@@ -1,9 +1,10 @@
-// Sells a model's answer in one of the three wire formats.
+// Sells a model's answer in one of the wire formats.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { isObject } from '../../lib/json.ts';
 import { beyondAnyContext } from '../../lib/document-tokens.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
@@ -52,7 +53,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       route: `${first.name.provider} ${first.format} ${first.upstreamModel}`,
       stream: request.stream,
       headers: retirementHeaders(model.retirement),
-      isCachedUnasked: request.body['temperature'] === 0,
+      isCachedUnasked: temperatureOf(request) === 0,
       body: request.given ?? request.body,
       content: {
         asked: () => readConversation(format, request),
@@ -157,12 +158,25 @@ function requireSoldTier(
 ): void {
   const sold = ['default', ...list.variants.flatMap((variant) => variant.tier ?? [])];
   if (!tier || sold.includes(tier)) return;
-  const field = format.name === 'messages' ? 'speed' : 'service_tier';
+  const field = format.fieldNames?.['service_tier'] ?? 'service_tier';
   const why = `the service tier \`${tier}\` is not sold for ${model.id}, only \`${sold.join('`, `')}\``;
   throw invalidRequest(field, `${field}: ${why}`);
 }
 
-const conversationFields = ['messages', 'system', 'input', 'instructions'];
+/** Gemini's stands in an object of its own. */
+function temperatureOf({ body }: ClientRequest): unknown {
+  const { temperature, generationConfig: config } = body;
+  return temperature ?? (isObject(config) ? config.temperature : undefined);
+}
+
+const conversationFields = [
+  'messages',
+  'system',
+  'input',
+  'instructions',
+  'contents',
+  'systemInstruction',
+];
 
 /**
  * Reads the conversation for a trace, whatever else the request asks for. A conversation that the

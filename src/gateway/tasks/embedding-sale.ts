@@ -6,57 +6,98 @@ import {
   parseEmbeddingRequest,
   type EmbeddingRequest,
 } from '../../domain/tasks/embedding-request.ts';
+import {
+  parseGeminiEmbedding,
+  parseGeminiEmbeddings,
+} from '../../domain/tasks/gemini-embedding.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { embeddingHostOf } from '../../providers/embeddings/index.ts';
-import { encodeAs } from '../../providers/embeddings/vectors.ts';
+import { encodeAs, type Vector } from '../../providers/embeddings/vectors.ts';
 import { embedAt } from './embed-at.ts';
 import { inputToken } from './task-price.ts';
+import type { Endpoint } from '../stages.ts';
 import { taskEndpoint } from './task-sale.ts';
 
-export const embeddingEndpoint = taskEndpoint({
-  type: 'embedding',
-  endpoint: 'embeddings',
+/** How requests and answers are written. */
+type Form = {
+  /** Throws ApiError `invalid_request`. */
+  readonly read: (body: unknown) => EmbeddingRequest;
+  readonly write: (vectors: readonly Vector[], made: Made) => JsonObject;
+};
+
+type Made = {
+  readonly request: EmbeddingRequest;
+  readonly modelId: string;
+  readonly tokens: number;
+};
+
+export const embeddingEndpoint = embeddingsIn({
   read: parseEmbeddingRequest,
-  hostOf: ({ kind, provider, upstreamModel }) =>
-    embeddingHostOf({ kind: kind.kind, upstreamModel, wishes: provider.wishes.embeddings }),
-  serves: ({ takesTokens }, { inputs }) =>
-    takesTokens || inputs.every((input) => typeof input === 'string'),
-  refuse: (_, model) =>
-    invalidRequest(
-      'input',
-      `input has lists of tokens, which no provider of ${model.id} takes: send texts. LangChain sends them with \`check_embedding_ctx_length=False\`.`,
-    ),
-  isCachedUnasked: ({ config }) => config.cache.embeddings,
-  measure(request, model) {
-    checkSize(request, model);
-    const { upper, likely, most } = estimateOf(request, model);
-    return {
-      prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
-      tokens: likely,
-      sizeAs: () => ({
-        unit: inputToken,
-        count: upper,
-        each: { inputTokens: 1 },
-        likely: { inputTokens: likely },
-        most: { inputTokens: most },
-      }),
-    };
-  },
-  call: embedAt,
-  ignoredAt: ({ ignores }, { body }) => ignores.filter((name) => (body[name] ?? null) !== null),
-  answer: (vectors, { model, request, count: { inputTokens = 0 } }) => ({
-    body: {
-      object: 'list',
-      data: vectors.map((vector, index) => ({
-        object: 'embedding',
-        index,
-        embedding: encodeAs(request.encoding, vector),
-      })),
-      model: model.id,
-      usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
-    },
+  write: (vectors, { request, modelId, tokens }) => ({
+    object: 'list',
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encodeAs(request.encoding, vector),
+    })),
+    model: modelId,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
   }),
 });
+
+const valuesOf = (vector: Vector) => ({ values: encodeAs('float', vector) });
+const geminiUsage = ({ tokens }: Made) => ({
+  usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens },
+});
+
+export const embedContentEndpoint = embeddingsIn({
+  read: parseGeminiEmbedding,
+  write: (vectors, made) => ({ embedding: valuesOf(vectors[0]!), ...geminiUsage(made) }),
+});
+
+export const batchEmbedContentsEndpoint = embeddingsIn({
+  read: parseGeminiEmbeddings,
+  write: (vectors, made) => ({ embeddings: vectors.map(valuesOf), ...geminiUsage(made) }),
+});
+
+function embeddingsIn({ read, write }: Form): Endpoint {
+  return taskEndpoint({
+    type: 'embedding',
+    endpoint: 'embeddings',
+    read,
+    hostOf: ({ kind, provider, upstreamModel }) =>
+      embeddingHostOf({ kind: kind.kind, upstreamModel, wishes: provider.wishes.embeddings }),
+    serves: ({ takesTokens }, { inputs }) =>
+      takesTokens || inputs.every((input) => typeof input === 'string'),
+    refuse: (_, model) =>
+      invalidRequest(
+        'input',
+        `input has lists of tokens, which no provider of ${model.id} takes: send texts. LangChain sends them with \`check_embedding_ctx_length=False\`.`,
+      ),
+    isCachedUnasked: ({ config }) => config.cache.embeddings,
+    measure(request, model) {
+      checkSize(request, model);
+      const { upper, likely, most } = estimateOf(request, model);
+      return {
+        prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
+        tokens: likely,
+        sizeAs: () => ({
+          unit: inputToken,
+          count: upper,
+          each: { inputTokens: 1 },
+          likely: { inputTokens: likely },
+          most: { inputTokens: most },
+        }),
+      };
+    },
+    call: embedAt,
+    ignoredAt: ({ ignores }, { body }) => ignores.filter((name) => (body[name] ?? null) !== null),
+    answer: (vectors, { model, request, count: { inputTokens: tokens = 0 } }) => ({
+      body: write(vectors, { request, modelId: model.id, tokens }),
+    }),
+  });
+}
 
 /** Throws ApiError `invalid_request`. */
 function checkSize({ dimensions: size }: EmbeddingRequest, { id, dimensions }: Model): void {

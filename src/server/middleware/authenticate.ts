@@ -6,7 +6,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';
 import { createFailedKeys, type FailedKeys } from '../../domain/limits/failed-keys.ts';
-import type { ServerContext } from '../context.ts';
+import type { QueryKey, ServerContext } from '../context.ts';
 import { traceForAccount } from './trace.ts';
 
 /**
@@ -25,7 +25,7 @@ export function authenticate({ keys, gateway, addressRates, telemetry }: ServerC
     _reply: FastifyReply,
     next: () => void,
   ): void | Promise<void> => {
-    const { auth = 'run', queryKey = false } = request.routeOptions.config;
+    const { auth = 'run', queryKey } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return next();
     const sent = sentKey(request, queryKey);
     if (sent === null) {
@@ -153,12 +153,13 @@ const allowances: Readonly<Record<KeyScope, string>> = {
  * Returns the key that was sent. `Authorization` wins, because SDKs that send both headers put the
  * caller's choice there. Two different keys of ours are an error.
  */
-function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
+function sentKey(request: FastifyRequest, queryKey: QueryKey | undefined): string | null {
   const { authorization } = request.headers;
   const candidates = [
     authorization === undefined ? null : bearerOf(authorization),
     header(request, 'x-api-key'),
-    queryKey ? queryParameter(request, 'api_key') : null,
+    header(request, 'x-goog-api-key'),
+    queryKey ? queryParameter(request, queryKey) : null,
   ].filter((candidate) => candidate !== null);
   if (candidates.length <= 1) return candidates[0] ?? null;
   const ours = new Set(candidates.filter((candidate) => keyModeOf(candidate)));

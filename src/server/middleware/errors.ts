@@ -7,7 +7,7 @@ import type { ClientFormat } from '../../formats/format.ts';
 import { explainDatabaseOutage } from '../../gateway/unavailable.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
-import { adminApiPath, dashboardApiPath, publicUrlOf } from '../context.ts';
+import { adminApiPath, dashboardApiPath, isGooglePath, publicUrlOf } from '../context.ts';
 import { problemMediaType, writeProblem } from '../problem.ts';
 import { nulRefused } from './refuse-nul.ts';
 
@@ -63,8 +63,12 @@ function hasProblems(url: string): boolean {
   return url.startsWith(`${dashboardApiPath}/`) || url.startsWith(`${adminApiPath}/`);
 }
 
-/** Anthropic's format below `/v1/messages`, Chat's at its addresses, and Responses' elsewhere. */
+/**
+ * Anthropic's format below `/v1/messages`, Chat's and Google's at their addresses, and Responses'
+ * elsewhere.
+ */
 function formatAt(url: string): ClientFormat {
+  if (isGooglePath(url)) return clientFormats.gemini;
   if (/^\/v1\/messages(?:[/?]|$)/.test(url)) return clientFormats.messages;
   if (/^\/v1\/(?:chat\/)?completions(?:[/?]|$)/.test(url)) return clientFormats.chat;
   return clientFormats.responses;

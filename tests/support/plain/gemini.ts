@@ -17,7 +17,7 @@ export function readGemini(events: readonly Json[]): Reading {
   return {
     text: joinTexts(parts.filter((part) => !part['thought']).map((part) => part['text'])),
     reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
-    signatures: parts.filter(isShown).flatMap((part) => part['thoughtSignature'] ?? []) as string[],
+    signatures: parts.filter(isShown).flatMap((part) => readSignature(part['thoughtSignature'])),
     calls,
     pages: candidates.flatMap(readPages),
     stop: isBlocked ? 'filter' : readStop(reason, calls.length > 0),
@@ -47,8 +47,17 @@ function readPages({ groundingMetadata, citationMetadata }: Json): string[] {
   ] as string[];
 }
 
-function readCall(call: Json): Reading['calls'][number] {
-  return { name: call['name'], arguments: call['args'] ?? {} };
+/** Other vendors' reasoning is sealed in base64, as the gateway documents. */
+function readSignature(signature: unknown): string[] {
+  if (typeof signature !== 'string') return [];
+  const sealed = Buffer.from(signature, 'base64').toString('utf8');
+  return [sealed.startsWith('tg1.') ? sealed : signature];
+}
+
+/** Arguments that are not a JSON object are sent as text under a name, as the gateway documents. */
+function readCall({ name, args = {} }: Json): Reading['calls'][number] {
+  const raw = (args as Json)['invalid_json_arguments'] as unknown;
+  return { name: name as string, arguments: typeof raw === 'string' ? raw : args };
 }
 
 const filtered = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'MODEL_ARMOR'];
@@ -71,7 +80,7 @@ function readUsage(usage: Json | undefined): Counts | null {
   return {
     input: (usage['promptTokenCount'] ?? 0) + (usage['toolUsePromptTokenCount'] ?? 0),
     cacheRead: usage['cachedContentTokenCount'] ?? 0,
-    cacheWrite: 0,
+    cacheWrite: usage['cacheWriteTokenCount'] ?? 0,
     output: (usage['candidatesTokenCount'] ?? 0) + reasoning,
     reasoning,
   };

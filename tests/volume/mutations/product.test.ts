@@ -378,7 +378,7 @@ testMutations([], {
   },
   'every endpoint reads a key from the query': {
     file: 'server/middleware/authenticate.ts',
-    guard: `queryKey ? queryParameter(request, 'api_key') : null,`,
+    guard: `queryKey ? queryParameter(request, queryKey) : null,`,
     without: `queryParameter(request, 'api_key') ?? (queryKey ? null : null),`,
     watchers: integration('keys', '.api_key= works'),
   },

@@ -1,8 +1,8 @@
-// Puts any vendor's reasoning into the one opaque field that Responses clients return:
-// `encrypted_content` of a reasoning item. Ours reads `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>`
+// Puts any vendor's reasoning into the one opaque field that clients return: `encrypted_content` of a
+// reasoning item in Responses, and, as base64, `thoughtSignature` of a part in Gemini. Ours reads `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>`
 // for the text of hosts that sign nothing. Anything else is OpenAI's own and is never changed.
-import type { Signature, ThinkingPart, Vendor } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import type { Signature, ThinkingPart, Vendor } from '../canonical/request.ts';
+import { isObject } from '../lib/json.ts';
 
 const prefix = 'tg1.';
 const vendors: readonly Vendor[] = ['anthropic', 'openai', 'google', 'xai', 'moonshot'];

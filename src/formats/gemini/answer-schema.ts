@@ -1,0 +1,51 @@
+// What Gemini clients receive: the whole answer, and the chunks of a stream, which have its shape. On
+// the straight path Google's own fields pass, so objects are open.
+// https://ai.google.dev/api/generate-content#generatecontentresponse
+import { Type } from 'typebox';
+import { AnyGeminiError } from '../error-schema.ts';
+import { optional } from '../schema-parts.ts';
+import { content } from './schema.ts';
+
+const count = optional(Type.Number({ minimum: 0 }));
+
+export const UsageMetadata = Type.Object({
+  promptTokenCount: count,
+  cachedContentTokenCount: count,
+  cacheWriteTokenCount: count,
+  candidatesTokenCount: count,
+  thoughtsTokenCount: count,
+  totalTokenCount: count,
+  cost: Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' }),
+});
+
+const candidate = Type.Object({
+  content: optional(content),
+  finishReason: optional(Type.String()),
+  index: optional(Type.Integer({ minimum: 0 })),
+  groundingMetadata: optional(Type.Object({})),
+});
+
+const head = {
+  candidates: optional(Type.Array(candidate)),
+  promptFeedback: optional(Type.Object({})),
+  modelVersion: Type.String(),
+  responseId: optional(Type.String()),
+};
+
+export const AnswerSchema = Type.Object({ ...head, usageMetadata: UsageMetadata });
+
+const { cost, ...counts } = UsageMetadata.properties;
+
+export const ChunkSchema = Type.Object({
+  ...head,
+  usageMetadata: optional(Type.Object({ ...counts, cost: optional(cost) })),
+});
+
+export const StreamEventSchema = Type.Union([ChunkSchema, AnyGeminiError]);
+
+export const CountSchema = Type.Object({
+  totalTokens: Type.Integer(),
+  promptTokensDetails: Type.Array(
+    Type.Object({ modality: Type.String(), tokenCount: Type.Integer() }),
+  ),
+});

@@ -1,0 +1,38 @@
+// The stream without `alt=sse`: one JSON array that grows. Its frames are those of the event stream.
+import type { ClientFormat, StreamPipe } from '../format.ts';
+import { asArray } from './frame.ts';
+
+/** Returns the format whose streams are arrays. */
+export function withArrayStreams(format: ClientFormat): ClientFormat {
+  return {
+    ...format,
+    streamType: 'application/json',
+    // White space between two elements, or before the first.
+    keepAlive: '\n',
+    openingKeepAlive: '\n',
+    writeStream: (context) => asArrayPipe(format.writeStream(context)),
+    relay: {
+      ...format.relay,
+      relayStream: (context) => asArrayPipe(format.relay.relayStream(context)),
+    },
+  };
+}
+
+function asArrayPipe<Input>(pipe: StreamPipe<Input>): StreamPipe<Input> {
+  let isFirst = true;
+  const send = (frames: string) => {
+    const sent = asArray(frames, isFirst);
+    isFirst &&= frames === '';
+    return sent;
+  };
+  const sendLast = (frames: string) => `${asArray(frames, isFirst)}]`;
+  return {
+    push: (input) => send(pipe.push(input)),
+    end: () => send(pipe.end()),
+    limit: () => send(pipe.limit()),
+    // They change nothing: the sent and the stored frames can differ.
+    close: (costUsd) => sendLast(pipe.close(costUsd)),
+    fail: (error, asked) => sendLast(pipe.fail(error, asked)),
+    progress: pipe.progress,
+  };
+}

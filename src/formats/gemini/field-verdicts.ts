@@ -1,0 +1,119 @@
+// The verdict on each field of a generateContent request on the straight path, at any depth;
+// formats/field-verdicts.ts explains the tables. The official types are those of `@google/genai`, whose
+// `config` the SDK spreads over the body and `generationConfig`.
+import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
+
+const unavailable = (why: string, except?: (value: unknown) => boolean) =>
+  refuse(`is not available here; leave it out: ${why}`, except);
+const stored = unavailable(
+  'it names state kept at the provider, which this gateway does not offer',
+);
+const unpriced = unavailable('it is billed separately, and this gateway has no price for it');
+
+const isPlainModality = (value: unknown) =>
+  Array.isArray(value) && value.every((word) => /^(?:text|image)$/i.test(String(word)));
+
+export const verdictTable: VerdictTable = {
+  request: {
+    ...verdicts({ rule: 'set' }, 'model stream alt'),
+    ...verdicts({ rule: 'tool' }, 'tools'),
+    ...pass('contents systemInstruction toolConfig generationConfig safetySettings serviceTier'),
+    cachedContent: stored,
+    /** Tags of the account's own records. */
+    labels: { rule: 'drop' },
+    /** Google would log the request for the operator's project. */
+    store: { rule: 'drop' },
+    modelArmorConfig: unavailable('it names a template of the operator'),
+    continuationToken: stored,
+    generationOutputConfig: stored,
+  },
+  anywhere: verdicts(
+    { rule: 'own' },
+    'args response parameters parametersJsonSchema responseSchema responseJsonSchema partMetadata labels',
+  ),
+  systemInstruction: pass('role parts'),
+  contents: pass('role parts'),
+  parts: {
+    ...pass(
+      'text thought thoughtSignature inlineData fileData functionCall functionResponse executableCode codeExecutionResult',
+    ),
+    ...pass('videoMetadata mediaResolution partMetadata'),
+    ...verdicts(
+      unpriced,
+      'toolCall toolResponse mediaProcessing speechMetadata audioTranscription',
+    ),
+  },
+  inlineData: pass('mimeType data displayName'),
+  fileData: pass('mimeType fileUri displayName'),
+  functionCall: {
+    ...pass('id name args'),
+    ...verdicts(unavailable('calls come back whole'), 'partialArgs willContinue'),
+  },
+  functionResponse: {
+    ...pass('id name response parts scheduling'),
+    willContinue: unavailable('results are sent whole'),
+  },
+  executableCode: pass('code language id'),
+  codeExecutionResult: pass('outcome output id'),
+  videoMetadata: pass('startOffset endOffset fps'),
+  mediaResolution: pass('level numTokens'),
+  tools: {
+    ...verdicts({ rule: 'tool' }, 'functionDeclarations googleSearch googleSearchRetrieval'),
+    ...verdicts(
+      { rule: 'tool' },
+      'codeExecution urlContext googleMaps fileSearch computerUse enterpriseWebSearch retrieval mcpServers exaAiSearch parallelAiSearch',
+    ),
+  },
+  functionDeclarations: pass(
+    'name description parameters parametersJsonSchema behavior response responseJsonSchema',
+  ),
+  googleSearch: verdicts(
+    { rule: 'tool' },
+    'timeRangeFilter excludeDomains searchTypes blockingConfidence',
+  ),
+  toolConfig: {
+    ...pass('functionCallingConfig retrievalConfig'),
+    includeServerSideToolInvocations: unavailable('such calls are not passed on'),
+  },
+  functionCallingConfig: {
+    ...pass('mode allowedFunctionNames'),
+    streamFunctionCallArguments: unavailable('calls come whole'),
+  },
+  retrievalConfig: pass('latLng languageCode'),
+  latLng: pass('latitude longitude'),
+  generationConfig: {
+    ...verdicts({ rule: 'set' }, 'maxOutputTokens'),
+    ...pass(
+      'temperature topP topK candidateCount stopSequences responseMimeType responseSchema responseJsonSchema presencePenalty',
+    ),
+    ...pass(
+      'frequencyPenalty seed responseLogprobs logprobs thinkingConfig mediaResolution imageConfig audioTimestamp',
+    ),
+    ...pass('enableEnhancedCivicAnswers'),
+    responseModalities: unavailable(
+      'sound has a price of its own, which no model here has',
+      isPlainModality,
+    ),
+    speechConfig: unpriced,
+    ...verdicts(
+      unavailable('another model at another price could answer'),
+      'routingConfig modelSelectionConfig modelConfig',
+    ),
+    ...verdicts(
+      unavailable('it is for sessions of sound'),
+      'enableAffectiveDialog audioTranscriptionConfig translationConfig responseFormat',
+    ),
+  },
+  thinkingConfig: pass('includeThoughts thinkingBudget thinkingLevel'),
+  imageConfig: {
+    ...pass('aspectRatio imageSize personGeneration prominentPeople'),
+    ...verdicts(stored, 'imageOutputOptions outputMimeType outputCompressionQuality'),
+  },
+  safetySettings: pass('category threshold method'),
+};
+
+/** Fields that hold the client's own data. */
+export const ownFields: ReadonlySet<string> = new Set(Object.keys(verdictTable.anywhere));
+
+/** Parts have no `type`. */
+export const partKinds: PartKinds = {};

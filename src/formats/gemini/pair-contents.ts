@@ -1,0 +1,30 @@
+// Whether a conversation is in an order that Google takes: the calls of a turn and their results, as
+// many, in the turn behind it. Others are translated, which repairs them.
+import type { Content } from './schema.ts';
+
+export function isInOrder(contents: readonly Content[]): boolean {
+  let open: readonly (string | null)[] = [];
+  // Google refuses a conversation that begins with a call.
+  if (contents[0]?.role === 'model' && contents[0].parts?.some((part) => part.functionCall))
+    return false;
+  for (const { role, parts } of contents) {
+    const calls = (parts ?? []).flatMap(({ functionCall }) =>
+      functionCall ? [functionCall.id ?? null] : [],
+    );
+    const results = (parts ?? []).flatMap(({ functionResponse }) =>
+      functionResponse ? [functionResponse.id ?? null] : [],
+    );
+    const isModels = role === 'model';
+    if (isModels ? results.length > 0 || open.length > 0 : calls.length > 0) return false;
+    if (!isModels && !isAnswered(open, results)) return false;
+    open = calls;
+  }
+  return open.length === 0;
+}
+
+/** Without ids of their own, results are told apart by their order. */
+function isAnswered(calls: readonly unknown[], results: readonly unknown[]): boolean {
+  if (calls.length !== results.length) return false;
+  const ids = new Set([...calls, ...results]);
+  return ids.size <= Math.max(new Set(calls).size, 1) || results.includes(null);
+}

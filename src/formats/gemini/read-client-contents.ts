@@ -1,0 +1,190 @@
+// Reads the conversation of a client's body, part by part. What a canonical message cannot hold is
+// refused by name, never left out.
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import { base64Source } from '../../canonical/media-type.ts';
+import type {
+  AssistantPart,
+  DocumentPart,
+  ImagePart,
+  Message,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
+import { sealSignature } from '../../canonical/thought-signature.ts';
+import { append } from '../../lib/append.ts';
+import { readInput } from '../call-arguments.ts';
+import { readClientSignature } from './client-signature.ts';
+import { mediaKind } from './client-media.ts';
+import type { Content, Part } from './schema.ts';
+
+/** Calls without an id, as older models and clients have them, are numbered. */
+export function readContents(contents: readonly Content[]): Message[] {
+  const calls = new OpenCalls();
+  return contents.flatMap(({ role, parts }, index) => {
+    const path = `contents[${index}].parts`;
+    if (role === 'model') return readModelTurn(parts ?? [], { path, calls });
+    if (role && role !== 'user' && role !== 'function')
+      throw invalidRequest(
+        `contents[${index}].role`,
+        `contents[${index}].role must be \`user\` or \`model\`; got ${quoted(role)}. Instructions belong in \`systemInstruction\`.`,
+      );
+    return readUserTurn(parts ?? [], { path, calls });
+  });
+}
+
+/** Calls that have no result yet. */
+class OpenCalls {
+  #count = 0;
+  #open: { readonly id: string; readonly name: string }[] = [];
+
+  open({ id, name }: NonNullable<Part['functionCall']>): string {
+    const call = { id: id || `call_${this.#count}`, name };
+    this.#count++;
+    this.#open.push(call);
+    return call.id;
+  }
+
+  /** A result names its call by its id, or else answers the first call of its function. */
+  close({ id, name }: NonNullable<Part['functionResponse']>): string {
+    const isMeant = (call: { readonly id: string; readonly name: string }) =>
+      id ? call.id === id : call.name === name;
+    const index = this.#open.findIndex(isMeant);
+    if (index === -1) return id || name;
+    return this.#open.splice(index, 1)[0]!.id;
+  }
+}
+
+type Turn = { readonly path: string; readonly calls: OpenCalls };
+
+function readUserTurn(parts: readonly Part[], { path, calls }: Turn): Message[] {
+  const results: ToolResultPart[] = [];
+  const rest: UserPart[] = [];
+  for (const [index, part] of parts.entries()) {
+    const { functionResponse } = part;
+    if (functionResponse)
+      results.push(
+        readResult(functionResponse, calls.close(functionResponse), `${path}[${index}]`),
+      );
+    else append(rest, readUserPart(part, `${path}[${index}]`));
+  }
+  return [
+    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
+    ...(rest.length > 0 || results.length === 0 ? [{ role: 'user', content: rest } as const] : []),
+  ];
+}
+
+function readUserPart(part: Part, path: string): UserPart[] {
+  const { text, inlineData, fileData } = part;
+  if (inlineData || fileData) return [readMedia(part, path)];
+  if (typeof text === 'string') return [{ type: 'text', text }];
+  throw unknownPart(part, path);
+}
+
+/** Google asks for `output` and `error`; its SDKs write `result`, too. */
+function readResult(
+  { response, parts }: NonNullable<Part['functionResponse']>,
+  callId: string,
+  path: string,
+): ToolResultPart {
+  const entries = Object.entries(response ?? {});
+  const [name, value] = entries[0] ?? ['', undefined];
+  const isOnly = entries.length === 1;
+  const isPlain = isOnly && ['output', 'result', 'error'].includes(name);
+  const shown = isPlain ? value : (response ?? {});
+  const text = typeof shown === 'string' ? shown : JSON.stringify(shown);
+  const media = (parts ?? []).map((part, index) =>
+    readMedia(part, `${path}.functionResponse.parts[${index}]`),
+  );
+  return {
+    type: 'tool-result',
+    callId,
+    content: entries.length === 0 && media.length > 0 ? media : [{ type: 'text', text }, ...media],
+    isError: isOnly && name === 'error',
+  };
+}
+
+function readMedia(
+  { inlineData, fileData }: Pick<Part, 'inlineData' | 'fileData'>,
+  path: string,
+): ImagePart | DocumentPart {
+  const type = mediaKind({ inlineData, fileData }, path);
+  const name =
+    inlineData && 'displayName' in inlineData ? { name: String(inlineData.displayName) } : {};
+  const source = inlineData
+    ? base64Source(inlineData.mimeType, inlineData.data, type)
+    : ({ kind: 'url', url: fileData!.fileUri } as const);
+  return type === 'image' ? { type, source } : { type, source, ...name };
+}
+
+function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[] {
+  const content: AssistantPart[] = [];
+  /** Reasoning whose signature, if it has one, is on the part behind it. */
+  let thoughts: string | null = null;
+  const endThoughts = (sign: Partial<Extract<AssistantPart, { type: 'thinking' }>> | null) => {
+    if (thoughts === null && !sign) return;
+    const text = thoughts ?? '';
+    content.push({ type: 'thinking', text, signature: null, redacted: text === '', ...sign });
+    thoughts = null;
+  };
+  for (const [index, part] of parts.entries()) {
+    const signature = readClientSignature(part.thoughtSignature);
+    const isThought = part.thought === true && typeof part.text === 'string';
+    if (isThought) thoughts = (thoughts ?? '') + part.text!;
+    if (signature?.kind === 'foreign')
+      endThoughts({ ...signature.thinking, text: signature.text ?? thoughts ?? '' });
+    const value = signature?.kind === 'google' ? signature.value : null;
+    if (isThought) {
+      if (value !== null)
+        endThoughts({ signature: sealSignature({ kind: 'thought' }, value), redacted: false });
+      continue;
+    }
+    if (part.functionCall) {
+      const callId = calls.open(part.functionCall);
+      endThoughts(
+        value === null ? null : { signature: sealSignature({ kind: 'call', callId }, value) },
+      );
+      const { name, args } = part.functionCall;
+      content.push({
+        type: 'tool-call',
+        id: callId,
+        name,
+        arguments: readInput(args),
+        kind: 'function',
+      });
+      continue;
+    }
+    endThoughts(null);
+    const text = readModelText(part, `${path}[${index}]`);
+    if (text.text !== '') content.push(text);
+    if (value !== null) {
+      const kind = text.text === '' ? 'empty-text' : 'text';
+      endThoughts({ signature: sealSignature({ kind }, value), redacted: true });
+    }
+  }
+  endThoughts(null);
+  return [{ role: 'assistant', content }];
+}
+
+/** Code that Gemini ran, and what came of it, are text for other models. So is that there was an image. */
+function readModelText(part: Part, path: string): TextPart {
+  const { text, executableCode: code, codeExecutionResult: result, inlineData } = part;
+  if (code) return asText(`\n\`\`\`${(code.language ?? '').toLowerCase()}\n${code.code}\n\`\`\`\n`);
+  if (result) return asText(`\n\`\`\`\n${result.output ?? ''}\n\`\`\`\n`);
+  if (inlineData) return asText('[An image that was made here]');
+  if (typeof text === 'string' || Object.keys(part).every((name) => name === 'thoughtSignature'))
+    return asText(text ?? '');
+  throw unknownPart(part, path);
+}
+
+function asText(text: string): TextPart {
+  return { type: 'text', text };
+}
+
+function unknownPart(part: Part, path: string) {
+  const name = Object.keys(part)[0] ?? '';
+  return invalidRequest(
+    path,
+    `${path} must be a text, \`inlineData\`, \`fileData\`, a \`functionCall\` or a \`functionResponse\` of its turn; got ${quoted(name)}`,
+  );
+}

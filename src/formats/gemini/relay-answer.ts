@@ -1,0 +1,34 @@
+// The straight path for a whole answer: the upstream's answer with the catalogue's model id and a
+// usage.
+import { OutputMeter } from '../../canonical/output-bytes.ts';
+import { countUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { shownUsage } from '../shown-usage.ts';
+import { readAnswer } from './read-answer.ts';
+import { meterChunk, readSearches } from './relay-meter.ts';
+import { writeUsage } from './usage.ts';
+
+/**
+ * Throws UnreadableAnswer when the body is no answer or the model broke off. An answer without usage
+ * gets our own count, which is also what is charged.
+ */
+export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
+  const { usage: reported, stop } = readAnswer(body);
+  const answer = body as JsonObject;
+  const meter = new OutputMeter();
+  meterChunk(meter, answer);
+  const counted = countUsage(reported, { ...context, outputBytes: meter.bytes });
+  const { usageMetadata, ...rest } = answer;
+  return {
+    body: {
+      ...rest,
+      modelVersion: context.model,
+      usageMetadata: counted === reported ? shownUsage(usageMetadata) : writeUsage(counted),
+    },
+    usage: reported,
+    stop,
+    outputBytes: meter.bytes,
+    searches: readSearches(answer) ?? 0,
+  };
+}

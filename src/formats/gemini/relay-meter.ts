@@ -1,0 +1,38 @@
+// What the straight path reads of a whole answer or a chunk: its output, stop reasons and searches.
+import type { OutputMeter } from '../../canonical/output-bytes.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+
+/** Adds the output of all candidates. */
+export function meterChunk(meter: OutputMeter, chunk: JsonObject): void {
+  for (const candidate of candidatesOf(chunk))
+    for (const part of partsOf(candidate)) meterPart(meter, part);
+}
+
+function meterPart(meter: OutputMeter, part: JsonObject): void {
+  const { text, thought, thoughtSignature, functionCall, inlineData } = part;
+  if (typeof thoughtSignature === 'string') meter.addSealed(thoughtSignature);
+  if (typeof text === 'string') {
+    if (thought === true) meter.addReasoning(text);
+    else meter.addText(text);
+  }
+  if (isObject(functionCall)) meter.addText(JSON.stringify(functionCall.args ?? {}));
+  if (isObject(inlineData)) meter.addImages(1);
+}
+
+export function candidatesOf({ candidates }: JsonObject): JsonObject[] {
+  return Array.isArray(candidates) ? candidates.filter(isObject) : [];
+}
+
+export function partsOf({ content }: JsonObject): JsonObject[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
+}
+
+/** The searches that Google ran: it names each. null: the chunk tells of none. */
+export function readSearches(chunk: JsonObject): number | null {
+  const queries = candidatesOf(chunk).flatMap(({ groundingMetadata }) =>
+    isObject(groundingMetadata) && Array.isArray(groundingMetadata.webSearchQueries)
+      ? (groundingMetadata.webSearchQueries as unknown[])
+      : [],
+  );
+  return queries.length === 0 ? null : queries.length;
+}

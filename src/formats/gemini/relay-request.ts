@@ -1,0 +1,119 @@
+// The straight path for a request: the client's body with a limited output, without what the path has
+// put into it, and without other vendors' signatures, which Google would refuse.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { base64Source } from '../../canonical/media-type.ts';
+import { editAt, editFields, editItems } from '../edit-json.ts';
+import { isAskedFor } from '../field-verdicts.ts';
+import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { mendSchema } from '../mend-schema.ts';
+import { unofferedTier } from '../service-tiers.ts';
+import { readClientSignature } from './client-signature.ts';
+import { modelTraits } from './model-traits.ts';
+import type { GeminiRequest } from './schema.ts';
+import { leaveOutUnsold, refuseSharedState } from './shared-credential.ts';
+import { foreignCallSignature } from './write-model-parts.ts';
+
+/** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
+export function relayRequest(
+  { body: clientBody }: ClientRequest<GeminiRequest>,
+  target: UpstreamTarget,
+): UpstreamRequest {
+  const hasSearch = target.searchesMax !== undefined;
+  const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
+  const known = refuseSharedState(lean, { hasSearch, unknown: target.unknown });
+  const { labels, store, ...kept } = known;
+  const { model: _model, stream: _stream, alt: _alt, serviceTier: _tier, ...body } = kept;
+  const ignored = [...leftOut];
+  if (isAskedFor(labels)) ignored.push('labels');
+  if (isAskedFor(store)) ignored.push('store');
+  if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
+  const config = mendSchemas(relayConfig(body.generationConfig ?? {}, target, ignored));
+  const { checksSignatures } = modelTraits(target.model);
+  const contents = editItems(body.contents, (content) => {
+    const { parts } = content;
+    return Array.isArray(parts)
+      ? editFields(content, { parts: relayParts(parts, { checksSignatures, ignored }) })
+      : content;
+  });
+  return {
+    body: {
+      ...body,
+      ...(body.tools && { tools: mendTools(body.tools) }),
+      contents,
+      generationConfig: config,
+      ...(target.tier && { serviceTier: target.tier }),
+    },
+    ignored: [...new Set(ignored)],
+  };
+}
+
+function relayConfig(
+  config: JsonObject,
+  { maxOutputTokens, thinking }: UpstreamTarget,
+  ignored: string[],
+): JsonObject {
+  const own = config['maxOutputTokens'];
+  const limited = {
+    ...config,
+    maxOutputTokens: typeof own === 'number' ? Math.min(own, maxOutputTokens) : maxOutputTokens,
+  };
+  if (thinking || !isAskedFor(config['thinkingConfig'])) return limited;
+  ignored.push('generationConfig.thinkingConfig');
+  const { thinkingConfig: _, ...rest } = limited as JsonObject;
+  return rest;
+}
+
+const schemas = ['responseSchema', 'responseJsonSchema', 'parameters', 'parametersJsonSchema'];
+
+/** Leaves out keywords that are null, in every schema of the object. */
+function mendSchemas(holder: JsonObject): JsonObject {
+  return schemas.reduce((object, name) => editAt(object, [name], mendSchema), holder);
+}
+
+function mendTools(tools: GeminiRequest['tools']): unknown {
+  return editItems(tools, (tool) =>
+    editFields(tool, {
+      functionDeclarations: editItems(tool.functionDeclarations, mendSchemas),
+    }),
+  );
+}
+
+/** Corrects the type of an image or PDF by its bytes, as in translation. */
+function relayMedia(part: JsonObject): JsonObject {
+  const { functionResponse: result } = part;
+  const edited = isObject(result)
+    ? editFields(part, {
+        functionResponse: editFields(result, { parts: editItems(result.parts, relayMedia) }),
+      })
+    : part;
+  return editAt(edited, ['inlineData'], (media) => {
+    const { mimeType, data } = media;
+    if (typeof mimeType !== 'string' || typeof data !== 'string') return media;
+    const place = /^\s*image\//i.test(mimeType) ? 'image' : 'document';
+    const source = base64Source(mimeType, data, place);
+    return editFields(media, { mimeType: source.mediaType, data: source.data });
+  });
+}
+
+type Notes = { readonly checksSignatures: boolean; readonly ignored: string[] };
+
+/** Gemini 3 wants a signature on the first call of each turn, and takes a word of Google's for one. */
+function relayParts(parts: readonly unknown[], { checksSignatures, ignored }: Notes): unknown {
+  const firstCall = parts.findIndex((part) => isObject(part) && part.functionCall !== undefined);
+  let isChanged = false;
+  const relayed = parts.flatMap((one, index) => {
+    if (!isObject(one)) return [one];
+    const part = relayMedia(one);
+    isChanged ||= part !== one;
+    const given = part.thoughtSignature;
+    const isForeign = typeof given === 'string' && readClientSignature(given)?.kind === 'foreign';
+    const mustSign = checksSignatures && index === firstCall && (!given || isForeign);
+    if (!isForeign && !mustSign) return [part];
+    isChanged = true;
+    if (isForeign) ignored.push('contents.parts.thoughtSignature');
+    const { thoughtSignature: _, ...rest } = part;
+    if (rest.text === '' && Object.keys(rest).length === 1) return [];
+    return [mustSign ? { ...rest, thoughtSignature: foreignCallSignature } : rest];
+  });
+  return isChanged ? relayed : parts;
+}

@@ -1,0 +1,100 @@
+// Refuses what a client must not use. All accounts share the operator's credential, so a field that
+// changes the price or names state kept at the provider passes only if the catalogue prices it.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { compileVerdicts, isAskedFor, type UnknownFields } from '../field-verdicts.ts';
+import type { LeanRequest } from '../optional-tools.ts';
+import { checkMedia } from './client-media.ts';
+import { partKinds, verdictTable } from './field-verdicts.ts';
+import type { GeminiRequest } from './schema.ts';
+
+const keepKnown = compileVerdicts(verdictTable, partKinds);
+
+type Destination = {
+  /** The provider's search has a price there. */
+  readonly hasSearch?: boolean;
+  readonly unknown?: UnknownFields | undefined;
+};
+
+/** Tools that Google runs, each a field of a tool, and why they are not sold. */
+const refusedTools: Readonly<Record<string, string>> = {
+  codeExecution: 'what the code reads and writes is billed as input that no hold can cover',
+  urlContext: 'what it reads is billed as input that no hold can cover',
+  googleMaps: 'it is billed separately, and this gateway has no price for it',
+  fileSearch: 'it names state kept at the provider',
+  computerUse: 'it is billed separately, and this gateway has no price for it',
+  enterpriseWebSearch: 'it is billed separately, and this gateway has no price for it',
+  retrieval: 'it names state kept at the provider',
+  mcpServers: 'the provider would call the servers, and no hold can cover those tokens',
+  exaAiSearch: 'it is billed separately, and this gateway has no price for it',
+  parallelAiSearch: 'it is billed separately, and this gateway has no price for it',
+};
+const searches = ['googleSearch', 'googleSearchRetrieval'];
+
+/**
+ * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field and
+ * gives the reason.
+ */
+export function refuseSharedState<Body extends GeminiRequest>(
+  body: Body,
+  { hasSearch = false, unknown }: Destination = {},
+): Body {
+  const known = keepKnown(body as Body & JsonObject, unknown);
+  for (const [index, tool] of (known.tools ?? []).entries())
+    for (const [name, value] of Object.entries(tool)) {
+      const why = searches.includes(name) && !hasSearch ? unpricedSearch : refusedTools[name];
+      if (why === undefined || !isAskedFor(value)) continue;
+      const path = `tools[${index}].${name}`;
+      throw invalidRequest(path, `${path} is not available here; leave it out: ${why}`);
+    }
+  checkMedia(known.contents);
+  if (known.systemInstruction) checkMedia([known.systemInstruction]);
+  return known;
+}
+
+const unpricedSearch =
+  'each search is billed separately, and has no price here; the operator can set one in `tool_prices`';
+
+/** For a model that runs elsewhere: leaves out what Google runs, which a model need never use. */
+export function leaveOutHosted<Body extends GeminiRequest>(body: Body): LeanRequest<Body> {
+  return leaveOut(body, [...searches, ...Object.keys(refusedTools)]);
+}
+
+/** For Google: leaves out what is not sold. */
+export function leaveOutUnsold<Body extends GeminiRequest>(
+  body: Body,
+  { hasSearch }: { readonly hasSearch: boolean },
+): LeanRequest<Body> {
+  return leaveOut(body, [...(hasSearch ? [] : searches), ...Object.keys(refusedTools)]);
+}
+
+/** With mode `ANY` only functions are demanded, so every other tool is optional. */
+function leaveOut<Body extends GeminiRequest>(
+  body: Body,
+  names: readonly string[],
+): LeanRequest<Body> {
+  const leftOut: string[] = [];
+  const kept = (body.tools ?? []).flatMap((tool, index) => {
+    const lacking = names.filter((name) => Object.hasOwn(tool, name));
+    if (lacking.length === 0) return [tool];
+    leftOut.push(...lacking.map((name) => `tools[${index}].${name}`));
+    const rest = Object.entries(tool).filter(([name]) => !lacking.includes(name));
+    return rest.length > 0 ? [Object.fromEntries(rest)] : [];
+  });
+  return leftOut.length === 0 ? { body, leftOut } : { body: { ...body, tools: kept }, leftOut };
+}
+
+export function withoutSearch(body: GeminiRequest): GeminiRequest {
+  return leaveOut(body, searches).body;
+}
+
+/** Returns the functions of all tools. */
+export function declarationsOf({ tools }: Pick<GeminiRequest, 'tools'>) {
+  return (tools ?? []).flatMap((tool) => (isObject(tool) ? (tool.functionDeclarations ?? []) : []));
+}
+
+export function asksForSearch({ tools }: Pick<GeminiRequest, 'tools'>): boolean {
+  return (tools ?? []).some((tool) =>
+    searches.some((name) => isAskedFor((tool as JsonObject)[name])),
+  );
+}

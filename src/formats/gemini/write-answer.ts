@@ -1,0 +1,64 @@
+// Writes a whole answer for a client.
+import type { Answer } from '../../canonical/answer.ts';
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
+import { countUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
+import { writeStop } from './stop.ts';
+import { writeUsage } from './usage.ts';
+import { PartWriter } from './write-parts.ts';
+
+/** An answer without usage gets our own count, which is also what is charged. */
+export function writeAnswer(
+  { content, stop, usage }: Answer<AnswerPart>,
+  context: AnswerContext,
+): JsonObject {
+  const writer = new PartWriter(context.request);
+  const parts = content.flatMap((part) => writePart(part, writer));
+  parts.push(...writer.end());
+  const counted = countUsage(usage, { ...context, outputBytes: countOutputBytes(content) });
+  return {
+    ...writeChunk(parts, context, {
+      finishReason: writeStop(stop, writer.hasRefusal),
+      ...writer.sources.write(),
+    }),
+    usageMetadata: writeUsage(counted),
+  };
+}
+
+function writePart(part: AnswerPart, writer: PartWriter): JsonObject[] {
+  switch (part.type) {
+    case 'text': {
+      writer.sources.beginBlock();
+      const parts = writer.text(part.text);
+      for (const citation of part.citations ?? []) writer.sources.add(citation);
+      return parts;
+    }
+    case 'refusal':
+      writer.hasRefusal = true;
+      return writer.text(part.text);
+    case 'thinking':
+      return [...writer.thought(part.text), ...writer.endThought(part)];
+    case 'tool-call':
+      return writer.call(part.id, part.name, part.arguments);
+    case 'image':
+      return writer.image(part);
+    case 'search':
+    case 'drawing':
+      return [];
+  }
+}
+
+/** `ending`: further fields of the candidate. */
+export function writeChunk(
+  parts: readonly JsonObject[],
+  { model, requestId }: AnswerContext,
+  ending: JsonObject = {},
+): JsonObject {
+  return {
+    candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
+    modelVersion: model,
+    responseId: requestId,
+  };
+}

@@ -1,0 +1,119 @@
+// Writes an answer's content as parts, whole or in deltas. A signature stands on the part that it
+// belongs to: Google's on its own, another vendor's on the next part behind the reasoning. Thoughts are
+// shown to clients that ask for them; their signatures always return, so that the model can go on.
+import { placeSpan, asUrlCitation, type Citation } from '../../canonical/citation.ts';
+import type { AssistantPart, ThinkingPart } from '../../canonical/request.ts';
+import { openSignature } from '../../canonical/thought-signature.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { writeInput } from '../call-arguments.ts';
+import type { ClientRequest } from '../format.ts';
+import { sealForeign } from './client-signature.ts';
+import type { GeminiRequest } from './schema.ts';
+
+export class PartWriter {
+  readonly #showsThoughts: boolean;
+  /** A signature that waits for its part. */
+  #carried: string | null = null;
+  hasRefusal = false;
+  readonly sources = new Sources();
+
+  constructor(request: ClientRequest) {
+    const { generationConfig } = request.body as Partial<GeminiRequest>;
+    this.#showsThoughts = generationConfig?.thinkingConfig?.includeThoughts ?? false;
+  }
+
+  text(text: string): JsonObject[] {
+    if (text === '') return [];
+    this.sources.addText(text);
+    return [this.#sign({ text })];
+  }
+
+  thought(text: string): JsonObject[] {
+    return this.#showsThoughts && text !== '' ? [{ text, thought: true }] : [];
+  }
+
+  /** Ends reasoning whose text has been written, or is hidden. */
+  endThought(thinking: ThinkingPart): JsonObject[] {
+    const { signature } = thinking;
+    const before = this.#release();
+    if (signature?.vendor !== 'google') {
+      this.#carried = sealForeign(thinking);
+      return before;
+    }
+    const { place, value } = openSignature(signature.value);
+    if (place.kind === 'call') {
+      this.#carried = value;
+      return before;
+    }
+    const part = place.kind === 'thought' ? { text: '', thought: true } : { text: '' };
+    return [...before, { ...part, thoughtSignature: value }];
+  }
+
+  call(id: string, name: string, text: string): JsonObject[] {
+    return [this.#sign({ functionCall: { id, name, args: writeInput(text) } })];
+  }
+
+  image({ source }: Extract<AssistantPart, { type: 'image' }>): JsonObject[] {
+    if (source.kind === 'url')
+      return [this.#sign({ fileData: { mimeType: 'image/png', fileUri: source.url } })];
+    return [this.#sign({ inlineData: { mimeType: source.mediaType, data: source.data } })];
+  }
+
+  end(): JsonObject[] {
+    return this.#release();
+  }
+
+  #sign(part: JsonObject): JsonObject {
+    const signature = this.#carried;
+    this.#carried = null;
+    return signature === null ? part : { ...part, thoughtSignature: signature };
+  }
+
+  /** A signature without a part stands on an empty text. */
+  #release(): JsonObject[] {
+    return this.#carried === null ? [] : [this.#sign({ text: '' })];
+  }
+}
+
+/** The pages that an answer cites, by positions in bytes of its text. */
+class Sources {
+  #text = '';
+  #blockStart = 0;
+  readonly #supports: JsonObject[] = [];
+  readonly #pages: JsonObject[] = [];
+
+  addText(text: string): void {
+    this.#text += text;
+  }
+
+  beginBlock(): void {
+    this.#blockStart = this.#text.length;
+  }
+
+  add(citation: Citation): void {
+    const page = asUrlCitation(citation);
+    if (!page) return;
+    const { start, end } = placeSpan(page.span, {
+      blockStart: this.#blockStart,
+      length: this.#text.length - this.#blockStart,
+    });
+    const bytesTo = (index: number) => Buffer.byteLength(this.#text.slice(0, index));
+    this.#pages.push({ web: { uri: page.url, ...(page.title !== null && { title: page.title }) } });
+    this.#supports.push({
+      segment: {
+        startIndex: bytesTo(start),
+        endIndex: bytesTo(end),
+        text: this.#text.slice(start, end),
+      },
+      groundingChunkIndices: [this.#pages.length - 1],
+    });
+  }
+
+  /** Returns the field of a candidate; {} without pages. */
+  write(): JsonObject {
+    if (this.#pages.length === 0) return {};
+    return {
+      groundingMetadata: { groundingChunks: this.#pages, groundingSupports: this.#supports },
+    };
+  }
+}
