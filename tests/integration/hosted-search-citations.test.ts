@@ -91,10 +91,10 @@ function play(wire: Wire, ...turns: Turn[]): void {
 
 type Cited = { readonly url: string; readonly marked: string | null };
 type Client = {
-  readonly path: string;
+  readonly path: (model: string, stream: boolean) => string;
   readonly body: object;
-  /** A search near Paris that wants few pages; Messages cannot say how many. */
-  readonly near: object;
+  /** A search near Paris that wants few pages; Messages cannot say how many. Left out: it has no words for either. */
+  readonly near?: object;
   readonly fewPages: boolean;
   readonly answerOf: (reply: Reply, stream: boolean) => Promise<Json>;
   /** The pages cited in the last text, and the words that a citation covers. */
@@ -104,9 +104,9 @@ type Client = {
 const reads = (text: string) => async () =>
   new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
 const place = { city: 'Paris', country: 'FR' };
-const clients: Readonly<Record<'responses' | 'chat' | 'messages', Client>> = {
+const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Client>> = {
   responses: {
-    path: '/v1/responses',
+    path: () => '/v1/responses',
     body: { input: 'How high?', tools: [{ type: 'web_search' }] },
     near: {
       tools: [{ type: 'web_search', search_context_size: 'low', user_location: place }],
@@ -126,7 +126,7 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages', Client>> = {
     },
   },
   chat: {
-    path: '/v1/chat/completions',
+    path: () => '/v1/chat/completions',
     body: { messages: [{ role: 'user', content: 'How high?' }], web_search_options: {} },
     near: {
       web_search_options: {
@@ -158,7 +158,7 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages', Client>> = {
       ),
   },
   messages: {
-    path: '/v1/messages',
+    path: () => '/v1/messages',
     body: {
       max_tokens: 8_000,
       messages: [{ role: 'user', content: 'How high?' }],
@@ -180,13 +180,46 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages', Client>> = {
         return { url, marked: null };
       }),
   },
+  gemini: {
+    path: (model, stream) =>
+      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: {
+      contents: [{ role: 'user', parts: [{ text: 'How high?' }] }],
+      tools: [{ googleSearch: {} }],
+    },
+    fewPages: false,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const chunks = reply.frames.map(({ data }) => data as Json);
+      const parts = chunks.flatMap(({ candidates: [{ content }] }) => content.parts);
+      const [candidate] = chunks.at(-1)!['candidates'];
+      return { candidates: [{ ...candidate, content: { parts } }] };
+    },
+    citedIn: ({ candidates: [{ content, groundingMetadata: grounding }] }) => {
+      const bytes = Buffer.from(content.parts.map(({ text }: Json) => text).join(''));
+      return grounding.groundingSupports.map(
+        ({ segment, groundingChunkIndices: [index] }: Json) => ({
+          url: grounding.groundingChunks[index].web.uri,
+          marked: bytes.subarray(segment.startIndex, segment.endIndex).toString(),
+        }),
+      );
+    },
+  },
 };
 const clientNames = Object.keys(clients) as (keyof typeof clients)[];
 
-const ask = (client: keyof typeof clients, fields: object) =>
-  gateway.recordUpstream(() =>
-    gateway.post(clients[client].path, { key, body: { ...clients[client].body, ...fields } }),
-  );
+const ask = (
+  client: keyof typeof clients,
+  {
+    model: name,
+    stream = false,
+    ...fields
+  }: Json & { readonly model: string; readonly stream?: boolean },
+) => {
+  const { path, body } = clients[client];
+  const asked = { ...body, ...(client !== 'gemini' && { model: name, stream }), ...fields };
+  return gateway.recordUpstream(() => gateway.post(path(name, stream), { key, body: asked }));
+};
 const queryOf = (asked: readonly { readonly path: string; readonly query: string }[]) =>
   new URLSearchParams(asked.find(({ path }) => path === searchPath)!.query);
 
@@ -222,7 +255,7 @@ for (const client of clientNames)
         assert.equal((await gateway.balance(account)).heldMicros, 0);
       });
 
-for (const client of clientNames)
+for (const client of clientNames.filter((name) => clients[name].near))
   test(`the place of the user and the size of the context reach a search of ${client}`, async () => {
     play('on-chat', searchTurn('a'), answerTurn);
     const { near, fewPages } = clients[client];
