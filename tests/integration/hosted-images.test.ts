@@ -273,6 +273,19 @@ test('searches and images of one answer are charged together', async () => {
   }
 });
 
+test('OpenAI’s own search stays where nothing can draw, and the image tool is refused there', async () => {
+  const searching = await gateway.makeKey({ mode: 'live', account, models: ['on-responses'] });
+  play('on-responses', answerTurn);
+  const search = { type: 'web_search' };
+  const alone = await ask({ model: 'on-responses', tools: [search] }, searching.key);
+  assert.deepEqual((alone.asked[0]!.body as Json)['tools'], [search]);
+  const { reply, asked } = await ask(
+    { model: 'on-responses', tools: [search, tool] },
+    searching.key,
+  );
+  assert.deepEqual([reply.status, reply.error.param, asked.length], [400, 'tools[1].type', 0]);
+});
+
 test('a choice of the tool is one of the function, made once', async () => {
   for (const [choice, sent] of [
     [tool, { type: 'function', function: { name: 'generate_image' } }],
@@ -347,8 +360,8 @@ test('a small balance allows one image, and a smaller one is told what the image
   const denied = await ask(fields, tiny.key);
   assert.deepEqual([denied.reply.status, denied.asked.length], [402, 0]);
   assert.match(denied.reply.error.message, /with one image/);
-  const many = await ask({ ...fields, max_tool_calls: 9 }, tiny.key);
-  assert.match(many.reply.error.message, /with 9 images; a lower `max_tool_calls` allows fewer/);
+  const many = await ask({ ...fields, max_tool_calls: 99 }, tiny.key);
+  assert.match(many.reply.error.message, /with 10 images; a lower `max_tool_calls` allows fewer/);
 });
 
 test('a repeat with the same Idempotency-Key draws and costs nothing', async () => {

@@ -108,7 +108,7 @@ export function readSearch(
  */
 export const resultTokens = { upper: 10_000, likely: 6_000 } as const;
 /** Input that one image adds: the function, and short results. */
-const imageTokens = 1_000;
+export const imageTokens = 1_000;
 
 type Read = { readonly promptTokens: number; readonly contextTokens: number };
 

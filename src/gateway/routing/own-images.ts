@@ -27,6 +27,8 @@ export type AskedImages = {
 
 /** Drawing takes long, and each image costs more than most answers. */
 const imagesByDefault = 3;
+/** An answer holds its images in memory. */
+const imagesPerRequestMax = 10;
 /** A model describes an image in a few sentences. */
 export const promptCharactersMax = 4_000;
 /** No tokenizer makes more of a character than its bytes. */
@@ -49,7 +51,7 @@ export function offerImages(
   const most = maximumPrice(model, { ...request, inputs: [] }, { prompt, factor });
   return (
     most && {
-      imagesMax: imagesMax ?? imagesByDefault,
+      imagesMax: Math.min(imagesMax ?? imagesByDefault, imagesPerRequestMax),
       picosMax: most.listPicos + most.request.listPicos,
       ignored: ignored.map((name) => `${path}.${name}`),
       model,

@@ -5,7 +5,7 @@ import { hostedTools } from '../../formats/registry.ts';
 import { resultsByDefault } from '../../domain/search/search-request.ts';
 import { offerImages } from './own-images.ts';
 import { priceFactorFor } from './price-factor.ts';
-import { readSearch, resultTokens, type AskedTools } from './asked-tools.ts';
+import { imageTokens, readSearch, resultTokens, type AskedTools } from './asked-tools.ts';
 import type { ChosenRoute } from './route.ts';
 import type { ModelRequest } from './write-request.ts';
 
@@ -20,7 +20,11 @@ export function findTools(query: Query, factor: PriceFactor): AskedTools | null 
   const offered = readSearch(query, factor);
   const isLacking = route.kind.isOpenAi && format.relay.lacksSearch?.(route.upstreamModel);
   const wantsImages = (hostedTools[format.name].readImages?.(request) ?? null) !== null;
-  return offered && !isLacking && !wantsImages ? offered : (readOwnTools(query) ?? offered);
+  const isOffered = offered !== null && !isLacking;
+  if (isOffered && !wantsImages) return offered;
+  const own = readOwnTools(query);
+  // The two kinds do not run together.
+  return isOffered && !own?.own?.images ? offered : (own ?? offered);
 }
 
 const noPrice = { listPicos: 0n, upstreamPicos: 0n };
@@ -41,7 +45,8 @@ function readOwnTools(query: Query): AskedTools | null {
   const drawing = hosted.readImages?.(request) ?? null;
   const images = drawing && offerImages(gateway, key, drawing);
   const searchesMax = search ? (search.searchesMax ?? searchesByDefault) : 0;
-  const inputMost = estimate.upper + searchesMax * resultTokens.upper + model.maxOutputTokens;
+  const given = searchesMax * resultTokens.upper + (images?.imagesMax ?? 0) * imageTokens;
+  const inputMost = estimate.upper + given + model.maxOutputTokens;
   const price = priceAt(model, gateway.clock.nowMs());
   const tiers = price ? [price, ...price.variants].flatMap((set) => set.tiers) : [];
   const isTiered = tiers.some((tier) => tier.aboveInputTokens < inputMost);

@@ -50,6 +50,12 @@ testMutations([], {
     without: 'if (this.#heldInputTokens < 0) return false;',
     watchers: integration('hosted-search', 'the hold covers any number of searches'),
   },
+  'an image that a model asked for is free': {
+    file: 'gateway/answering/hosted-tools.ts',
+    guard: 'if (price) call.drawn.add(price);',
+    without: 'if (price && call.number < 0) call.drawn.add(price);',
+    watchers: integration('hosted-images', 'the provider’s count of an image is charged'),
+  },
   'a dearer service tier than was asked for is charged': {
     file: 'domain/catalog/price.ts',
     guard: 'if (allowed.includes(used)) return used;',
