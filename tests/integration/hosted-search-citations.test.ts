@@ -44,6 +44,14 @@ const gateway = await startGateway((upstream) => ({
     'on-responses': model('openai', 'gpt-5'),
     'sold-elsewhere': { ...model('openai', 'gpt-5'), tool_prices: {} },
     'gpt-5-search-api': { ...model('openai', 'gpt-5-search-api'), tool_prices: {} },
+    both: {
+      ...model('openai', 'gpt-5-search-api'),
+      routes: [
+        { provider: 'openai', model: 'gpt-5-search-api' },
+        { provider: 'local', model: 'm', rank: 2 },
+      ],
+      tool_prices: {},
+    },
     'without-tools': {
       ...model('local', 'm'),
       routes: [{ provider: 'local', model: 'm', lacks: ['tools'] }],
@@ -314,4 +322,18 @@ test('OpenAI’s search models search in Chat themselves, its others through the
   };
   assert.deepEqual(await searches('gpt-5-search-api'), {});
   assert.equal(await searches('sold-elsewhere'), undefined);
+});
+
+test('the hold covers our searches behind a route whose provider searches once', async () => {
+  gateway.upstream.on('/v1/chat/completions', answerStatus(503));
+  play('on-chat', searchTurn('a', 'b', 'c', 'd', 'e'), answerTurn);
+  const { reply } = await ask('chat', { model: 'both', max_tokens: 100 });
+  assert.equal(reply.costMicros, 2 * turnMicros + 5 * searchMicros, reply.text);
+  const { hold_micros: held } = await gateway.database.read
+    .selectFrom('charges')
+    .select('hold_micros')
+    .where('id', '=', reply.requestId)
+    .executeTakeFirstOrThrow();
+  // Ten thousand tokens of pages in each of five rounds, and all again in the next.
+  assert.ok(Number(held) >= 5 * searchMicros + 150_000 * 3, String(held));
 });

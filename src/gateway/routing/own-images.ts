@@ -31,8 +31,8 @@ const imagesByDefault = 3;
 const imagesPerRequestMax = 10;
 /** A model describes an image in a few sentences. */
 export const promptCharactersMax = 4_000;
-/** No tokenizer makes more of a character than its bytes. */
-const promptTokensMax = 3 * promptCharactersMax;
+/** Our upper estimate of such a text is at most 3.3 a character. */
+export const promptTokensMax = 4 * promptCharactersMax;
 
 /**
  * Returns null when no image model can draw. Throws ApiError for a model that the catalogue lacks
