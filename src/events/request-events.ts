@@ -16,7 +16,7 @@ export type ProviderCall = {
   /** null: the sandbox answers, and nothing is sent. */
   readonly baseUrl: string | null;
   readonly isStream: boolean;
-  /** 1 for the request's first call; null: a search, which may be beside the calls of a model. */
+  /** 1 for the request's first call; null: a search, or an image beside the calls of a model. */
   readonly number: number | null;
   /**
    * The trace that is sent to the provider; null: none. Its `spanId` is that of the call's span.

@@ -205,6 +205,12 @@ for (const stream of [false, true]) {
       /refused because of its prompt.*\n.*failed.*\n.*needs a prompt/,
     );
     assert.equal(reply.costMicros, 2 * turnMicros);
+    const ofRequest = (line: string) =>
+      line.includes(reply.requestId) && line.includes('"msg":"request"');
+    await until(() => gateway.program.output.split('\n').some(ofRequest));
+    const line = JSON.parse(gateway.program.output.split('\n').find(ofRequest)!) as Json;
+    // Drawing is no attempt of the model's.
+    assert.deepEqual([line['attempts'], line['upstream_status']], [1, undefined]);
     assert.deepEqual([(await recordOf(reply))!['images'] ?? 0, await heldMicros()], [0, 0]);
   });
 

@@ -1,4 +1,5 @@
 // Logs failed calls of providers, of which the client sees little.
+import { searchModelId } from '../../terms/web-search.ts';
 import type { CallEnded } from '../../events/request-events.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import type { RequestFields } from '../../events/request-fields.ts';
@@ -28,12 +29,12 @@ export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListene
 function logFieldsOf({ call, failure }: CallEnded, { requestId, model }: RequestFields): object {
   const { provider, ownKeyId, upstreamModel, number } = call;
   const { kind, status, message, isUnauthorized = false } = failure!;
-  const isSearch = number === null;
+  const isSearch = upstreamModel === searchModelId;
   return {
     provider,
-    model: isSearch ? upstreamModel : (model ?? upstreamModel),
+    model: number === null ? upstreamModel : (model ?? upstreamModel),
     request_id: requestId,
-    ...(!isSearch && { attempt: number }),
+    ...(number !== null && { attempt: number }),
     ...(((isUnauthorized && ownKeyId === undefined) || (isSearch && kind !== 'status')) && {
       reason: message,
     }),

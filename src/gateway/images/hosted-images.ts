@@ -46,7 +46,7 @@ export async function drawHosted(
   const request = { ...images.request, prompt: text };
   const routes = findImageRoutes(program.hosts, { model, mode: key.mode });
   const toMake = { routes, mode: model.mode, request, inputs: [], record, signals };
-  const made = await makeImages(program, toMake);
+  const made = await makeImages(program, { ...toMake, isBeside: true });
   const making = { log: program.log, requestId, model, request, factor };
   const cost = costOfMade(making, { ...request, inputs: [] }, made);
   const { table, counted, ...losses } = cost;

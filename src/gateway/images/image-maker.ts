@@ -64,6 +64,8 @@ type ImagesToMake = {
   readonly inputs: readonly ImageBytes[];
   readonly record: RequestRecord;
   readonly signals: StopSignals;
+  /** They are drawn beside the calls of a model, whose record has their calls too. Left out: no. */
+  readonly isBeside?: true;
 };
 
 export type ImagesMade = {
@@ -178,7 +180,7 @@ type RouteCalls = {
 async function callAtOnce(
   { hosts, clock }: Maker,
   { route: { route, baseUrl, connected }, counts, before }: RouteCalls,
-  { mode, request, inputs, record, signals }: ImagesToMake,
+  { mode, request, inputs, record, signals, isBeside }: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
   const { upstreamModel } = route;
@@ -194,7 +196,8 @@ async function callAtOnce(
   };
   const calling = { record, clock, signal: job.signal };
   const draw = (count: number, index: number) => {
-    const facts = { route, baseUrl, isStream: false, number: before + index + 1 };
+    const number = isBeside ? null : before + index + 1;
+    const facts = { route, baseUrl, isStream: false, number };
     return callRoute(calling, facts, ({ trace }) =>
       generate(connected, { ...job, count }, imageHttpOver(hosts.upstreams, trace)),
     );
