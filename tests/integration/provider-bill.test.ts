@@ -4,9 +4,11 @@
 // complete usage arrived, the books match the bill to the microdollar; otherwise the mean of each
 // category does. What cannot be observed (how many tokens a text has, how fast a model writes) differs
 // by random noise only. Each route has a speed of its own, from 10 to 1,500 tokens a second; half of
-// the calls that answer wait in a queue before the model runs.
+// the calls that answer wait in a queue before the model runs. Tasks, such as embeddings, match to the
+// microdollar, whatever their hosts do.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { modelTypes } from '../../src/terms/model-type.ts';
 import {
   BillingProvider,
   billedModels,
@@ -20,7 +22,16 @@ import {
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { hostProviders } from '../support/model-hosts.ts';
+import fc from '../support/property.ts';
 import { Random } from '../support/random.ts';
+import {
+  billedTaskModels,
+  billedTasks,
+  billingTaskHost,
+  taskHostProviders,
+  taskHosts,
+  taskOutcome,
+} from '../support/task-bills.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
@@ -49,8 +60,8 @@ const models = billedModels.filter(
 );
 const gateway = await startGateway(
   ({ url }) => ({
-    providers: hostProviders(url, { api_key: upstreamKey }),
-    models: billedModelsConfig(),
+    providers: { ...hostProviders(url, { api_key: upstreamKey }), ...taskHostProviders(url) },
+    models: { ...billedModelsConfig(), ...billedTaskModels() },
     retries: { max_attempts: 3 },
     log: { level: 'fatal' },
   }),
@@ -312,6 +323,41 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
   }
   assertUnbiased(estimated, 'all that was estimated');
 });
+
+const texts = fc.array(fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' }), {
+  minLength: 1,
+  maxLength: 20,
+});
+
+for (const [model, task] of Object.entries(billedTasks)) {
+  test(`${model}: what accounts pay and what is lost are together what the hosts bill`, async () => {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const { path } = modelTypes[task.type];
+    await fc.assert(
+      fc.asyncProperty(texts, taskOutcome, taskOutcome, async (words, ...outcomes) => {
+        let billed = 0;
+        const bill = (micros: number) => (billed += micros);
+        const order = task.order(model, words);
+        for (const [index, outcome] of outcomes.entries())
+          gateway.upstream.on(
+            `/${taskHosts[index]}${task.path}`,
+            billingTaskHost(task, order, { outcome, bill }),
+          );
+        const before = (await gateway.balance(account)).availableMicros;
+        const headers = { ...order.request.headers, 'x-service-cache': 'false' };
+        const reply = await gateway.post(path, { ...order.request, key, headers });
+        const { availableMicros, heldMicros } = await gateway.balance(account);
+        const paid = before - availableMicros;
+        const losses = await gateway.lossesOf(reply.requestId);
+        const lost = losses.reduce((sum, one) => sum + one, 0);
+        assert.equal(heldMicros, 0);
+        assert.equal(paid > 0, reply.status === 200, reply.text);
+        assert.equal(paid + lost, billed, `${JSON.stringify(outcomes)}: ${paid}, ${lost}`);
+      }),
+      { numRuns: scaled(25, 200) },
+    );
+  });
+}
 
 type CategoryBooks = {
   count: number;

@@ -61,7 +61,7 @@ testMutations([], {
     file: 'gateway/tasks/task-sale.ts',
     guard: 'else lostPicos += picos;',
     without: 'else lostPicos += 0n;',
-    watchers: integration('task-bills', 'are together what the hosts bill'),
+    watchers: integration('provider-bill', 'rerank-by-token.*are together what the hosts bill'),
   },
   'a task costs what the host counts, whatever is honest': {
     file: 'gateway/tasks/task-sale.ts',
