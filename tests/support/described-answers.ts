@@ -22,7 +22,13 @@ const settings = {
 
 class Description {
   readonly #document: Json;
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    validateFormats: false,
+    validateSchema: false,
+    // Optimised code takes twice as long to make, which few answers win back.
+    code: { optimize: false },
+  });
   readonly #validators = new Map<string, ValidateFunction>();
   readonly #paths: readonly (readonly [pattern: RegExp, path: string])[];
 

@@ -161,7 +161,7 @@ function describe({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath.replaceAll(/\/\d+(?=\/|$)/g, '/*')} ${message} ${facts}`;
 }
 
-const ajv = new Ajv({ strict: false, allErrors: true });
+const ajv = new Ajv({ strict: false, allErrors: true, code: { optimize: false } });
 const validators = new Map<string, ValidateFunction>();
 
 function validatorOf(type: TypeName): ValidateFunction {

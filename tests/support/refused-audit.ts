@@ -53,13 +53,22 @@ const notCompared = [
   'hold_owners',
 ];
 
+/** Looked up once, which takes longer than to read the rows. */
+const comparedTables = new WeakMap<Database, Promise<string[]>>();
+
+async function findComparedTables({ read }: Database): Promise<string[]> {
+  const names = (await read.introspection.getTables()).map(({ name }) => name);
+  return names.filter((name) => !notCompared.includes(name)).toSorted();
+}
+
 /** Returns the rows of every table that a change could affect, by table name. */
-export async function allRows({ read }: Database): Promise<ReadonlyMap<string, string>> {
-  const tables = await read.introspection.getTables();
-  const names = tables.map(({ name }) => name).filter((name) => !notCompared.includes(name));
+export async function allRows(database: Database): Promise<ReadonlyMap<string, string>> {
+  if (!comparedTables.has(database)) comparedTables.set(database, findComparedTables(database));
   const rows = new Map<string, string>();
-  for (const name of names.toSorted()) {
-    const { rows: found } = await sql<object>`select * from ${sql.table(name)}`.execute(read);
+  for (const name of await comparedTables.get(database)!) {
+    const { rows: found } = await sql<object>`select * from ${sql.table(name)}`.execute(
+      database.read,
+    );
     const texts = found.map((row) => JSON.stringify(row));
     rows.set(name, texts.toSorted().join('\n'));
   }

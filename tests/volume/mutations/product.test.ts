@@ -405,7 +405,7 @@ testMutations([], {
     file: 'management/admit-key.ts',
     guard: 'if (!key.scopes.has(scope))',
     without: 'if (scope === null)',
-    watchers: integration('admin-scopes', 'on SQLite GET /accounts needs'),
+    watchers: integration('admin-scopes', 'on SQLite a call without its scope'),
   },
   'an expired admin key works': {
     file: 'management/admit-key.ts',
