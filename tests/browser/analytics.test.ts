@@ -6,11 +6,11 @@ import {
   checkAccessibility,
   checkLooks,
   openBrowser,
-  type PageOptions,
   phone,
   takePicture,
   type TestBrowser,
   untilThereAre,
+  visitsOf,
 } from '../support/browser.ts';
 import { usdText } from '../../dashboard/parts/money-text.ts';
 import type { AnalyticsDays } from '../../src/management/contract/analytics.ts';
@@ -86,17 +86,7 @@ async function byDay(from: string, to: string): Promise<AnalyticsDays> {
   return (await ok(regular.get(path))).json<AnalyticsDays>();
 }
 
-function visitCharts(
-  path: string,
-  action: (page: Page) => Promise<void>,
-  options: Partial<PageOptions> = {},
-): Promise<void> {
-  const { cookie } = regular;
-  return browser.withPage({ baseUrl: gateway.url, cookie, ...options }, async (page) => {
-    await page.goto(path);
-    await action(page);
-  });
-}
+const visitCharts = visitsOf(() => ({ browser, gateway, user: regular }));
 
 const costChart = (page: Page) => page.getByRole('figure', { name: 'Cost by day' });
 
@@ -108,12 +98,7 @@ async function pointAt(page: Page, chart: Locator, share: number): Promise<void>
   await page.mouse.move(box.x + share * box.width, box.y + box.height / 2, { steps: 4 });
 }
 
-function visit(path: string, action: (page: Page) => Promise<void>): Promise<void> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
-    await page.goto(path);
-    await action(page);
-  });
-}
+const visit = visitsOf(() => ({ browser, gateway, user }));
 
 const rowsOf = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr');
 

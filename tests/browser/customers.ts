@@ -2,7 +2,6 @@
 // of all requests, and an account made with its owner and key.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
 import {
   checkLooks,
@@ -11,6 +10,7 @@ import {
   settle,
   type TestBrowser,
   unconfirmed,
+  visitsOf,
 } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -71,14 +71,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit(path: string, look: (page: Page) => Promise<void>, ignores?: RegExp) {
-  const options = { baseUrl: gateway.url, cookie: operator.cookie, ...(ignores && { ignores }) };
-  return browser.withPage(options, async (page) => {
-    await page.goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await look(page);
-  });
-}
+const visit = visitsOf(() => ({ browser, gateway, user: operator }));
 
 test('an operator looks up a customer’s failed request by its id, and why it failed', async () => {
   await visit('/operator', async (page) => {
@@ -187,6 +180,6 @@ test('an account, its owner’s invitation and its key are made in one dialog', 
       const [key] = await rowsOf(gateway.database, 'api_keys', { account_id: id });
       assert.deepEqual([key!.name, key!.monthly_cap_micros], ['Production', 50_000_000]);
     },
-    unconfirmed,
+    { ignores: unconfirmed },
   );
 });

@@ -10,6 +10,7 @@ import {
   takePicture,
   type TestBrowser,
   untilThereAre,
+  visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -50,13 +51,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit(path: string, look: (page: Page) => Promise<void>): Promise<void> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
-    await page.goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await look(page);
-  });
-}
+const visit = visitsOf(() => ({ browser, gateway, user: operator }));
 
 function ask(key: string) {
   return gateway.post('/v1/chat/completions', {

@@ -9,8 +9,8 @@ import {
   openBrowser,
   phone,
   takePicture,
-  type PageOptions,
   type TestBrowser,
+  visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -31,19 +31,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit<Result>(
-  path: string,
-  action: (page: Page) => Promise<Result>,
-  options: Partial<PageOptions> = {},
-): Promise<Result> {
-  return browser.withPage(
-    { baseUrl: gateway.url, cookie: member.cookie, ...options },
-    async (page) => {
-      await page.goto(path);
-      return action(page);
-    },
-  );
-}
+const visit = visitsOf(() => ({ browser, gateway, user: member }));
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);

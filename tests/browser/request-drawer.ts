@@ -9,10 +9,10 @@ import {
   checkAccessibility,
   checkLooks,
   openBrowser,
-  type PageOptions,
   phone,
   takePicture,
   type TestBrowser,
+  visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { answerStatus } from '../support/upstream.ts';
@@ -46,19 +46,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit<Result>(
-  path: string,
-  action: (page: Page) => Promise<Result>,
-  options: Partial<PageOptions> = {},
-): Promise<Result> {
-  return browser.withPage(
-    { baseUrl: gateway.url, cookie: owner.cookie, ...options },
-    async (page) => {
-      await page.goto(path);
-      return action(page);
-    },
-  );
-}
+const visit = visitsOf(() => ({ browser, gateway, user: owner }));
 
 /** Sends a request, waits until its history and bodies are stored, and returns its id. */
 async function sent(path: string, body: object, key = keeping.key): Promise<string> {

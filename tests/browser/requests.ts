@@ -12,6 +12,7 @@ import {
   takePicture,
   type TestBrowser,
   untilThereAre,
+  visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -52,12 +53,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit<Result>(path: string, action: (page: Page) => Promise<Result>): Promise<Result> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
-    await page.goto(path);
-    return action(page);
-  });
-}
+const visit = visitsOf(() => ({ browser, gateway, user: member }));
 
 /** Rows of the table, without its head. */
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');

@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
-import { checkLooks, confirmIdentity, openBrowser, type TestBrowser } from '../support/browser.ts';
+import {
+  checkLooks,
+  confirmIdentity,
+  openBrowser,
+  type TestBrowser,
+  visitsOf,
+} from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
@@ -38,14 +44,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit<Result>(path: string, look: (page: Page) => Promise<Result>): Promise<Result> {
-  const options = { baseUrl: gateway.url, cookie: operator.cookie, ignores: expected };
-  return browser.withPage(options, async (page) => {
-    await page.goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    return look(page);
-  });
-}
+const visit = visitsOf(() => ({ browser, gateway, user: operator }), { ignores: expected });
 
 const drawer = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true });
 const press = (within: Page | Locator, name: string) =>

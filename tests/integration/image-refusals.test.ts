@@ -18,24 +18,14 @@ const [oneInput] = inputs;
 describe('refused image requests', () => {
   const file = `data:image/png;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')}`;
   const tooMany = Array.from({ length: 17 }, () => oneInput!);
-  /** The part of the message that says how to fix it. */
+  /**
+   * One of each kind, and what depends on the catalogue or is found outside
+   * src/domain/images/image-request.ts, whose own test has every field. The message says how to fix it.
+   */
   const cases: [what: string, body: Body, param: string, message: RegExp][] = [
     ['no model', { model: undefined }, 'model', /model/],
-    ['no prompt', { prompt: undefined }, 'prompt', /prompt/],
-    ['a blank prompt', { prompt: ' \n' }, 'prompt', /blanks/],
     ['a prompt too long', { prompt: 'x'.repeat(32_001) }, 'prompt', /32000/],
-    [
-      'a shape for a model of sizes',
-      { aspect_ratio: '1:1' },
-      'aspect_ratio',
-      /size \(.*quality \(.*low/,
-    ],
-    [
-      'a resolution for a model of sizes',
-      { model: 'flux-2', resolution: '2k' },
-      'resolution',
-      /family flux-2 take size/,
-    ],
+    ['a shape for a model of sizes', { aspect_ratio: '1:1' }, 'aspect_ratio', /size \(.*low/],
     [
       'a size for a model of shapes',
       { model: 'nano-banana', size: '1024x1024' },
@@ -43,45 +33,20 @@ describe('refused image requests', () => {
       /aspect_ratio \(.*16:9.*resolution \(.*4k/,
     ],
     [
-      'a quality for a model of shapes',
-      { model: 'nano-banana', quality: 'low' },
-      'quality',
-      /family nano-banana/,
-    ],
-    ['a size of another form', { size: 'large' }, 'size', /multiple of 16 from 64 to 3840/],
-    ['a size off the grid', { size: '1000x1000' }, 'size', /multiple of 16/],
-    ['a size too long', { size: '3856x1600' }, 'size', /too long/],
-    ['a size too narrow', { size: '2048x512' }, 'size', /1:3 to 3:1/],
-    [
       'a size too large for FLUX',
       { model: 'flux-2', size: '3536x1600' },
       'size',
       /at most 4194304 pixels/,
     ],
-    ['an unknown quality', { quality: 'hd' }, 'quality', /low.*medium.*high/],
-    ['an unknown ratio', { model: 'nano-banana', aspect_ratio: '7:1' }, 'aspect_ratio', /"?1:1/],
     [
       'an unknown resolution',
       { model: 'nano-banana', resolution: '8k' },
       'resolution',
       /1k.*2k.*4k/,
     ],
-    ['an unknown format', { output_format: 'gif' }, 'output_format', /png.*jpeg.*webp/],
-    [
-      'a format that cannot be chosen',
-      { model: 'nano-banana', output_format: 'png' },
-      'output_format',
-      /left out/,
-    ],
-    ['another response_format', { response_format: 'file' }, 'response_format', /url.*b64_json/],
-    ['n = 0', { n: 0 }, 'n', /1/],
     ['n = 11', { n: 11 }, 'n', /from 1 to 10/],
-    ['n = 1.5', { n: 1.5 }, 'n', /whole|integer/],
-    ['n in words', { n: 'two' }, 'n', /n/],
     ['images for text alone', { images: inputs }, 'images', /edit or reference model/],
-    ['nothing to edit', { model: 'gpt-image-flare-edit' }, 'images', /exactly 1 image/],
     ['no reference', { model: 'nano-banana-reference', images: [] }, 'images', /1 to 14 images/],
-    ['two to edit', { model: 'flux-2-edit', images: inputs }, 'images', /exactly 1 image.*got 2/],
     [
       'seventeen references',
       { model: 'gpt-image-sunburst-reference', images: tooMany },
@@ -95,29 +60,12 @@ describe('refused image requests', () => {
       /not base64/,
     ],
     [
-      'a data URL without base64',
-      { model: 'flux-2-edit', images: ['data:image/png,x'] },
-      'images[0]',
-      /must begin with/,
-    ],
-    [
-      'an SVG',
-      { model: 'flux-2-edit', images: [file] },
-      'images[0]',
-      /not a PNG, JPEG, WebP or GIF/,
-    ],
-    [
       'one bad of two',
       { model: 'flux-2-reference', images: [oneInput, file] },
       'images[1]',
-      /not a PNG/,
+      /not a PNG, JPEG, WebP or GIF/,
     ],
     ['a file URL', { model: 'flux-2-edit', images: ['file:///etc/passwd'] }, 'images[0]', /http/],
-    ['images that are no list', { model: 'flux-2-edit', images: oneInput }, 'images', /array|list/],
-    ['the field `image`', { image: oneInput }, 'image', /send `images`/],
-    ['a stream', { stream: true }, 'stream', /not streamed/],
-    ['a transparent background', { background: 'transparent' }, 'background', /opaque/],
-    ['a mask', { mask: oneInput }, 'mask', /not supported/],
     ['a model of chats', { model: 'gpt-6-luna' }, 'model', /makes no images/],
   ];
   for (const mode of ['live', 'test'] as const) {

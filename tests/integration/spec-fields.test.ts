@@ -357,50 +357,35 @@ test('only its own account finds usage by request id', async () => {
 const text = (content: unknown) => [{ role: 'user', content }];
 const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
-const conversation = [
-  { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
-  { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' },
-  { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
-];
+const functions = [{ type: 'function', ...tool }];
 
+/** Several fields at once, because a request is accepted only if each is. */
 const accepted: Readonly<Record<string, readonly object[]>> = {
   responses: [
-    { input: hello },
-    { input: [{ type: 'message', role: 'user', content: hello }] },
-    { input: [{ role: 'user', content: hello }] },
     {
-      input: [
-        {
-          role: 'user',
-          content: [
-            { type: 'input_text', text: hello },
-            { type: 'input_image', image_url: image },
-          ],
-        },
-      ],
+      input: text(hello),
+      max_output_tokens: 128_000,
+      temperature: 0,
+      top_p: 0,
+      tools: functions,
+      tool_choice: 'none',
+      parallel_tool_calls: false,
     },
-    { input: conversation, tools: [{ type: 'function', ...tool }] },
-    { instructions: 'Be brief.' },
-    { max_output_tokens: 128_000 },
-    { temperature: 0 },
-    { temperature: 2 },
-    { top_p: 0 },
-    { top_p: 1 },
-    { tools: [{ type: 'function', ...tool }], tool_choice: 'none', parallel_tool_calls: false },
     {
-      tools: [{ type: 'function', ...tool }],
-      tool_choice: { type: 'function', name: 'get_weather' },
+      input: text([
+        { type: 'input_text', text: hello },
+        { type: 'input_image', image_url: image },
+      ]),
+      temperature: 2,
+      top_p: 1,
+      reasoning: {},
+      stream: false,
+      metadata: { a: 'b' },
+      user: 'u',
     },
     ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map((effort) => ({
       reasoning: { effort },
     })),
-    { reasoning: {} },
-    { truncation: 'auto' },
-    { truncation: 'disabled' },
-    { previous_response_id: 'resp_of_another_day' },
-    { store: true },
-    { store: false },
-    { stream: false, metadata: { a: 'b' }, user: 'u' },
     {
       temperature: null,
       instructions: null,
@@ -415,89 +400,37 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
         { type: 'text', text: hello },
         { type: 'image_url', image_url: { url: image } },
       ]),
+      max_tokens: 1,
+      temperature: 0,
+      top_p: 1,
+      stop: 'x',
     },
-    { messages: [{ role: 'system', content: 'Be brief.' }, ...text(hello)] },
-    { messages: [{ role: 'developer', content: 'Be brief.' }, ...text(hello)] },
-    { max_tokens: 1 },
-    { max_tokens: 2_048 },
-    { max_completion_tokens: 100_000 },
-    { temperature: 0 },
-    { temperature: 2 },
-    { top_p: 1 },
-    { stop: 'x' },
+    {
+      messages: [{ role: 'developer', content: 'Be brief.' }, ...text(hello)],
+      max_completion_tokens: 100_000,
+      temperature: 2,
+    },
     { max_tokens: null, temperature: null, stream: null },
   ],
   messages: [
-    { system: 'Be brief.' },
-    { system: [{ type: 'text', text: 'Be brief.' }] },
-    { messages: text([{ type: 'text', text: hello }]) },
-    { max_tokens: 64_000 },
-    { temperature: 0 },
-    { temperature: 1 },
-    { top_p: 0.5, top_k: 40 },
-    { stop_sequences: ['x'] },
-    { metadata: { user_id: 'u' } },
     {
+      system: [{ type: 'text', text: 'Be brief.' }],
+      messages: text([{ type: 'text', text: hello }]),
+      max_tokens: 64_000,
+      temperature: 0,
+      top_k: 40,
       tools: [{ name: 'get_weather', input_schema: { type: 'object' } }],
-      tool_choice: { type: 'auto' },
     },
-  ],
-};
-
-const refused: Readonly<Record<string, readonly (readonly [object, string])[]>> = {
-  responses: [
-    [{ input: undefined }, 'input'],
-    [{ input: 5 }, 'input'],
-    [{ input: [{ type: 'message', role: 'robot', content: hello }] }, 'input[0].role'],
-    [{ input: [{ role: 'user', content: [{ type: 'input_text' }] }] }, 'input[0].content[0].text'],
-    [{ input: [{ type: 'function_call', call_id: 'c', name: 'f' }] }, 'input[0].arguments'],
-    [{ max_output_tokens: 0 }, 'max_output_tokens'],
-    [{ temperature: 2.01 }, 'temperature'],
-    [{ top_p: -0.1 }, 'top_p'],
-    [{ reasoning: { effort: 'enormous' } }, 'reasoning.effort'],
-    [{ truncation: 'sometimes' }, 'truncation'],
-    [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
-    [{ tool_choice: 'perhaps' }, 'tool_choice'],
-    [{ store: 'yes' }, 'store'],
-  ],
-  chat: [
-    [{ messages: undefined }, 'messages'],
-    [{ messages: [] }, 'messages'],
-    [{ messages: [{ role: 'robot', content: hello }] }, 'messages[0].role'],
-    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
-    [{ max_tokens: 2_049 }, 'max_tokens'],
-    [{ max_tokens: 0 }, 'max_tokens'],
-    [{ temperature: 2.01 }, 'temperature'],
-    [{ temperature: -0.01 }, 'temperature'],
-    [{ top_p: 1.01 }, 'top_p'],
-  ],
-  messages: [
-    [{ max_tokens: undefined }, 'max_tokens'],
-    [{ max_tokens: 0 }, 'max_tokens'],
-    [{ messages: undefined }, 'messages'],
-    [{ messages: [] }, 'messages'],
-    [{ temperature: 1.01 }, 'temperature'],
-    [{ temperature: -0.01 }, 'temperature'],
-    [{ top_k: -1 }, 'top_k'],
-    [{ stop_sequences: 'x' }, 'stop_sequences'],
-    [{ system: 5 }, 'system'],
+    { temperature: 1 },
   ],
 };
 
 for (const { name, path, body } of endpoints) {
+  // `parse-request.test.ts` of each format has the values beyond them.
   test(`${path} accepts every field of the specification, up to its limits`, async () => {
     for (const fields of accepted[name]!) {
       const reply = await post(path, body({ max_completion_tokens: undefined, ...fields }));
       assert.equal(reply.status, 200, `${JSON.stringify(fields)}: ${reply.text}`);
-    }
-  });
-
-  test(`${path} refuses values beyond those limits and names the field`, async () => {
-    for (const [fields, param] of refused[name]!) {
-      const reply = await post(path, body(fields));
-      assert.equal(reply.status, 400, `${JSON.stringify(fields)}: ${reply.text}`);
-      assert.equal(reply.error.param, param, reply.text);
-      assert.ok(reply.error.message.includes(param.split(/[.[]/)[0]!), reply.text);
     }
   });
 }

@@ -1,5 +1,6 @@
-// A process with three HTTP threads behaves like one gateway, on both databases. Every request has
-// a connection of its own, which the system gives to some thread.
+// A process with three HTTP threads behaves like one gateway: what threads share through the database on
+// both, what they share in the process on SQLite. Every request has a connection of its own, which the
+// system gives to some thread.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -62,7 +63,7 @@ before(async () => {
       limits: { failed_keys_per_minute: null },
       overload: { lag_ms: null },
     },
-    { env: { OTEL_METRIC_EXPORT_INTERVAL: '100' } },
+    { env: { OTEL_METRIC_EXPORT_INTERVAL: '250' } },
   );
   second = await startGatewayProgram({
     server: { threads: 3 },
@@ -173,23 +174,27 @@ test('identical cacheable requests on all threads share one run', async () => {
   assert.equal(hits.length, 29);
 });
 
-test('a run goes on for waiting requests of other threads when its own client leaves', async () => {
-  const gate = Promise.withResolvers<void>();
-  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-  const earlier = gateway.upstream.requests.length;
-  const body = chat.body({ model: 'priced', temperature: 0, seed: 7 });
-  const first = gateway.open(chat.path, { key, body, headers: { connection: 'close' } });
-  await until(() => gateway.upstream.requests.length > earlier);
-  const others = sendMany(12, key, { body });
-  await sleep(200);
-  first.request.destroy();
-  // Longer than a run without readers is read on.
-  await sleep(5_500);
-  gate.resolve();
-  assert.equal(succeeded(await others), 12);
-  assert.equal(gateway.upstream.requests.length - earlier, 1);
-});
+testOn(
+  'sqlite',
+  'a run goes on for waiting requests of other threads when its own client leaves',
+  async () => {
+    const gate = Promise.withResolvers<void>();
+    gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const earlier = gateway.upstream.requests.length;
+    const body = chat.body({ model: 'priced', temperature: 0, seed: 7 });
+    const first = gateway.open(chat.path, { key, body, headers: { connection: 'close' } });
+    await until(() => gateway.upstream.requests.length > earlier);
+    const others = sendMany(12, key, { body });
+    await sleep(200);
+    first.request.destroy();
+    // Longer than a run without readers is read on.
+    await sleep(5_500);
+    gate.resolve();
+    assert.equal(succeeded(await others), 12);
+    assert.equal(gateway.upstream.requests.length - earlier, 1);
+  },
+);
 
 test('an Idempotency-Key runs once on all threads', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
@@ -200,7 +205,7 @@ test('an Idempotency-Key runs once on all threads', async () => {
   assert.equal(gateway.upstream.requests.length - earlier, 1);
 });
 
-test('a route that fails on any thread is out of use on all', async () => {
+testOn('sqlite', 'a route that fails on any thread is out of use on all', async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerStatus(500));
   gateway.answer(chat, content);
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
@@ -236,7 +241,7 @@ function linesOf(keyId: string): { readonly key_id?: string }[] {
     .filter(({ key_id }) => key_id === keyId);
 }
 
-test('the metrics and the log have the requests of all threads', async () => {
+testOn('sqlite', 'the metrics and the log have the requests of all threads', async () => {
   gateway.answer(chat, content);
   const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const read = async () => {
@@ -267,37 +272,41 @@ test('the metrics and the log have the requests of all threads', async () => {
   await until(() => linesOf(id).length === 15);
 });
 
-test('all threads export their requests, once each and with what they cost', async () => {
-  gateway.answer(chat, content);
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-  await gateway.program.cli('accounts', 'telemetry', account, '--endpoint', customer.url);
-  // Threads notice the new address in their own time, and then send in their own time.
-  const rounds: Reply[][] = [];
-  await until(async () => {
-    const round = await sendMany(12, key);
-    for (const { requestId } of round) await operator.requestTrace(requestId);
-    rounds.push(round);
-    const spans = customer.spans();
-    return rounds.some((sent) => sent.every(({ requestId }) => traceOf(spans, requestId)));
-  });
-  const replies = await sendMany(30, key);
-  assert.equal(succeeded(replies), 30);
-  for (const { requestId } of replies) {
-    for (const receiver of [operator, customer]) {
-      const { request, settlements } = await receiver.requestTrace(requestId);
-      assert.deepEqual(
-        [request, ...settlements].map(({ attributes }) => attributes['tollgate.cost.micros']),
-        [200_000, 200_000],
-      );
-      const copies = receiver
-        .spans()
-        .filter(({ attributes }) => attributes['tollgate.request.id'] === requestId);
-      assert.equal(copies.length, 1);
+testOn(
+  'sqlite',
+  'all threads export their requests, once each and with what they cost',
+  async () => {
+    gateway.answer(chat, content);
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    await gateway.program.cli('accounts', 'telemetry', account, '--endpoint', customer.url);
+    // Threads notice the new address in their own time, and then send in their own time.
+    const rounds: Reply[][] = [];
+    await until(async () => {
+      const round = await sendMany(12, key);
+      for (const { requestId } of round) await operator.requestTrace(requestId);
+      rounds.push(round);
+      const spans = customer.spans();
+      return rounds.some((sent) => sent.every(({ requestId }) => traceOf(spans, requestId)));
+    });
+    const replies = await sendMany(30, key);
+    assert.equal(succeeded(replies), 30);
+    for (const { requestId } of replies) {
+      for (const receiver of [operator, customer]) {
+        const { request, settlements } = await receiver.requestTrace(requestId);
+        assert.deepEqual(
+          [request, ...settlements].map(({ attributes }) => attributes['tollgate.cost.micros']),
+          [200_000, 200_000],
+        );
+        const copies = receiver
+          .spans()
+          .filter(({ attributes }) => attributes['tollgate.request.id'] === requestId);
+        assert.equal(copies.length, 1);
+      }
     }
-  }
-});
+  },
+);
 
-test('the exported metrics of all threads add up to the ledger', async () => {
+testOn('sqlite', 'the exported metrics of all threads add up to the ledger', async () => {
   const charges = await gateway.database.read.selectFrom('charges').selectAll().execute();
   const charged = charges.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
   const points = () => operator.points('tollgate.charged');
@@ -305,33 +314,37 @@ test('the exported metrics of all threads add up to the ledger', async () => {
   assert.ok(charged > 0);
 });
 
-test('every thread keeps bodies once the key asks for it, and none after it stops', async () => {
-  gateway.answer(chat, content);
-  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-  const keptOf = async (replies: readonly Reply[]) => {
-    const ids = replies.map(({ requestId }) => requestId);
-    const { read } = gateway.database;
-    const rows = await read
-      .selectFrom('kept_bodies')
-      .select('request_id')
-      .where('request_id', 'in', ids)
-      .execute();
-    return rows.length;
-  };
-  const marked = await gateway.makeKey({ mode: 'live', creditUsd: 50, bodyDays: 1 });
-  /** Sends some on all threads, and returns how many are kept once each thread has stored its own. */
-  const sendAndCount = async () => {
-    const sent = await sendMany(12, key);
-    const later = await sendMany(12, marked.key);
-    await until(async () => (await keptOf(later)) === later.length);
-    return keptOf(sent);
-  };
-  assert.equal(await sendAndCount(), 0);
-  await gateway.program.cli('keys', 'update', id, '--keep-bodies', '1');
-  await until(async () => (await sendAndCount()) === 12);
-  await gateway.program.cli('keys', 'update', id, '--keep-bodies', 'none');
-  await until(async () => (await sendAndCount()) === 0);
-});
+testOn(
+  'sqlite',
+  'every thread keeps bodies once the key asks for it, and none after it stops',
+  async () => {
+    gateway.answer(chat, content);
+    const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const keptOf = async (replies: readonly Reply[]) => {
+      const ids = replies.map(({ requestId }) => requestId);
+      const { read } = gateway.database;
+      const rows = await read
+        .selectFrom('kept_bodies')
+        .select('request_id')
+        .where('request_id', 'in', ids)
+        .execute();
+      return rows.length;
+    };
+    const marked = await gateway.makeKey({ mode: 'live', creditUsd: 50, bodyDays: 1 });
+    /** Sends some on all threads, and returns how many are kept once each thread has stored its own. */
+    const sendAndCount = async () => {
+      const sent = await sendMany(12, key);
+      const later = await sendMany(12, marked.key);
+      await until(async () => (await keptOf(later)) === later.length);
+      return keptOf(sent);
+    };
+    assert.equal(await sendAndCount(), 0);
+    await gateway.program.cli('keys', 'update', id, '--keep-bodies', '1');
+    await until(async () => (await sendAndCount()) === 12);
+    await gateway.program.cli('keys', 'update', id, '--keep-bodies', 'none');
+    await until(async () => (await sendAndCount()) === 0);
+  },
+);
 
 test('a process that was paused still keeps its limits', async () => {
   gateway.answer(chat, content);
@@ -408,21 +421,25 @@ testOn(
   },
 );
 
-test('an account that uses one thread may store the free bytes of a whole day', async () => {
-  const { key } = await second.makeKey();
-  let storedBytes = 0;
-  for (let count = 0; count < 100; count++) {
-    const headers = { 'idempotency-key': `free-${count}` };
-    // Without `connection: close` all requests have one connection, which belongs to one thread.
-    const reply = await second.post(chat.path, { key, headers, body: chat.body() });
-    assert.equal(reply.status, 200, reply.text);
-    if (reply.headers['x-service-idempotency'] === 'not-retained') break;
-    storedBytes += deflateRawSync(reply.text).length;
-  }
-  // Its own count differs by some bytes.
-  const share = storedBytes / freeBytes;
-  assert.ok(share > 0.8 && share < 1.1, `${storedBytes} bytes`);
-});
+testOn(
+  'sqlite',
+  'an account that uses one thread may store the free bytes of a whole day',
+  async () => {
+    const { key } = await second.makeKey();
+    let storedBytes = 0;
+    for (let count = 0; count < 100; count++) {
+      const headers = { 'idempotency-key': `free-${count}` };
+      // Without `connection: close` all requests have one connection, which belongs to one thread.
+      const reply = await second.post(chat.path, { key, headers, body: chat.body() });
+      assert.equal(reply.status, 200, reply.text);
+      if (reply.headers['x-service-idempotency'] === 'not-retained') break;
+      storedBytes += deflateRawSync(reply.text).length;
+    }
+    // Its own count differs by some bytes.
+    const share = storedBytes / freeBytes;
+    assert.ok(share > 0.8 && share < 1.1, `${storedBytes} bytes`);
+  },
+);
 
 test('wrong keys from one address are counted over all threads', async () => {
   const statuses: number[] = [];
@@ -435,29 +452,32 @@ test('wrong keys from one address are counted over all threads', async () => {
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429]);
 });
 
-test('a shutdown ends when the running requests of all threads have ended', async () => {
-  const gate = Promise.withResolvers<void>();
-  second.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-  const earlier = second.upstream.requests.length;
-  const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
-  const send = () =>
-    second.post(chat.path, {
-      key,
-      headers: { connection: 'close' },
-      body: chat.body({ model: 'priced' }),
-    });
-  const sent = Array.from({ length: 12 }, send);
-  await until(() => second.upstream.requests.length - earlier === 12);
-  const ended = second.program.terminate();
-  await sleep(300);
-  gate.resolve();
-  const replies = await Promise.all(sent);
-  assert.equal(succeeded(replies), 12);
-  assert.equal(await ended, 0);
-  assert.match(second.program.output, /"running":12,"msg":"stopping"/);
-});
+testOn(
+  'sqlite',
+  'a shutdown ends when the running requests of all threads have ended',
+  async () => {
+    const gate = Promise.withResolvers<void>();
+    second.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+    const earlier = second.upstream.requests.length;
+    const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
+    const send = () =>
+      second.post(chat.path, {
+        key,
+        headers: { connection: 'close' },
+        body: chat.body({ model: 'priced' }),
+      });
+    const sent = Array.from({ length: 12 }, send);
+    await until(() => second.upstream.requests.length - earlier === 12);
+    const ended = second.program.terminate();
+    await sleep(300);
+    gate.resolve();
+    const replies = await Promise.all(sent);
+    assert.equal(succeeded(replies), 12);
+    assert.equal(await ended, 0);
+    assert.match(second.program.output, /"running":12,"msg":"stopping"/);
+  },
+);
 
-// The store has no part in who listens.
 testOn('sqlite', 'a second gateway cannot listen on the port of the first', async () => {
   const { port } = new URL(gateway.url);
   await assert.rejects(

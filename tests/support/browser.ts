@@ -77,6 +77,33 @@ export type TestBrowser = {
   ) => Promise<Result>;
 };
 
+/** Opens a page as a signed-in user, and acts on it once its heading is there. */
+type Visit = <Result>(
+  path: string,
+  action: (page: Page) => Promise<Result>,
+  options?: Partial<PageOptions>,
+) => Promise<Result>;
+
+/** `whose`: asked at each visit, because a file's gateway starts later. */
+export function visitsOf(
+  whose: () => {
+    readonly browser: TestBrowser;
+    readonly gateway: { readonly url: string };
+    readonly user: { readonly cookie: string };
+  },
+  usual: Partial<PageOptions> = {},
+): Visit {
+  return (path, action, options = {}) => {
+    const { browser, gateway, user } = whose();
+    const all = { baseUrl: gateway.url, cookie: user.cookie, ...usual, ...options };
+    return browser.withPage(all, async (page) => {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      return action(page);
+    });
+  };
+}
+
 let opened: { readonly browser: Promise<Browser>; readonly profiles: Promise<Profiles> } | null =
   null;
 after(async () => (await opened?.browser)?.close());

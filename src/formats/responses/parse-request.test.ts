@@ -23,6 +23,7 @@ const refused: Readonly<Record<string, object>> = {
   'temperature must be a number from 0 to 2; got 2.1': { temperature: 2.1 },
   'temperature must be a number from 0 to 2; got -0.1': { temperature: -0.1 },
   'top_p must be a number from 0 to 1; got 1.01': { top_p: 1.01 },
+  'top_p must be a number from 0 to 1; got -0.1': { top_p: -0.1 },
   'top_logprobs must be a whole number from 0 to 20; got 21': { top_logprobs: 21 },
   'reasoning.effort must be `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`; got "extreme"':
     { reasoning: { effort: 'extreme' } },
