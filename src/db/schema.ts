@@ -536,7 +536,7 @@ export type Tables = {
     account_id: string;
     mode: Mode;
     grouped_by: 'none' | 'model' | 'key' | 'provider' | 'tag';
-    /** A UTC day, `2026-11-21`, or a month, `2026-11`. */
+    /** A UTC day, `2026-11-21`, or a month, `2026-11`; of all requests an hour, too: `2026-11-21T12`. */
     period: string;
     /** The id of the model or key, the provider or the tag; '' without a breakdown. */
     group_id: string;
@@ -552,9 +552,9 @@ export type Tables = {
     mode: Mode;
     /** `2026-11-21T12` */
     hour: string;
-    /** '' when a request failed before it had one. */
+    /** '' when a request was repeated, or failed before it had one. */
     provider: string;
-    /** Charged and failed ones. */
+    /** Charged, repeated and failed ones. */
     requests: number;
     errors: number;
     cost_micros: Micros;

@@ -256,6 +256,12 @@ testOn(
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');
       await page.getByRole('figure', { name: 'Cost by hour' }).waitFor();
+      const durations = page.getByRole('figure', { name: 'Duration by hour' });
+      await durations.getByRole('button', { name: 'Table' }).click();
+      assert.equal(await durations.getByRole('row').count(), 25);
+      const measured = durations.getByRole('row').filter({ hasText: / ms| s/ });
+      assert.ok((await measured.count()) > 0);
+      await durations.getByRole('button', { name: 'Table' }).click();
       assert.deepEqual(range(page), [null, days[3], days[3]]);
       await checkLooks(page, 'charts-hours');
       await page.goBack();

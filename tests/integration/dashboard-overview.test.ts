@@ -235,7 +235,19 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   const hour = now.getUTCDay() * 24 + now.getUTCHours();
   assert.equal(hours.requests.length, 168);
   const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
-  assert.deepEqual([total(hours.requests), total(hours.cost_micros)], [5, spent]);
+  assert.deepEqual([total(hours.requests), total(hours.cost_micros)], [7, spent]);
+  assert.equal(hours.hours, null);
+  const twoDays = rangeText(clock.nowMs(), 2);
+  const { hours: each } = await jsonOf<WeekHours>(
+    owner.get(`/accounts/${account}/analytics/hours?mode=test&${twoDays}`),
+  );
+  const { requests: count, errors, first_token, duration: whole } = daily.now[6];
+  const inHour = now.toISOString().slice(0, 13);
+  assert.equal(each!.length, 48);
+  assert.deepEqual(
+    each!.filter(({ requests }) => requests > 0),
+    [{ hour: inHour, requests: count, errors, first_token, duration: whole }],
+  );
   assert.ok(hours.requests[hour]! > 0);
 
   // To the days that follow, these are the days before.

@@ -1,21 +1,25 @@
-// The error rate and the latencies of each day.
+// The error rate and the latencies of each day, or of each hour.
 import { SimpleGrid, Skeleton } from '@mantine/core';
 import type { Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Chart } from '../../parts/charts/chart.tsx';
-import { colors, dayPoints, type Series } from '../../parts/charts/series.ts';
+import { colors, dayPoints, hourPoints, type Series } from '../../parts/charts/series.ts';
 import { durationText, shareText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { DayRange } from '../../parts/utc-days.ts';
+import { daysIn, type DayRange } from '../../parts/utc-days.ts';
 
-type Day = Output<'GET /accounts/:account/analytics/days'>['now'][number];
+/** Figures of a day or an hour. */
+type Sums = Pick<
+  Output<'GET /accounts/:account/analytics/days'>['now'][number],
+  'errors' | 'requests' | 'first_token' | 'duration'
+>;
 
 type Chosen = {
   readonly title: string;
   readonly format: (value: number) => string;
-  readonly series: (days: readonly Day[]) => readonly Series[];
+  readonly series: (sums: readonly Sums[]) => readonly Series[];
 };
 
 /** Shares are in hundredths of a percent, as charts show whole numbers. */
@@ -23,58 +27,76 @@ const shareUnit = 10_000;
 
 const charts: readonly Chosen[] = [
   {
-    title: 'Error rate by day',
+    title: 'Error rate',
     format: (value) => shareText(value / shareUnit),
-    series: (days) => [
+    series: (sums) => [
       {
         label: 'Error rate',
         color: colors[3],
-        values: days.map(({ errors, requests }) =>
+        values: sums.map(({ errors, requests }) =>
           requests === 0 ? null : Math.round((shareUnit * errors) / requests),
         ),
       },
     ],
   },
-  latency('First token by day', 'first_token'),
-  latency('Duration by day', 'duration'),
+  latency('First token', 'first_token'),
+  latency('Duration', 'duration'),
 ];
 
 function latency(title: string, name: 'first_token' | 'duration'): Chosen {
   return {
     title,
     format: durationText,
-    series: (days) => [
-      { label: 'p50', color: colors[0], values: days.map((day) => day[name]?.p50_ms ?? null) },
-      { label: 'p95', color: colors[2], values: days.map((day) => day[name]?.p95_ms ?? null) },
+    series: (sums) => [
+      { label: 'p50', color: colors[0], values: sums.map((sum) => sum[name]?.p50_ms ?? null) },
+      { label: 'p95', color: colors[2], values: sums.map((sum) => sum[name]?.p95_ms ?? null) },
     ],
   };
 }
 
+/** Hours are shown of at most two days. */
+const hourlyDaysMax = 2;
+
 export function Lines({ mode, range }: { readonly mode: Mode; readonly range: DayRange }) {
-  const query = useApi(
+  const days = daysIn(range);
+  const isShort = days.length <= hourlyDaysMax;
+  const query = { mode, ...range };
+  const byDay = useApi(
     'GET /accounts/:account/analytics/days',
-    { query: { mode, ...range } },
-    { keepPrevious: true },
+    { query },
+    { keepPrevious: true, enabled: !isShort },
   );
+  const byHour = useApi('GET /accounts/:account/analytics/hours', { query }, { enabled: isShort });
   return (
     <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
-      {charts.map(({ title, format, series }) => (
-        <Panel key={title} title={title}>
-          <QueryView query={query} skeleton={<Skeleton h={200} />}>
-            {({ days, now }) => (
-              <Chart
-                label={title}
-                shape="lines"
-                height={200}
-                points={dayPoints(days)}
-                series={series(now)}
-                format={format}
-                days={days}
-              />
+      {charts.map(({ title, format, series }) => {
+        const label = `${title} by ${isShort ? 'hour' : 'day'}`;
+        const chart = { label, shape: 'lines', height: 200, format } as const;
+        return (
+          <Panel key={title} title={label}>
+            {isShort ? (
+              <QueryView query={byHour} skeleton={<Skeleton h={200} />}>
+                {({ hours }) => (
+                  <Chart
+                    {...chart}
+                    points={days.flatMap(hourPoints)}
+                    series={series(hours ?? [])}
+                    days={
+                      days.length === 1 ? days : days.flatMap((day) => Array<string>(24).fill(day))
+                    }
+                  />
+                )}
+              </QueryView>
+            ) : (
+              <QueryView query={byDay} skeleton={<Skeleton h={200} />}>
+                {({ days: shown, now }) => (
+                  <Chart {...chart} points={dayPoints(shown)} series={series(now)} days={shown} />
+                )}
+              </QueryView>
             )}
-          </QueryView>
-        </Panel>
-      ))}
+          </Panel>
+        );
+      })}
     </SimpleGrid>
   );
 }

@@ -25,7 +25,7 @@ import {
 import {
   latencySumsOf,
   latencySumsOfTag,
-  type MeasuredDay,
+  type MeasuredHour,
   type MeasuredTag,
 } from './latency-sums.ts';
 import { bucketOf } from './latency.ts';
@@ -86,7 +86,7 @@ export class Activity implements RequestListener {
   };
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
-  readonly #latencies = new SumBuffer<MeasuredDay>(['requests']);
+  readonly #latencies = new SumBuffer<MeasuredHour>(['requests']);
   readonly #tagLatencies = new SumBuffer<MeasuredTag>(['requests']);
   readonly #measuredTags = new MeasuredTags();
   readonly #uses = new Map<string, number>();
@@ -131,11 +131,12 @@ export class Activity implements RequestListener {
     if (!isCharged && outcome === undefined) return;
     const owner = { account_id: accountId, mode, key_id: keyId, model_id: request.model ?? '' };
     const names = { ...owner, day: this.#dayOf(nowMs) };
+    const hour = this.#hourOf(nowMs);
     if (outcome !== undefined) {
       this.#count({ ...names, outcome }, request.saved);
       this.#countTags({ ...names, outcome }, request);
-    } else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
-    if (isCharged || errorCode !== undefined) this.#countHour(names, nowMs, request);
+    } else this.#measure({ ...names, hour, provider: request.provider ?? '' }, request, ending);
+    this.#countHour(names, hour, request);
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
     const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
     this.#requests.set(row.request_id, row);
@@ -199,10 +200,9 @@ export class Activity implements RequestListener {
 
   #countHour(
     { account_id, mode }: Pick<RequestRow, 'account_id' | 'mode'>,
-    nowMs: number,
+    hour: string,
     { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: RequestFields,
   ): void {
-    const hour = this.#hourOf(nowMs);
     const row = {
       account_id,
       mode,
@@ -218,11 +218,11 @@ export class Activity implements RequestListener {
   }
 
   #measure(
-    names: Omit<MeasuredDay, 'kind' | 'latency_bucket' | 'requests'>,
+    names: Omit<MeasuredHour, 'kind' | 'latency_bucket' | 'requests'>,
     { firstByteMs, tags = [] }: RequestFields,
     { tookMs }: Ending,
   ): void {
-    const { account_id, mode, day, key_id: key, model_id: model, provider } = names;
+    const { account_id, mode, day, hour, key_id: key, model_id: model, provider } = names;
     const owner = `${account_id} ${mode}`;
     const measuredTags = this.#measuredTags.take(owner, day, tags);
     for (const [kind, ms] of [
@@ -231,7 +231,7 @@ export class Activity implements RequestListener {
     ] as const) {
       if (ms === undefined) continue;
       const latency_bucket = bucketOf(ms);
-      const name = `${owner} ${day} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
+      const name = `${owner} ${hour} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
       const measured = { kind, latency_bucket, requests: 1 };
       this.#latencies.add(name, { ...names, ...measured });
       for (const tag of measuredTags) {

@@ -14,22 +14,22 @@ export type ActivityRange = {
 };
 
 type LatencySum = {
-  /** The id of the model, key or member, the provider, tag or day; '' without a breakdown. */
+  /** The id of the model, key or member, the provider, tag or period; '' without a breakdown. */
   readonly group: string;
   readonly kind: 'first' | 'whole';
   readonly bucket: number;
   readonly requests: number;
 };
 
-/** Returns histograms of charged requests of some groups, or days; latency.ts has the buckets. */
+/** Returns histograms of charged requests of some groups, or of some days or hours, whatever the range. */
 export async function sumLatencies(
   db: Kysely<Tables>,
   { accountId, mode, fromDay, toDay }: ActivityRange,
-  by: Tables['latency_sums']['grouped_by'] | 'member' | 'day',
+  by: Tables['latency_sums']['grouped_by'] | 'member' | 'period',
   ids: readonly string[],
 ): Promise<readonly LatencySum[]> {
   if (ids.length === 0) return [];
-  const column = by === 'day' ? sql<string>`period` : sql<string>`group_id`;
+  const column = by === 'period' ? sql<string>`period` : sql<string>`group_id`;
   const group = by === 'member' ? memberOfKey(db, 'latency_sums.group_id') : column;
   const rows = await db
     .selectFrom('latency_sums')
@@ -41,8 +41,8 @@ export async function sumLatencies(
     ])
     .where('account_id', '=', accountId)
     .where('mode', '=', mode)
-    .where('grouped_by', '=', by === 'member' ? 'key' : by === 'day' ? 'none' : by)
-    .where('period', 'in', by === 'day' ? ids : periodsOf(fromDay, toDay))
+    .where('grouped_by', '=', by === 'member' ? 'key' : by === 'period' ? 'none' : by)
+    .where('period', 'in', by === 'period' ? ids : periodsOf(fromDay, toDay))
     .where(group, 'in', ids)
     .groupBy(['group', 'kind', 'latency_bucket'])
     .execute();

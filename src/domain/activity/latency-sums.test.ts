@@ -21,6 +21,7 @@ test('the sums of the periods are those of the days, in every group and any rang
   const day = fc.nat({ max: 400 }).map(dayOf);
   const measured = fc.record({
     day,
+    time: fc.nat({ max: 23 }).map((hour) => `T${String(hour).padStart(2, '0')}`),
     key_id: fc.constantFrom('k0', 'k1'),
     model_id: fc.constantFrom('m0', 'm1'),
     provider: fc.constantFrom('p0', ''),
@@ -31,15 +32,20 @@ test('the sums of the periods are those of the days, in every group and any rang
     fc.property(fc.array(measured), fc.tuple(day, day), (rows, ends) => {
       const [from, to] = ends.toSorted() as [string, string];
       const same = { account_id: 'a', mode: 'live', kind: 'first', latency_bucket: 7 } as const;
-      const sums = rows.flatMap(({ tag, ...row }) => {
+      const sums = rows.flatMap(({ tag, time, ...row }) => {
         const { day: on, requests } = row;
         return [
-          ...latencySumsOf({ ...same, ...row }),
+          ...latencySumsOf({ ...same, ...row, hour: `${on}${time}` }),
           ...latencySumsOfTag({ ...same, day: on, requests, tag }),
         ].map(([, sum]) => sum);
       });
       const within = rows.filter((row) => from <= row.day && row.day <= to);
       const periods = new Set(periodsOf(from, to));
+      const ofHours = sums.filter(({ period }) => period.length === 13);
+      assert.deepEqual(
+        ofHours.map(({ grouped_by: by, period, requests }) => [by, period, requests]),
+        rows.map((row) => ['none', `${row.day}${row.time}`, row.requests]),
+      );
       for (const [by, column] of [
         ['model', 'model_id'],
         ['key', 'key_id'],

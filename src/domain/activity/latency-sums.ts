@@ -1,5 +1,5 @@
 // Latencies are kept by day and by month, and by each way to group them. So a year is the sum of
-// some months and days. Pure.
+// some months and days. Those of all requests are kept by hour, too. Pure.
 import type { SumRow } from './activity-rows.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
@@ -10,8 +10,9 @@ type Measured = Pick<
   'account_id' | 'mode' | 'kind' | 'latency_bucket' | 'requests'
 > & { readonly day: string };
 
-/** Measured requests of a UTC day in one bucket. */
-export type MeasuredDay = Measured & {
+/** Measured requests of a UTC hour, `2026-11-21T12`, in one bucket. */
+export type MeasuredHour = Measured & {
+  readonly hour: string;
   readonly key_id: string;
   readonly model_id: string;
   readonly provider: string;
@@ -23,11 +24,20 @@ export type MeasuredTag = Measured & { readonly tag: string };
 type NamedSums = readonly (readonly [name: string, row: LatencySumRow])[];
 
 /** Returns the rows that measured requests count in, by name. */
-export function latencySumsOf({ key_id, model_id, provider, ...measured }: MeasuredDay): NamedSums {
+export function latencySumsOf({
+  hour,
+  key_id,
+  model_id,
+  provider,
+  ...measured
+}: MeasuredHour): NamedSums {
   const groups = { none: '', model: model_id, key: key_id, provider } as const;
-  return (Object.keys(groups) as (keyof typeof groups)[]).flatMap((by) =>
-    sumsIn(measured, by, groups[by]),
-  );
+  return [
+    ...sumsIn(measured, 'none', '', [hour]),
+    ...(Object.keys(groups) as (keyof typeof groups)[]).flatMap((by) =>
+      sumsIn(measured, by, groups[by]),
+    ),
+  ];
 }
 
 export function latencySumsOfTag({ tag, ...measured }: MeasuredTag): NamedSums {
@@ -38,9 +48,10 @@ function sumsIn(
   { day, ...measured }: Measured,
   grouped_by: LatencySumRow['grouped_by'],
   group_id: string,
+  periods: readonly string[] = [day, day.slice(0, 7)],
 ): NamedSums {
   const { account_id: account, mode, kind, latency_bucket: bucket } = measured;
-  return [day, day.slice(0, 7)].map((period) => {
+  return periods.map((period) => {
     const name = `${account} ${mode} ${grouped_by} ${period} ${group_id} ${kind} ${bucket}`;
     return [name, { ...measured, grouped_by, period, group_id }] as const;
   });

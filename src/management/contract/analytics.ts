@@ -60,6 +60,18 @@ export const WeekHours = closed({
     description: 'By hour of the week in UTC: the first begins on Sunday at midnight. 168 figures.',
   }),
   cost_micros: Type.Array(Type.Integer()),
+  hours: orNull(
+    Type.Array(
+      closed({
+        hour: Type.String({ description: 'In UTC: `2026-11-21T12`.' }),
+        requests: Figures.requests,
+        errors: Figures.errors,
+        first_token: Latency,
+        duration: Latency,
+      }),
+    ),
+    'Each hour, the oldest first; null: there are more than two days.',
+  ),
 });
 export type WeekHours = Output<typeof WeekHours>;
 
@@ -105,7 +117,7 @@ export const analyticsEndpoints = {
     operator: true,
     scope: 'reports:read',
     summary: 'Get requests and costs by hour of the week',
-    note: 'At most 366 days. Some seconds late.',
+    note: 'At most 366 days. Some seconds late. Of at most two days also errors and latencies, by hour.',
     query: Type.Object(Range),
     output: WeekHours,
   }),

@@ -170,6 +170,11 @@ export function daysBetween(from: string, to: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => dayOf(firstMs + index * dayMs));
 }
 
+/** Returns the hours of a UTC day: `2026-11-21T00`. */
+export function hoursOf(day: string): readonly string[] {
+  return Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, '0')}`);
+}
+
 /** Returns as many days before these. */
 export function rangeBefore(
   from: string,

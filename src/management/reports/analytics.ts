@@ -25,6 +25,7 @@ import {
   addUncharged,
   type DayCost,
   daysBetween,
+  hoursOf,
   GroupSums,
   isRepeat,
   rangeBefore,
@@ -132,7 +133,7 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     );
     for (const sum of await sumActivity(read, { ...range, by: 'day' }))
       addOutcome(sums.of(sum.group), sum);
-    addLatencies(sums, await sumLatencies(read, range, 'day', all));
+    addLatencies(sums, await sumLatencies(read, range, 'period', all));
     const figures = all.map((day) => toFigures(sums.of(day)));
     const count = all.length / 2;
     return { days: all.slice(count), now: figures.slice(count), before: figures.slice(0, count) };
@@ -144,13 +145,28 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     const range = { accountId: params.account, mode, fromDay: from, toDay: to };
     const requests = Array.from({ length: hoursOfWeek }, () => 0);
     const costs = [...requests];
-    for (const sum of await sumHours(context.database.read, range)) {
+    const { read } = context.database;
+    const byHour = new GroupSums();
+    for (const sum of await sumHours(read, range)) {
+      byHour.of(sum.hour).requests = sum.requests;
+      byHour.of(sum.hour).errors = sum.errors;
       const time = new Date(`${sum.hour}:00:00Z`);
       const hour = time.getUTCDay() * 24 + time.getUTCHours();
       requests[hour]! += sum.requests;
       costs[hour]! += sum.costMicros;
     }
-    return { requests, cost_micros: costs };
+    const days = daysBetween(from, to);
+    if (days.length > 2) return { requests, cost_micros: costs, hours: null };
+    const hours = days.flatMap(hoursOf);
+    addLatencies(byHour, await sumLatencies(read, range, 'period', hours));
+    return {
+      requests,
+      cost_micros: costs,
+      hours: hours.map((hour) => {
+        const { requests: count, errors, first_token, duration } = toFigures(byHour.of(hour));
+        return { hour, requests: count, errors, first_token, duration };
+      }),
+    };
   },
 };
 
