@@ -54,6 +54,7 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
       'guides/search',
       'guides/rerank',
       'guides/moderations',
+      'guides/batches',
       'guides/completions',
       'guides/costs',
       'guides/caps',

@@ -5,7 +5,7 @@
 export const filesAtFullVolume = {
   crashes: [
     'src/domain/ledger/sqlite/store.test.ts',
-    'tests/integration/{alerts-crash,crash}.test.ts',
+    'tests/integration/{alerts-crash,batches-crash,crash}.test.ts',
   ],
   faults: ['tests/integration/{fault-table,provider-bill}.test.ts'],
   fuzz: [

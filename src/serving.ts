@@ -31,6 +31,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Registry } from './lib/metrics/registry.ts';
 import type { Secrets } from './lib/secrets.ts';
+import { openBatches } from './server/batches/open-batches.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
@@ -110,9 +111,12 @@ export async function startServing(
   });
   const { books, hosts, observe } = gateway;
   const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity, alerts];
+  const listeners = [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry];
+  const batches = openBatches({ gateway, database, secrets, keys, overload, listeners });
   const parts = {
     gateway,
-    listeners: [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry],
+    listeners,
+    batches,
     sealing,
     keys,
     addressRates,
@@ -134,14 +138,17 @@ export async function startServing(
   const { host, port } = config.server;
   // Node takes `reusePort`, which Fastify's types do not know yet.
   await server.listen(Object.assign({ host, port }, { reusePort }));
+  batches.queue.start({ removesExpired: threads.isFirst });
   if (threads.isFirst) for (const part of [billing, sealing, alerts]) part.start();
   const stop: Serving['stop'] = async (readinessAskedMs = Infinity) => {
     const askedMs = Math.max(lifecycle.readinessAskedMs, clock.elapsedMs() - readinessAskedMs);
     lifecycle.readinessAskedMs = askedMs;
+    batches.queue.stop();
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
     const { keepAlives, images, answers } = gateway;
     const { idempotency, cache } = answers;
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
+    await batches.queue.close();
     const working = [hosts.upstreams, images, billing, sealing, alerts];
     await Promise.all(working.map((part) => part.close()));
     const { activity, bodies } = observe;

@@ -201,6 +201,7 @@ test('the gateway stands in layers', () => {
     'tasks',
     'content.ts',
     'run.ts',
+    'batches',
   ];
   /** Any other file that stands in no folder belongs to the lowest layer. */
   const layerOf = (file: string) =>
@@ -451,7 +452,7 @@ test('the files that list everything stay short', () => {
   const linesMax = {
     'server/routes.ts': 150,
     'app.ts': 80,
-    'serving.ts': 250,
+    'serving.ts': 260,
     'gateway/run.ts': 60,
     'canonical/event.ts': 75,
   };

@@ -15,6 +15,7 @@ import { compareBookings } from '../domain/billing/compare-bookings.ts';
 import { requireSecrets } from '../domain/keys/needed-secrets.ts';
 import { verify } from '../domain/ledger/reports/verify.ts';
 import { changesOfCommand, requireFile } from './installation.ts';
+import { batchOwner } from '../terms/batch.ts';
 import { CommandFailed, formatTable, type JsonOption, printResult } from './output.ts';
 
 /** `to`: the URL of a new database, of the other kind than the configured one. */
@@ -73,9 +74,8 @@ export async function moveCommand({
 /** A gateway on PostgreSQL renews its lease every second. */
 async function refuseRunning({ read }: Database): Promise<void> {
   const { rows } = await sql<{ host: string; pid: number }>`
-    select host, pid from hold_owners where expires_at_ms > extract(epoch from clock_timestamp()) * 1000 limit 1`.execute(
-    read,
-  );
+    select host, pid from hold_owners where owner <> ${batchOwner}
+      and expires_at_ms > extract(epoch from clock_timestamp()) * 1000 limit 1`.execute(read);
   const [running] = rows;
   if (running)
     throw new CommandFailed(

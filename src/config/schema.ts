@@ -452,6 +452,19 @@ export const ConfigFile = Type.Object(
           description:
             'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
         }),
+        batch_lines_per_day: Type.Integer({
+          minimum: 0,
+          maximum: 100_000_000,
+          default: 200_000,
+          description: 'How many lines an account may put into batches in 24 hours. 0: no batches.',
+        }),
+        batch_bytes_per_day: Type.Integer({
+          minimum: 0,
+          maximum: 1_099_511_627_776,
+          default: 1_073_741_824,
+          description:
+            'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
+        }),
         failed_keys_per_minute: Type.Union(
           [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
           {

@@ -29,7 +29,7 @@ export type MovedTable = {
 };
 
 /** Rows that a new database has. */
-const seeded = ['revisions', 'sealing'];
+const seeded = ['revisions', 'sealing', 'hold_owners'];
 const parametersMax = 30_000;
 const rowsAtOnce = 500;
 /** A row with bodies may have megabytes. */

@@ -798,6 +798,86 @@ export type Tables = {
     refused_at_ms: number | null;
   };
 
+  /** Files with the lines of batches. Only their rows without `bytes` are still being written. */
+  batch_files: {
+    id: string;
+    account_id: string;
+    mode: Mode;
+    name: string;
+    /** null: it has not arrived as a whole. */
+    bytes: number | null;
+    created_at_ms: number;
+    expires_at_ms: number;
+  };
+
+  batch_file_parts: {
+    file_id: string;
+    /** From 0 on. */
+    part: number;
+    sealed: Uint8Array;
+  };
+
+  batches: {
+    id: string;
+    account_id: string;
+    mode: Mode;
+    key_id: string;
+    form: 'openai' | 'anthropic';
+    /** The path of all its lines. */
+    endpoint: string;
+    /** null: its lines came with the request. */
+    file_id: string | null;
+    /** The client's, as JSON. */
+    metadata: string | null;
+    /** What the lines take over from the request that created the batch, as JSON. */
+    request: string;
+    state: 'creating' | 'running' | 'cancelling' | 'ended';
+    /** The process that creates it. */
+    owner: string;
+    /** SHA-256 of the Idempotency-Key of its creation; null: it had none, or a day has passed. */
+    name_digest: string | null;
+    fingerprint: string | null;
+    lines: Generated<number>;
+    /** Of its requests. */
+    bytes: Generated<number>;
+    /** Lines and bytes by outcome, as JSON; null until its end. */
+    counts: string | null;
+    created_at_ms: number;
+    /** Lines that have not begun by then are not run. */
+    expires_at_ms: number;
+    cancelled_at_ms: number | null;
+    ended_at_ms: number | null;
+    kept_until_ms: number;
+    /** When the queue looks at it next. Taking lines sets it to now, so that batches have their turns. */
+    due_at_ms: number;
+    /** 1: its owner has removed the file with the answers, or that with the errors. */
+    output_removed: Generated<0 | 1>;
+    errors_removed: Generated<0 | 1>;
+  };
+
+  batch_lines: {
+    batch_id: string;
+    /** From 0 on. */
+    line: number;
+    custom_id: string;
+    /** Names the line's hold and its charge. A new try gets another. */
+    request_id: string;
+    held_micros: Micros;
+    /** The operator's likely cost when a try is killed. */
+    likely_micros: Micros;
+    /** null: it waits, or runs. */
+    outcome: 'succeeded' | 'errored' | 'canceled' | 'expired' | null;
+    /** Of the result, with the end of its line; null without an outcome. */
+    bytes: number | null;
+    /** The process that runs it; null: none. */
+    owner: string | null;
+    /** When it may be run at the earliest. */
+    due_at_ms: number;
+    tries: Generated<number>;
+    /** The request, then the result, encrypted; null: it was removed. */
+    body: Uint8Array | null;
+  };
+
   /** An event for one endpoint, written with the event. */
   event_deliveries: {
     /** `<event>.<endpoint>` */

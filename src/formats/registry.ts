@@ -29,6 +29,22 @@ export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat
   converse,
 };
 
+/** Paths that only Google's clients ask for. */
+export function isGooglePath(path: string): boolean {
+  return /^(?:\/upload)?\/v1(?:(?:alpha|beta1?)\/|\/(?:projects|publishers)\/)/.test(path);
+}
+
+/**
+ * Returns the format of errors at a path: Anthropic's below `/v1/messages`, Chat's and Google's at their
+ * addresses, and Responses' elsewhere.
+ */
+export function clientFormatAt(path: string): ClientFormat {
+  if (isGooglePath(path)) return clientFormats.gemini;
+  if (/^\/v1\/messages(?:[/?]|$)/.test(path)) return clientFormats.messages;
+  if (/^\/v1\/(?:chat\/)?completions(?:[/?]|$)/.test(path)) return clientFormats.chat;
+  return clientFormats.responses;
+}
+
 /** How clients ask for a search that the gateway runs. */
 export const hostedTools: Readonly<Record<ClientFormatName, HostedTools>> = {
   responses: responsesSearch,

@@ -38,7 +38,7 @@ export type Gateway = {
     /** Keeps the bodies of requests whose key asks for it. */
     readonly bodies: KeptBodies;
   };
-  readonly rateLimits: RateLimits;
+  readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly runs: ActiveRuns;

@@ -13,6 +13,8 @@ import * as responsesAnswer from '../formats/responses/answer-schema.ts';
 import * as responses from '../formats/responses/schema.ts';
 import { CacheReport } from '../management/contract/usage.ts';
 import * as answers from './answers.ts';
+import { batchOperations, batchSchemas } from './batch-operations.ts';
+import { always, withBody, withKey, withScope } from './common-errors.ts';
 import { rateHeaders } from './headers.ts';
 import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
 import { requests } from './requests.ts';
@@ -26,25 +28,13 @@ export const publicTags = {
   Audio: 'Speak texts, and write down what is said.',
   Images: 'Make and change images.',
   Search: 'Search the web.',
+  Batches: 'Send many requests at once, and read their answers later.',
   Catalogue: 'The models that a key may use, and their prices.',
   Account: 'The balance and the charges of a key’s account.',
   'Claude Code': 'What Claude Code asks a gateway for beside Messages.',
   Operation: 'For operators, load balancers and browsers.',
 };
 
-const always: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'upstream_unavailable'];
-const withKey: readonly ErrorCode[] = [
-  ...always,
-  'invalid_api_key',
-  'address_not_allowed',
-  'rate_limit_exceeded',
-];
-const withBody: readonly ErrorCode[] = [
-  'request_too_large',
-  'unsupported_media_type',
-  'overloaded',
-];
-const withScope: readonly ErrorCode[] = [...withKey, 'key_scope_missing'];
 /** Errors of endpoints that call a provider, charged or free. */
 const working: readonly ErrorCode[] = [
   ...withScope,
@@ -779,6 +769,7 @@ export const publicOperations = {
     errors: [...withKey, 'model_not_found'],
     errorShape: 'gemini',
   },
+  ...batchOperations,
   'GET /v1/balance': {
     id: 'getBalance',
     tag: 'Account',
@@ -1031,6 +1022,7 @@ function documentAnswers(): Operation['answers'] {
 /** Names of shapes. They are the names of types in generated clients. */
 export const publicSchemas = {
   ...answers.answerSchemas,
+  ...batchSchemas,
   ChatRequest: requests.chat,
   ChatMessage: chat.Message,
   ChatTool: chat.Tool,

@@ -5,8 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
+import type { BatchParts } from '../gateway/batches/parts.ts';
+import type { BatchQueue } from '../gateway/batches/queue.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { RequestRecord } from '../gateway/request-record.ts';
+import { isGooglePath } from '../formats/registry.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
@@ -35,6 +38,7 @@ export type ServerContext = {
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
+  readonly batches: { readonly parts: BatchParts; readonly queue: BatchQueue };
   readonly telemetry: Telemetry;
   /** Hear what happens to each request. */
   readonly listeners: readonly RequestListener[];
@@ -76,11 +80,6 @@ export const publicApiPath = '/v1';
 /** Cohere's clients ask below `/v2`, and Google's below versions of their own. */
 export function isPublicApi(path: string): boolean {
   return /^\/v[12]\//.test(path) || isGooglePath(path);
-}
-
-/** Paths that only Google's clients ask for. */
-export function isGooglePath(path: string): boolean {
-  return /^(?:\/upload)?\/v1(?:(?:alpha|beta1?)\/|\/(?:projects|publishers)\/)/.test(path);
 }
 
 /** Every path below it belongs to the dashboard's API. */

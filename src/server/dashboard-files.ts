@@ -5,14 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
+import { isGooglePath } from '../formats/registry.ts';
 import { assetHeaders, BuiltFiles } from './built-files.ts';
-import {
-  adminApiPath,
-  dashboardApiPath,
-  type Handler,
-  isGooglePath,
-  publicApiPath,
-} from './context.ts';
+import { adminApiPath, dashboardApiPath, type Handler, publicApiPath } from './context.ts';
 import { DashboardPage, type Manifest } from './dashboard-page.ts';
 import { pageHeaders } from './page-headers.ts';
 

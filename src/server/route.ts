@@ -12,8 +12,8 @@ export type Url<Method extends string> = PublicOperation extends infer Name
   : never;
 
 export type Route = {
-  readonly method: 'GET' | 'POST';
-  readonly url: Url<'GET'> | Url<'POST'>;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: Url<'GET'> | Url<'POST'> | Url<'DELETE'>;
   /** A scope: a key that has it is required. */
   readonly auth: KeyScope | 'optional' | 'none';
   readonly handler: Handler;

@@ -9,6 +9,9 @@ import { claudeCodeRoutes } from './claude-code.ts';
 import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getGeminiCount, getInputCount, getTokenCount } from './count-tokens.ts';
+import { batchRoutes } from './batches/batch-routes.ts';
+import { fileRoutes } from './batches/file-routes.ts';
+import { messageBatchRoutes } from './batches/message-batch-routes.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
 import { deviceLoginRoutes } from './device-login.ts';
 import { DocsFiles, docsPath, rootFiles } from './docs-files.ts';
@@ -50,6 +53,9 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
     read('/v1/models/*', 'optional', getModel(context)),
     { ...read('/v1beta/models', 'optional', getGoogleModels(context)), queryKey: 'key' },
     { ...read('/v1beta/models/*', 'optional', getGoogleModel(context)), queryKey: 'key' },
+    ...fileRoutes(context),
+    ...batchRoutes(context),
+    ...messageBatchRoutes(context),
     read('/v1/balance', 'usage', getBalance(context)),
     read('/v1/usage', 'usage', getUsage(context)),
     read('/v1/usage/prompt-cache', 'usage', getCacheReport(context)),
@@ -97,7 +103,7 @@ export function addRoutes(
   memoryWait: MemoryWait,
 ): void {
   for (const { method, url, handler, form = false, heavy = false, ...route } of routes) {
-    const { anyBody = method === 'GET', ...config } = route;
+    const { anyBody = method !== 'POST', ...config } = route;
     const check = config.isUpload ? checkUploadType : checkContentType;
     const onRequest = anyBody ? [] : [form ? checkFormType : check];
     app.route({
@@ -124,7 +130,10 @@ function readerOf({
 export function methodsAt(routes: readonly Route[], url: string): string[] {
   // The router ignores a slash at the end, too.
   const path = url.split('?')[0]!.replace(/(.)\/$/, '$1');
-  const matches = (pattern: string) =>
-    pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
-  return [...new Set(routes.filter((route) => matches(route.url)).map((route) => route.method))];
+  const isHere = (pattern: string) =>
+    new RegExp(
+      `^${pattern.replaceAll('.', '\\.').replace(/\*$/, '.*').replaceAll(/:\w+/g, '[^/]+')}$`,
+      's',
+    ).test(path);
+  return [...new Set(routes.filter((route) => isHere(route.url)).map((route) => route.method))];
 }

@@ -1,4 +1,5 @@
 // Everything that is sold, a line each.
+import { batchPaths } from '../terms/batch.ts';
 import type { ChargedPath } from '../terms/charged-endpoints.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
@@ -100,6 +101,13 @@ export const sales: (Options & Url)[] = [
   { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
   { url: '/v1/web-search', endpoint: searchEndpoint },
 ];
+
+const pathsOfLines: readonly string[] = [...batchPaths.openai, ...batchPaths.anthropic];
+
+/** What lines of batches may ask for, by path. */
+export const batchEndpoints: Readonly<Record<string, Endpoint>> = Object.fromEntries(
+  sales.flatMap(({ url, endpoint }) => (pathsOfLines.includes(url) ? [[url, endpoint]] : [])),
+);
 
 /** The operations that the lines describe themselves. */
 export function ownDescriptions(): Readonly<Record<string, Operation>> {

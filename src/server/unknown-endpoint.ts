@@ -2,14 +2,13 @@
 // Google know, it names what is offered instead.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
-import { isGooglePath } from './context.ts';
+import { isGooglePath } from '../formats/registry.ts';
 import type { Route } from './route.ts';
 import { methodsAt } from './routes.ts';
 
 const stateless = 'Nothing is kept between requests: send the whole conversation';
 const noFiles =
-  'No files are kept: put images and documents into the request itself, as URLs or base64';
-const noBatches = 'There are no batches: send each request by itself';
+  'Files are for batches only: put images and documents into the request itself, as URLs or base64';
 
 /** Advice by path. The first entry that equals the path or contains it applies. */
 const advice: readonly (readonly [path: string, instead: string])[] = [
@@ -19,10 +18,10 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
   ],
   ['/v1/chat/completions', `${stateless} as \`messages\` to POST /v1/chat/completions.`],
   ['/v1/chat', 'Send `messages` to POST /v1/chat/completions.'],
-  ['/v1/messages/batches', `${noBatches} to POST /v1/messages.`],
+  ['/v1/messages/batches', 'POST /v1/messages/batches takes the requests of a batch.'],
   ['/v1/messages', `${stateless} as \`messages\` to POST /v1/messages.`],
   ['/v1/complete', 'Send the prompt as a user message to POST /v1/messages.'],
-  ['/v1/batches', `${noBatches} to POST /v1/responses, /v1/chat/completions or /v1/messages.`],
+  ['/v1/batches', 'POST /v1/batches runs the requests in a file.'],
   ['/v1/files', `${noFiles}.`],
   ['/v1/uploads', `${noFiles}.`],
   ['/v1/containers', `${noFiles}.`],
@@ -74,7 +73,10 @@ const googleAdvice: readonly (readonly [part: RegExp, instead: string])[] = [
     /\/cachedContents\b/,
     'No caches are kept: send the content itself. A prompt that begins like an earlier one is cached by the provider, unasked.',
   ],
-  [/\/batches\b|:batchGenerateContent/, `${noBatches}. ${geminiMethods}.`],
+  [
+    /\/batches\b|:batchGenerateContent/,
+    `POST /v1/batches runs the requests in a file. ${geminiMethods}.`,
+  ],
   [/./, `${geminiMethods}; GET /v1beta/models lists the models.`],
 ];
 
@@ -89,6 +91,8 @@ const belowV1 = [
   '/audio',
   '/rerank',
   '/moderations',
+  '/files',
+  '/batches',
   '/images',
   '/web-search',
   '/balance',

@@ -56,7 +56,7 @@ export function checkUploadType(
   if (formType.test(headers['content-type'] ?? '')) return next();
   throw new ApiError(
     'unsupported_media_type',
-    'The body must be `multipart/form-data` with the audio as `file`.',
+    'The body must be `multipart/form-data` with a file as `file`.',
   );
 }
 

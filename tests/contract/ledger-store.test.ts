@@ -311,11 +311,13 @@ onEachStore((store) => {
     }
     const books = await verify(database.read);
     assert.equal(books.ok && books.failedMicros, count * 8);
-    assert.deepEqual(await select(database, 'select owner from hold_owners order by owner'), [
-      ['run_1'],
-      ['run_2'],
-      ['run_3'],
-    ]);
+    assert.deepEqual(
+      await select(
+        database,
+        `select owner from hold_owners where owner <> 'batches' order by owner`,
+      ),
+      [['run_1'], ['run_2'], ['run_3']],
+    );
   });
 });
 

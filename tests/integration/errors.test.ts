@@ -414,11 +414,11 @@ test('the error for an unknown model suggests the nearest one that the key allow
 const offered: readonly (readonly [method: string, path: string, instead: RegExp])[] = [
   ['POST', '/completions', /\/v1\/completions/],
   ['POST', '/v1/complete', /POST \/v1\/messages/],
-  ['POST', '/v1/files', /into the request itself/],
-  ['GET', '/v1/files/file-1/content', /into the request itself/],
+  ['GET', '/v1/files/file-1/parts', /into the request itself/],
+  ['POST', '/files', /\/v1\/files/],
   ['POST', '/v1/uploads', /into the request itself/],
-  ['POST', '/v1/batches', /each request by itself/],
-  ['GET', '/v1/messages/batches/msgbatch_1/results', /each request by itself/],
+  ['POST', '/v1/batches/batch_1/run', /requests in a file/],
+  ['GET', '/v1/messages/batches/msgbatch_1/lines', /requests of a batch/],
   ['POST', '/moderations', /\/v1\/moderations/],
   ['POST', '/v1/audio/voices', /audio\/transcriptions/],
   ['GET', '/v1/responses/resp_1', /whole conversation as `input` to POST \/v1\/responses/],
@@ -448,7 +448,7 @@ test('paths of other APIs name the alternative, whatever is sent', async () => {
       assertShape(reply, shapeAt(path), 'not_found');
     }
   }
-  const long = await gateway.get(`/v1/files/${'x'.repeat(4_000)}`);
+  const long = await gateway.get(`/v1/uploads/${'x'.repeat(4_000)}`);
   assert.ok(long.text.length < 600);
 });
 

@@ -189,8 +189,8 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Cli
       }),
   },
   gemini: {
-    path: (model, stream) =>
-      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    path: (name, stream) =>
+      `/v1beta/models/${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: {
       contents: [{ role: 'user', parts: [{ text: 'How high?' }] }],
       tools: [{ googleSearch: {} }],

@@ -66,6 +66,21 @@ const cases: Readonly<Record<string, Case>> = {
   'POST /v1/images/generations': { scope: 'images', body: image },
   // Without an image.
   'POST /v1/images/edits': { scope: 'images', body: image, status: 400 },
+  'POST /v1/files': { scope: 'run', body: {}, status: 415 },
+  'GET /v1/files': { scope: 'run' },
+  'GET /v1/files/:id': { scope: 'run', status: 404 },
+  'GET /v1/files/:id/content': { scope: 'run', status: 404 },
+  'DELETE /v1/files/:id': { scope: 'run', status: 404 },
+  'POST /v1/batches': { scope: 'run', body: {}, status: 400 },
+  'GET /v1/batches': { scope: 'run' },
+  'GET /v1/batches/:id': { scope: 'run', status: 404 },
+  'POST /v1/batches/:id/cancel': { scope: 'run', body: {}, status: 404 },
+  'POST /v1/messages/batches': { scope: 'run', body: {}, status: 400 },
+  'GET /v1/messages/batches': { scope: 'run' },
+  'GET /v1/messages/batches/:id': { scope: 'run', status: 404 },
+  'GET /v1/messages/batches/:id/results': { scope: 'run', status: 404 },
+  'POST /v1/messages/batches/:id/cancel': { scope: 'run', body: {}, status: 404 },
+  'DELETE /v1/messages/batches/:id': { scope: 'run', status: 404 },
   'GET /v1/balance': { scope: 'usage' },
   'GET /v1/usage': { scope: 'usage' },
   'GET /v1/usage/prompt-cache': { scope: 'usage' },
@@ -92,8 +107,8 @@ before(async () => {
 after(() => gateway.stop());
 
 function send(name: string, key: string, body = cases[name]!.body): Promise<Reply> {
-  const [method, path] = name.split(' ') as ['GET' | 'POST', string];
-  return method === 'GET' ? gateway.get(path, { key }) : gateway.post(path, { key, body });
+  const [method, path] = name.split(' ') as [string, string];
+  return gateway.get(path, { method, key, ...(body && { body }) });
 }
 
 test('the table has every endpoint that takes a key', () => {

@@ -36,9 +36,9 @@ class Description {
   constructor(document: Json, { hasWildcards = false } = {}) {
     this.#document = document;
     this.#ajv.addSchema(document, 'api');
-    // Literal segments win over parameters.
+    // Literal segments win over parameters, and further segments over slashes in them.
     const paths = Object.keys(document['paths'] as Json).toSorted(
-      (one, other) => one.split('{').length - other.split('{').length,
+      (one, other) => one.split('{').length - other.split('{').length || other.length - one.length,
     );
     // The routes of Google's methods: server/google-paths.ts.
     const routeOf = (path: string) => path.replace(/models\/(\{model\}):(\w+)$/, '$2/$1');

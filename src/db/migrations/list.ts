@@ -12,6 +12,7 @@ import { requiredFactors } from './0040-required-factors.ts';
 import { paymentsByTime } from './0041-payments-by-time.ts';
 import { ownKeys } from './0042-own-keys.ts';
 import { autoTopUps } from './0043-auto-top-ups.ts';
+import { batches } from './0044-batches.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -33,6 +34,7 @@ const sqlite = {
   '0041-payments-by-time': paymentsByTime,
   '0042-own-keys': ownKeys('sqlite'),
   '0043-auto-top-ups': autoTopUps('sqlite'),
+  '0044-batches': batches('sqlite'),
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -45,6 +47,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0041-payments-by-time': paymentsByTime,
   '0042-own-keys': ownKeys('postgres'),
   '0043-auto-top-ups': autoTopUps('postgres'),
+  '0044-batches': batches('postgres'),
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

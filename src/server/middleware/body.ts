@@ -143,7 +143,7 @@ export function checkContentType(
 }
 
 /** Returns the parsed body. Throws ApiError `invalid_request`. */
-export function readJsonBody(request: FastifyRequest): unknown {
+export function readJsonBody(request: FastifyRequest, valuesMax = requestValuesMax): unknown {
   const bytes = request.body;
   // The request lives as long as its answer, perhaps half an hour, so it must not keep its bytes.
   request.body = undefined;
@@ -152,7 +152,7 @@ export function readJsonBody(request: FastifyRequest): unknown {
   // Otherwise each wrong byte would reach the model as U+FFFD.
   if (!isUtf8(json))
     throw invalidRequest(null, 'The request cannot be read: the body is not UTF-8.');
-  const parsed = parseJson(json, { valuesMax: requestValuesMax });
+  const parsed = parseJson(json, { valuesMax });
   if (!parsed.ok) throw invalidRequest(null, `The request cannot be read: ${parsed.message}.`);
   return parsed.value;
 }

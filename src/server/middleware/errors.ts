@@ -3,11 +3,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import { NulInText } from '../../db/text-values.ts';
-import type { ClientFormat } from '../../formats/format.ts';
 import { explainDatabaseOutage } from '../../gateway/unavailable.ts';
-import { clientFormats } from '../../formats/registry.ts';
+import { clientFormatAt } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
-import { adminApiPath, dashboardApiPath, isGooglePath, publicUrlOf } from '../context.ts';
+import { adminApiPath, dashboardApiPath, publicUrlOf } from '../context.ts';
 import { problemMediaType, writeProblem } from '../problem.ts';
 import { nulRefused } from './refuse-nul.ts';
 
@@ -40,7 +39,7 @@ export function sendError(
   requestRecord.noteError(error);
   // Anthropic's SDK reads the id under this name. The handler sets it on answers, but a 401 or 415
   // never reaches the handler.
-  if (formatAt(url).name === 'messages') reply.header('request-id', requestId);
+  if (clientFormatAt(url).name === 'messages') reply.header('request-id', requestId);
   // RFC 9110 asks for it with every 401.
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   // Claude Code sends a request with a revoked key again for minutes otherwise.
@@ -48,7 +47,7 @@ export function sendError(
   if (error.retryAfterSeconds !== null)
     reply.header('retry-after', String(error.retryAfterSeconds));
   const body = JSON.stringify(
-    (isProblem ? writeProblem : formatAt(url).writeError)(error, context),
+    (isProblem ? writeProblem : clientFormatAt(url).writeError)(error, context),
   );
   request.bodies?.noteAnswer(body);
   return reply
@@ -61,17 +60,6 @@ export function sendError(
 /** The dashboard's playground has the URLs of the public API. */
 function hasProblems(url: string): boolean {
   return url.startsWith(`${dashboardApiPath}/`) || url.startsWith(`${adminApiPath}/`);
-}
-
-/**
- * Anthropic's format below `/v1/messages`, Chat's and Google's at their addresses, and Responses'
- * elsewhere.
- */
-function formatAt(url: string): ClientFormat {
-  if (isGooglePath(url)) return clientFormats.gemini;
-  if (/^\/v1\/messages(?:[/?]|$)/.test(url)) return clientFormats.messages;
-  if (/^\/v1\/(?:chat\/)?completions(?:[/?]|$)/.test(url)) return clientFormats.chat;
-  return clientFormats.responses;
 }
 
 /** Errors that Fastify itself raises before a handler runs. */

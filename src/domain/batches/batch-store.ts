@@ -1,0 +1,394 @@
+// Batches and their lines. A line's request, and later its result, is encrypted in its row. A process
+// takes a line by writing its name into it; a line whose process has no lease any more, in the ledger's
+// table, can be taken again.
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import { dayMs } from '../../lib/utc-time.ts';
+import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
+import type { Owner } from './batch-files.ts';
+import { type Page, pageOf } from './page.ts';
+
+export type Batch = Selectable<Tables['batches']>;
+type LineRow = Selectable<Tables['batch_lines']>;
+/** `isTakenOver`: another process has begun it, and ended. */
+export type TakenLine = LineRow & { readonly isTakenOver: boolean };
+
+/** Lines and the bytes of their results. */
+export type Counts = Readonly<
+  Record<LineOutcome | 'waiting', { readonly lines: number; readonly bytes: number }>
+>;
+
+export type NewLine = {
+  readonly customId: string;
+  readonly requestId: string;
+  readonly heldMicros: LineRow['held_micros'];
+  readonly likelyMicros: LineRow['likely_micros'];
+  /** The request, or, with an outcome, the result. */
+  readonly text: string;
+  readonly outcome: LineOutcome | null;
+};
+
+const isFree = sql<boolean>`(owner is null or not exists
+  (select 1 from hold_owners where hold_owners.owner = batch_lines.owner))`;
+
+export class BatchStore {
+  readonly #database: Database;
+  readonly #sealer: Sealer;
+
+  constructor(database: Database, secrets: Secrets) {
+    this.#database = database;
+    this.#sealer = createSealer(secrets, 'batch lines');
+  }
+
+  /** Returns false when another batch has its name, and so is the one that was asked for. */
+  async create(batch: Insertable<Tables['batches']>): Promise<boolean> {
+    const { write } = this.#database;
+    if (batch.name_digest)
+      await write
+        .updateTable('batches')
+        .set({ name_digest: null })
+        .where('key_id', '=', batch.key_id)
+        .where('name_digest', '=', batch.name_digest)
+        .where('created_at_ms', '<=', batch.created_at_ms - dayMs)
+        .execute();
+    const { numInsertedOrUpdatedRows } = await write
+      .insertInto('batches')
+      .values(batch)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+
+  async findNamed(keyId: string, nameDigest: string): Promise<Batch | null> {
+    const named = this.#database.read
+      .selectFrom('batches')
+      .selectAll()
+      .where('key_id', '=', keyId)
+      .where('name_digest', '=', nameDigest);
+    return (await named.executeTakeFirst()) ?? null;
+  }
+
+  async addLines(batchId: string, first: number, lines: readonly NewLine[], nowMs: number) {
+    const rows = await Promise.all(
+      lines.map(async ({ text, outcome, ...line }, index) => ({
+        batch_id: batchId,
+        line: first + index,
+        custom_id: line.customId,
+        request_id: line.requestId,
+        held_micros: line.heldMicros,
+        likely_micros: line.likelyMicros,
+        outcome,
+        bytes: outcome && bytesOf(text),
+        owner: null,
+        due_at_ms: nowMs,
+        body: await this.#sealer.seal(
+          Buffer.from(text),
+          contextOf(batchId, first + index, outcome),
+        ),
+      })),
+    );
+    await this.#database.write.insertInto('batch_lines').values(rows).execute();
+  }
+
+  /** Shows the batch to its owner, and its lines to the queue. */
+  async start(id: string, { lines, bytes }: Pick<Batch, 'lines' | 'bytes'>): Promise<void> {
+    await this.#database.write
+      .updateTable('batches')
+      .set({ state: 'running', lines, bytes })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  async find({ accountId, mode }: Owner, form: BatchForm, id: string): Promise<Batch | null> {
+    return (
+      (await this.#of({ accountId, mode }, form).where('id', '=', id).executeTakeFirst()) ?? null
+    );
+  }
+
+  /** Returns null when the page begins at a batch that is not there. */
+  async list(owner: Owner, form: BatchForm, page: Page): Promise<readonly Batch[] | null> {
+    const from = page.after === undefined ? null : await this.find(owner, form, page.after);
+    if (page.after !== undefined && !from) return null;
+    return pageOf(this.#of(owner, form), page, from).execute();
+  }
+
+  async cancel(id: string, nowMs: number): Promise<void> {
+    await this.#database.write
+      .updateTable('batches')
+      .set({ state: 'cancelling', cancelled_at_ms: nowMs, due_at_ms: nowMs })
+      .where('id', '=', id)
+      .where('state', '=', 'running')
+      .execute();
+  }
+
+  async hideResults(id: string, kind: 'output' | 'errors'): Promise<void> {
+    await this.#database.write
+      .updateTable('batches')
+      .set(kind === 'output' ? { output_removed: 1 } : { errors_removed: 1 })
+      .where('id', '=', id)
+      .execute();
+    const outcomes = kind === 'output' ? sql`= 'succeeded'` : sql`<> 'succeeded'`;
+    await this.#inSteps(
+      id,
+      (lines) => sql`update batch_lines set body = null where batch_id = ${id}
+        and outcome ${outcomes} and line in (${sql.join(lines)})`,
+    );
+  }
+
+  /** Returns those that have not ended and are due, the one that was served longest ago first. */
+  async due(nowMs: number, max: number): Promise<readonly Batch[]> {
+    return this.#database.read
+      .selectFrom('batches')
+      .selectAll()
+      .where('state', '<>', sql<'ended'>`'ended'`)
+      .where('due_at_ms', '<=', nowMs)
+      .orderBy('due_at_ms')
+      .limit(max)
+      .execute();
+  }
+
+  /** Returns true when the process that was creating the batch has ended. */
+  async isAbandoned({ owner }: Batch): Promise<boolean> {
+    const living = this.#database.read
+      .selectFrom('hold_owners')
+      .select('owner')
+      .where('owner', '=', owner);
+    return (await living.executeTakeFirst()) === undefined;
+  }
+
+  /** Takes lines without an outcome that no living process has. `dueMs`: those due by then. */
+  async take(batch: Batch, owner: string, { max, dueMs }: { max: number; dueMs: number }) {
+    const found = await this.#database.read
+      .selectFrom('batch_lines')
+      .select(['line', 'owner', 'tries'])
+      .where('batch_id', '=', batch.id)
+      .where('outcome', 'is', null)
+      .where('due_at_ms', '<=', dueMs)
+      .where(isFree)
+      .orderBy('line')
+      .limit(max)
+      .execute();
+    if (found.length === 0) return [];
+    const seen = found.map((row) => sql`(cast(${row.line} as bigint), ${row.owner ?? ''})`);
+    // PostgreSQL looks at this condition again when another process was faster.
+    const { rows } = await sql<LineRow>`update batch_lines set owner = ${owner}, tries = tries + 1
+      where batch_id = ${batch.id} and outcome is null
+        and (line, coalesce(owner, '')) in (values ${sql.join(seen)})
+      returning *`.execute(this.#database.transient);
+    const before = new Map(found.map((row) => [row.line, row.owner]));
+    return rows
+      .map((row): TakenLine => ({ ...row, isTakenOver: before.get(row.line) !== null }))
+      .toSorted((one, other) => one.line - other.line);
+  }
+
+  /** The queue looks at the batch again at that time. */
+  async postpone(id: string, dueMs: number): Promise<void> {
+    await this.#database.transient
+      .updateTable('batches')
+      .set({ due_at_ms: dueMs })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** Gives a line that was not run to an end back to the queue. */
+  async putBack({ batch_id: id, line, owner, tries }: TakenLine, dueMs: number): Promise<void> {
+    await this.#database.transient
+      .updateTable('batch_lines')
+      .set({ owner: null, due_at_ms: dueMs, tries })
+      .where('batch_id', '=', id)
+      .where('line', '=', line)
+      .where('owner', '=', owner)
+      .where('outcome', 'is', null)
+      .execute();
+  }
+
+  /** Gives the line's next try a hold and a charge of its own. */
+  async rename({ batch_id: id, line, owner }: TakenLine, requestId: string): Promise<void> {
+    await this.#database.write
+      .updateTable('batch_lines')
+      .set({ request_id: requestId })
+      .where('batch_id', '=', id)
+      .where('line', '=', line)
+      .where('owner', '=', owner)
+      .execute();
+  }
+
+  /** Does nothing when another process has taken the line over. */
+  async finish(line: TakenLine, outcome: LineOutcome, text: string): Promise<void> {
+    const { batch_id: id } = line;
+    const body = await this.#sealer.seal(Buffer.from(text), contextOf(id, line.line, outcome));
+    await this.#database.transient
+      .updateTable('batch_lines')
+      .set({ outcome, body, bytes: bytesOf(text), owner: null })
+      .where('batch_id', '=', id)
+      .where('line', '=', line.line)
+      .where('owner', '=', line.owner)
+      .where('outcome', 'is', null)
+      .execute();
+  }
+
+  /** Throws when it was sealed under a secret that has ended. */
+  async textOf({ batch_id: id, line, outcome, body }: LineRow): Promise<string> {
+    return (await this.#sealer.open(body!, contextOf(id, line, outcome))).toString();
+  }
+
+  /** Ends a batch of which every line has an outcome. Returns false when one has none. */
+  async endIfDone(id: string, nowMs: number): Promise<boolean> {
+    const waiting = this.#database.read
+      .selectFrom('batch_lines')
+      .select('line')
+      .where('batch_id', '=', id)
+      .where('outcome', 'is', null)
+      .limit(1);
+    if (await waiting.executeTakeFirst()) return false;
+    const counts = JSON.stringify(await this.#count(id));
+    await this.#database.write
+      .updateTable('batches')
+      .set({ state: 'ended', ended_at_ms: nowMs, counts })
+      .where('id', '=', id)
+      .where('state', 'in', ['running', 'cancelling'])
+      .execute();
+    return true;
+  }
+
+  async countsOf({ id, counts }: Batch): Promise<Counts> {
+    return counts === null ? this.#count(id) : (JSON.parse(counts) as Counts);
+  }
+
+  async #count(id: string): Promise<Counts> {
+    const rows = await this.#database.read
+      .selectFrom('batch_lines')
+      .select(({ fn }) => [
+        'outcome',
+        fn.countAll<number | string>().as('lines'),
+        fn.sum<number | string | null>('bytes').as('bytes'),
+      ])
+      .where('batch_id', '=', id)
+      .groupBy('outcome')
+      .execute();
+    const of = (outcome: LineOutcome | null) => {
+      const row = rows.find((one) => one.outcome === outcome);
+      return { lines: Number(row?.lines ?? 0), bytes: Number(row?.bytes ?? 0) };
+    };
+    return {
+      waiting: of(null),
+      succeeded: of('succeeded'),
+      errored: of('errored'),
+      canceled: of('canceled'),
+      expired: of('expired'),
+    };
+  }
+
+  /** Yields the results that still exist, in the order of the lines. `which`: of OpenAI's files. */
+  async *results(id: string, which: 'output' | 'errors' | 'all'): AsyncGenerator<string> {
+    for (let after = -1; ;) {
+      let page = this.#database.read
+        .selectFrom('batch_lines')
+        .selectAll()
+        .where('batch_id', '=', id)
+        .where('line', '>', after)
+        .where('body', 'is not', null)
+        .where('outcome', 'is not', null);
+      if (which === 'output') page = page.where('outcome', '=', 'succeeded');
+      if (which === 'errors') page = page.where('outcome', '<>', 'succeeded');
+      const rows = await page.orderBy('line').limit(16).execute();
+      for (const row of rows) yield `${await this.textOf(row)}\n`;
+      if (rows.length === 0) return;
+      after = rows.at(-1)!.line;
+    }
+  }
+
+  /** Calls back with pages of lines that may have a hold. */
+  async eachUnended(id: string, handle: (lines: readonly LineRow[]) => Promise<void>) {
+    for (let after = -1; ;) {
+      const rows = await this.#database.read
+        .selectFrom('batch_lines')
+        .selectAll()
+        .where('batch_id', '=', id)
+        .where('outcome', 'is', null)
+        .where('line', '>', after)
+        .orderBy('line')
+        .limit(stepRows)
+        .execute();
+      if (rows.length === 0) return;
+      await handle(rows);
+      after = rows.at(-1)!.line;
+    }
+  }
+
+  /** Removes a batch with its lines. Their holds must have ended. */
+  async remove(id: string): Promise<void> {
+    await this.#inSteps(
+      id,
+      (lines) =>
+        sql`delete from batch_lines where batch_id = ${id} and line in (${sql.join(lines)})`,
+    );
+    await this.#database.write.deleteFrom('batches').where('id', '=', id).execute();
+  }
+
+  async removeExpired(nowMs: number): Promise<void> {
+    const rows = await this.#database.read
+      .selectFrom('batches')
+      .select('id')
+      .where('kept_until_ms', '<=', nowMs)
+      .where('state', '=', 'ended')
+      .limit(20)
+      .execute();
+    for (const { id } of rows) await this.remove(id);
+  }
+
+  /** Returns what the account has put into batches since a time. */
+  async since(accountId: string, sinceMs: number): Promise<Pick<Batch, 'lines' | 'bytes'>> {
+    const { lines, bytes } = await this.#database.read
+      .selectFrom('batches')
+      .select(({ fn }) => [
+        fn.sum<number | string | null>('lines').as('lines'),
+        fn.sum<number | string | null>('bytes').as('bytes'),
+      ])
+      .where('account_id', '=', accountId)
+      .where('created_at_ms', '>', sinceMs)
+      .executeTakeFirstOrThrow();
+    return { lines: Number(lines ?? 0), bytes: Number(bytes ?? 0) };
+  }
+
+  #of({ accountId, mode }: Owner, form: BatchForm) {
+    return this.#database.read
+      .selectFrom('batches')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('mode', '=', mode)
+      .where('form', '=', form)
+      .where('state', '<>', sql<'creating'>`'creating'`);
+  }
+
+  /** Runs a statement on a few lines at a time, so that other writers never wait long. */
+  async #inSteps(id: string, statement: (lines: readonly number[]) => ReturnType<typeof sql>) {
+    for (let after = -1; ;) {
+      const rows = await this.#database.read
+        .selectFrom('batch_lines')
+        .select('line')
+        .where('batch_id', '=', id)
+        .where('line', '>', after)
+        .orderBy('line')
+        .limit(stepRows)
+        .execute();
+      if (rows.length === 0) return;
+      await statement(rows.map(({ line }) => line)).execute(this.#database.write);
+      after = rows.at(-1)!.line;
+    }
+  }
+}
+
+const stepRows = 200;
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text) + 1;
+}
+
+/** A text opens only in its own row, and only as what it is. */
+function contextOf(batchId: string, line: number, outcome: LineOutcome | null): string {
+  return `${batchId} ${line} ${outcome === null ? 'request' : 'result'}`;
+}

@@ -1,0 +1,32 @@
+// A page of a list, newest first, or oldest first before or after a row.
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
+
+export type Page = {
+  readonly limit: number;
+  /** The id of the row before the page. */
+  readonly after?: string | undefined;
+  /** True: the page lies before that row, and not behind it. */
+  readonly isBackward?: boolean;
+  /** True: oldest first. */
+  readonly isAscending?: boolean;
+};
+
+type Listed = 'batch_files' | 'batches';
+type From = { readonly id: string; readonly created_at_ms: number } | null;
+
+/** One row more than the page has shows whether there are others. */
+export function pageOf<Row>(
+  query: SelectQueryBuilder<Tables, Listed, Row>,
+  { limit, isBackward = false, isAscending = false }: Page,
+  from: From,
+) {
+  const goesUp = isBackward !== isAscending;
+  const direction = goesUp ? 'asc' : 'desc';
+  const place = sql`(cast(${from?.created_at_ms ?? 0} as bigint), ${from?.id ?? ''})`;
+  const beyond = sql<boolean>`(created_at_ms, id) ${sql.raw(goesUp ? '>' : '<')} ${place}`;
+  return (from ? query.where(beyond) : query)
+    .orderBy('created_at_ms', direction)
+    .orderBy('id', direction)
+    .limit(limit + 1);
+}

@@ -1,0 +1,121 @@
+// A line of a batch as a request: what it may cost, and its result in the form of the client's API.
+import { type ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { clientFormatAt } from '../../formats/registry.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { type Micros, zeroMicros } from '../../lib/money.ts';
+import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
+import { checkPermission } from '../admission/permitted-model.ts';
+import type { Gateway } from '../gateway.ts';
+import type { IncomingRequest } from '../request.ts';
+import type { RequestRecord } from '../request-record.ts';
+import type { Endpoint } from '../stages.ts';
+import { readTags } from '../tags.ts';
+
+/** What lines take over from the request that created their batch. Stored as JSON. */
+export type LineContext = {
+  readonly baseUrl: string;
+  readonly versionHeaders: Readonly<Record<string, string>>;
+  readonly tags: string | undefined;
+};
+
+type Line = {
+  readonly requestId: string;
+  readonly key: ApiKey;
+  readonly endpoint: string;
+  readonly body: JsonObject;
+  readonly record: RequestRecord;
+  readonly arrivedAtMs: number;
+  /** Left out: the line is only estimated. */
+  readonly idempotencyKey?: string;
+};
+
+export function requestOf(
+  { baseUrl, versionHeaders, tags }: LineContext,
+  line: Line,
+): IncomingRequest {
+  const { requestId, key, endpoint, body, record, arrivedAtMs, idempotencyKey } = line;
+  const beta = versionHeaders['anthropic-beta'];
+  return {
+    caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn: null, record },
+    method: 'POST',
+    path: endpoint,
+    wishes: { idempotencyKey, cache: undefined, streamComments: undefined, tags },
+    versionHeaders,
+    forwardable: beta === undefined ? {} : { 'anthropic-beta': beta },
+    sessionId: null,
+    body,
+  };
+}
+
+/** Returns the most that a line can cost. Throws the ApiError that refuses it. */
+export function estimate(
+  gateway: Gateway,
+  endpoint: Endpoint,
+  incoming: IncomingRequest,
+): { readonly heldMicros: Micros; readonly likelyMicros: Micros } {
+  const { caller, body, wishes } = incoming;
+  if ((body as JsonObject)['stream'] === true)
+    throw invalidRequest('stream', '`stream` must be left out: a batch stores whole answers.');
+  const tags = readTags(gateway, wishes.tags, body);
+  const sale = endpoint(gateway, incoming);
+  checkPermission(caller.key, sale.modelId);
+  if (sale.answerUnrun) return { heldMicros: zeroMicros, likelyMicros: zeroMicros };
+  const names = { request: null, cache: null };
+  const accepted = { gateway, caller, tags, names, sale, wantsComments: false, rateHeaders: {} };
+  const { amountMicros, likelyCost } = sale.estimate().offer(accepted);
+  return { heldMicros: amountMicros, likelyMicros: likelyCost?.atOnceMicros ?? zeroMicros };
+}
+
+type Named = { readonly form: BatchForm; readonly customId: string; readonly requestId: string };
+
+/** `body`: the answer's JSON. */
+export function succeededText({ form, customId, requestId }: Named, body: string): string {
+  const id = JSON.stringify(customId);
+  // Providers may break lines between values.
+  const json = body.replaceAll(/[\r\n]+/g, ' ').trim();
+  return form === 'anthropic'
+    ? `{"custom_id":${id},"result":{"type":"succeeded","message":${json}}}`
+    : `{"id":"${lineIdOf(requestId)}","custom_id":${id},"response":{"status_code":200,"request_id":"${requestId}","body":${json}},"error":null}`;
+}
+
+type ErrorPlace = { readonly endpoint: string; readonly publicUrl: string | null };
+
+export function erroredText(
+  { form, customId, requestId }: Named,
+  error: ApiError,
+  { endpoint, publicUrl }: ErrorPlace,
+): string {
+  const body = clientFormatAt(endpoint).writeError(error, { requestId, publicUrl });
+  return JSON.stringify(
+    form === 'anthropic'
+      ? { custom_id: customId, result: { type: 'errored', error: body } }
+      : {
+          id: lineIdOf(requestId),
+          custom_id: customId,
+          response: { status_code: error.status, request_id: requestId, body },
+          error: null,
+        },
+  );
+}
+
+/** The result of a line that did not run. */
+export function unrunText(
+  { form, customId, requestId }: Named,
+  outcome: Extract<LineOutcome, 'canceled' | 'expired'>,
+): string {
+  if (form === 'anthropic')
+    return JSON.stringify({ custom_id: customId, result: { type: outcome } });
+  const error =
+    outcome === 'expired'
+      ? { code: 'batch_expired', message: 'The batch ended before this request was run.' }
+      : {
+          code: 'batch_cancelled',
+          message: 'The batch was cancelled before this request was run.',
+        };
+  return JSON.stringify({ id: lineIdOf(requestId), custom_id: customId, response: null, error });
+}
+
+function lineIdOf(requestId: string): string {
+  return requestId.replace(/^req_/, 'batch_req_');
+}

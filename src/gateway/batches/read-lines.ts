@@ -1,0 +1,67 @@
+// Reads the lines of a batch in both forms. Each throws ApiError `invalid_request` for a line of another
+// form, which names it.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { BatchLineSchema } from '../../domain/batches/batch-request.ts';
+import { type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
+import { compileSchema } from '../../lib/schema.ts';
+import { batchLineBytesMax } from '../../terms/batch.ts';
+import type { AskedLine } from './make-batch.ts';
+
+const findProblem = compileSchema(BatchLineSchema);
+const field = 'input_file_id';
+
+/** Lines of JSON. Empty ones are left out. */
+export async function* linesOfFile(
+  pieces: AsyncIterable<Buffer>,
+  endpoint: string,
+): AsyncGenerator<AskedLine> {
+  let number = 0;
+  for await (const line of splitLines(pieces)) {
+    number += 1;
+    const at = `Line ${number} of the file`;
+    if (line === null)
+      throw invalidRequest(
+        field,
+        `${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`,
+      );
+    if (line.toString('latin1').trim() === '') continue;
+    const parsed = parseJson(line, { valuesMax: requestValuesMax });
+    if (!parsed.ok) throw invalidRequest(field, `${at} cannot be read: ${parsed.message}.`);
+    const problem = findProblem(parsed.value);
+    if (problem) throw invalidRequest(field, `${at}: ${problem.path || 'it'} ${problem.message}`);
+    const { custom_id: customId, url, body } = parsed.value as LineOfFile;
+    if (url !== endpoint)
+      throw invalidRequest(
+        field,
+        `${at}: \`url\` must be the \`endpoint\` of the batch, ${endpoint}.`,
+      );
+    yield { customId, body };
+  }
+}
+
+type LineOfFile = { readonly custom_id: string; readonly url: string; readonly body: JsonObject };
+type LineOfRequest = { readonly custom_id: string; readonly params: JsonObject };
+
+export async function* linesOfRequest(
+  requests: readonly LineOfRequest[],
+): AsyncGenerator<AskedLine> {
+  for (const { custom_id: customId, params: body } of requests) yield { customId, body };
+}
+
+/** Yields null for a line that is too long, and ends there. */
+async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    let start = 0;
+    for (let end; (end = piece.indexOf(10, start)) !== -1; start = end + 1) {
+      yield Buffer.concat([...waiting, piece.subarray(start, end)]);
+      [waiting, bytes] = [[], 0];
+    }
+    waiting.push(piece.subarray(start));
+    bytes += piece.length - start;
+    // Beside the request, a line has its id and its address.
+    if (bytes > batchLineBytesMax + 4_096) return yield null;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
+}

@@ -1,0 +1,30 @@
+// Opens the batches of a thread.
+import { BatchFiles } from '../../domain/batches/batch-files.ts';
+import { BatchStore } from '../../domain/batches/batch-store.ts';
+import type { BatchParts } from '../../gateway/batches/parts.ts';
+import { BatchQueue } from '../../gateway/batches/queue.ts';
+import type { ServerContext } from '../context.ts';
+import { batchEndpoints } from '../sales.ts';
+
+type Options = Pick<ServerContext, 'gateway' | 'database' | 'secrets' | 'keys' | 'overload'> &
+  Pick<BatchParts, 'listeners'>;
+
+export function openBatches({
+  gateway,
+  database,
+  secrets,
+  keys,
+  overload,
+  listeners,
+}: Options): ServerContext['batches'] {
+  const parts = {
+    gateway,
+    store: new BatchStore(database, secrets),
+    files: new BatchFiles(database, secrets),
+    endpoints: batchEndpoints,
+    findKey: keys.findById,
+    listeners,
+    isOverloaded: () => overload.reason !== null,
+  };
+  return { parts, queue: new BatchQueue(parts) };
+}

@@ -1,0 +1,93 @@
+// What the endpoints of batches share: whose they are, pages of a list, and what lines take over.
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { Owner } from '../../domain/batches/batch-files.ts';
+import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
+import type { LineContext } from '../../gateway/batches/line.ts';
+import { keyOf, publicUrlOf, type ServerContext } from '../context.ts';
+import { baseUrlOf } from '../server-url.ts';
+
+/** Results and files are kept for as long, unless their owner asks for less. */
+export const keptDays = 30;
+
+export function ownerOf(request: FastifyRequest): Owner {
+  const { accountId, mode } = keyOf(request);
+  return { accountId, mode };
+}
+
+export function idOf({ params }: FastifyRequest): string {
+  return (params as { readonly id: string }).id;
+}
+
+/** The same for what does not exist and what belongs to another account. */
+export function notFound(kind: 'batch' | 'file'): ApiError {
+  return new ApiError('not_found', `There is no such ${kind} for this key's account and mode.`);
+}
+
+export function readQuery(
+  { query }: FastifyRequest,
+  { limitMax }: { readonly limitMax: number },
+): Readonly<Record<string, string | undefined>> & { readonly limit: number } {
+  const texts = query as Readonly<Record<string, string | undefined>>;
+  const { limit: text = '20' } = texts;
+  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > limitMax)
+    throw invalidRequest('limit', `\`limit\` must be a whole number from 1 to ${limitMax}.`);
+  return { ...texts, limit } as Readonly<Record<string, string | undefined>> & { limit: number };
+}
+
+/** A list as OpenAI has it. */
+export function listOf<Item extends { readonly id: string }>(
+  data: readonly Item[],
+  hasMore: boolean,
+) {
+  const [first, last] = [data[0], data.at(-1)];
+  return {
+    object: 'list',
+    data,
+    first_id: first?.id ?? null,
+    last_id: last?.id ?? null,
+    has_more: hasMore,
+  };
+}
+
+export function contextOf({ gateway }: ServerContext, request: FastifyRequest): LineContext {
+  const { config, headers } = gateway;
+  const sent = (name: string) => {
+    const value = request.headers[name];
+    return value === undefined ? undefined : String(value);
+  };
+  const versions = ['anthropic-version', 'anthropic-beta'].flatMap((name) => {
+    const value = sent(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    baseUrl: baseUrlOf(config.server.public_url, request),
+    versionHeaders: Object.fromEntries(versions),
+    tags: sent(headers.tags.toLowerCase()),
+  };
+}
+
+export function nameOf(request: FastifyRequest, body: unknown): RequestName | null {
+  const { id: keyId, cacheGeneration: generation } = keyOf(request);
+  const sent = request.headers['idempotency-key'];
+  const idempotencyKey = sent === undefined ? undefined : String(sent);
+  const { method } = request;
+  return nameRequest({
+    keyId,
+    generation,
+    idempotencyKey,
+    method,
+    path: publicUrlOf(request),
+    body,
+  });
+}
+
+export function sendLines(
+  reply: FastifyReply,
+  lines: AsyncIterable<string | Buffer>,
+  type: string,
+): FastifyReply {
+  return reply.header('content-type', type).send(Readable.from(lines, { objectMode: false }));
+}

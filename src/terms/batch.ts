@@ -1,0 +1,32 @@
+// Batches: many requests that are sent at once and answered later.
+
+/** Owns the holds of lines that wait. Its lease never ends, so their batch must end them. */
+export const batchOwner = 'batches';
+
+/** The client's API: OpenAI's files and batches, or Anthropic's message batches. */
+export type BatchForm = 'openai' | 'anthropic';
+
+/**
+ * `creating`: its lines are read and held for. `cancelling`: no further line begins; those that run
+ * go on to their end.
+ */
+export type BatchState = 'creating' | 'running' | 'cancelling' | 'ended';
+
+export type LineOutcome = 'succeeded' | 'errored' | 'canceled' | 'expired';
+
+export const batchLinesMax = 50_000;
+/** Of a request in a batch, as JSON. */
+export const batchLineBytesMax = 4 * 1024 * 1024;
+export const batchFileBytesMax = 200 * 1024 * 1024;
+
+/** What lines may ask for. */
+export const batchPaths = {
+  openai: [
+    '/v1/responses',
+    '/v1/chat/completions',
+    '/v1/embeddings',
+    '/v1/completions',
+    '/v1/moderations',
+  ],
+  anthropic: ['/v1/messages'],
+} as const satisfies Record<BatchForm, readonly string[]>;

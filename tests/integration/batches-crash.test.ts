@@ -1,0 +1,169 @@
+// A batch survives kills -9 of the gateways that create and run it: every line is answered and charged
+// once, nothing stays held, and what killed calls cost is bounded and booked as a loss. On SQLite one
+// gateway is killed and started again; on PostgreSQL another goes on meanwhile.
+//
+// Every line has a number, which the provider reports as its input tokens, so each charge identifies
+// its line.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { answerContent } from '../support/answers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { startUpstream, type LocalUpstream } from '../support/upstream.ts';
+import { until } from '../support/until.ts';
+import { scaled } from '../support/volume.ts';
+
+const lines = scaled(300, 10_000);
+const kills = scaled(1, 12);
+const threads = 2;
+/** What a thread runs at once. */
+const linesAtOnce = 16;
+/** A limit for hangs only: longer than a killed process's lease plus a sweep. */
+const hangMs = 240_000;
+const path = '/v1/chat/completions';
+
+const onSqlite = { name: 'SQLite', gateways: 1, databaseUrl: async () => undefined };
+const onPostgres = { name: 'PostgreSQL', gateways: 2, databaseUrl: createDatabase };
+// A killed gateway's lease takes 40 s to end on PostgreSQL.
+const stores = scaled([onSqlite], [onSqlite, onPostgres]);
+
+for (const { name, gateways, databaseUrl } of stores)
+  test(`a batch of ${lines} lines on ${name} is exact under ${kills} kills`, async (t) => {
+    const upstream = await startUpstream(t);
+    upstream.on('/local/v1/chat/completions', answerNumbered);
+    const programs = await startAll(t, { upstream, gateways, databaseUrl: await databaseUrl() });
+    const [program] = programs as [Program, ...Program[]];
+    const setup = new TestGateway(program, upstream);
+    t.after(() => setup.database.close());
+    const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
+    const heldMicros = async () => (await setup.balance(made.account)).heldMicros;
+
+    const fileId = await upload(program, made.key);
+    const create = () =>
+      setup.post('/v1/batches', {
+        key: made.key,
+        headers: { 'idempotency-key': 'nightly' },
+        body: { input_file_id: fileId, endpoint: path, completion_window: '24h' },
+      });
+    const broken = create().catch(() => null);
+    await until(async () => (await heldMicros()) > 0, hangMs);
+    await program.kill();
+    await broken;
+    await program.start();
+    const batch = await until(async () => {
+      const reply = await create();
+      return reply.status === 200 && reply.json<{ id: string }>();
+    }, hangMs);
+
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await until(() => upstream.requests.length >= (kill * lines) / (kills + 1), hangMs);
+      const victim = programs[kill % programs.length]!;
+      await victim.kill();
+      await victim.start();
+    }
+    const done = await until(async () => {
+      const reply = await setup.get(`/v1/batches/${batch.id}`, { key: made.key });
+      const { status, ...fields } = reply.json<{ status: string; output_file_id: string }>();
+      return status === 'completed' && fields;
+    }, hangMs);
+
+    const output = await setup.get(`/v1/files/${done.output_file_id}/content`, { key: made.key });
+    const answered = output.text.trimEnd().split('\n');
+    assert.deepEqual(
+      answered.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id),
+      numbers.map((number) => `line-${number}`),
+    );
+    const charges = await setup.database.read
+      .selectFrom('charges')
+      .select('cost_micros')
+      .where('key_id', '=', made.id)
+      .orderBy('cost_micros')
+      .execute();
+    assert.deepEqual(
+      charges.map((charge) => Number(charge.cost_micros)),
+      numbers,
+    );
+    const { postedMicros } = await setup.balance(made.account);
+    assert.equal(postedMicros, 1_000_000_000 - (lines * (lines + 1)) / 2);
+    await until(async () => (await heldMicros()) === 0, hangMs);
+    const killed = upstream.requests.length - lines;
+    const losses = await setup.database.read
+      .selectFrom('entries')
+      .select('id')
+      .where('key_id', '=', made.id)
+      .where('loss_micros', '>', 0 as never)
+      .execute();
+    t.diagnostic(`${killed} calls were killed, ${losses.length} booked as losses`);
+    assert.ok(killed <= (kills + 1) * threads * linesAtOnce, `${killed} calls were killed`);
+    assert.ok(losses.length >= killed, `${losses.length} losses of ${killed} killed calls`);
+  });
+
+const numbers = Array.from({ length: lines }, (_, index) => index + 1);
+
+async function answerNumbered(
+  ...[response, request]: Parameters<ReturnType<typeof answerContent>>
+) {
+  await setTimeout(Math.random() * 30);
+  const number = Number(/number (\d+)/.exec(request.text)![1]);
+  await answerContent('chat', { text: 'Yes.', tokens: { input: number, output: 1 } })(
+    response,
+    request,
+  );
+}
+
+type Asked = {
+  readonly upstream: LocalUpstream;
+  readonly gateways: number;
+  readonly databaseUrl: string | undefined;
+};
+
+async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: Asked) {
+  const programs: Program[] = [];
+  for (let index = 0; index < gateways; index += 1) {
+    const program = await startProgram({
+      ...(databaseUrl && { databaseUrl }),
+      config: {
+        providers: {
+          local: {
+            kind: 'openai-compatible',
+            base_url: `${upstream.url}/local/v1`,
+            api_key: 'none',
+          },
+        },
+        models: {
+          numbered: {
+            prices: { input: 1, output: 0 },
+            routes: [{ provider: 'local', model: 'm' }],
+          },
+        },
+        log: { level: 'error' },
+        server: { threads },
+      },
+    });
+    t.after(() => program.stop());
+    programs.push(program);
+  }
+  return programs;
+}
+
+async function upload(program: Program, key: string): Promise<string> {
+  const text = numbers.map((number) =>
+    JSON.stringify({
+      custom_id: `line-${number}`,
+      method: 'POST',
+      url: path,
+      body: {
+        model: 'numbered',
+        messages: [{ role: 'user', content: `number ${number} ${'word '.repeat(200)}` }],
+      },
+    }),
+  );
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob([text.join('\n')]), 'lines.jsonl');
+  const headers = { authorization: `Bearer ${key}` };
+  const sent = await fetch(`${program.url}/v1/files`, { method: 'POST', headers, body: form });
+  return ((await sent.json()) as { id: string }).id;
+}

@@ -1,0 +1,510 @@
+// Batches in OpenAI's and Anthropic's forms, by their official SDKs and over plain HTTP, with a local
+// provider.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI, { toFile } from 'openai';
+import { answerContent } from '../support/answers.ts';
+import { startGateway, type KeyOptions } from '../support/gateway.ts';
+import { answerStatus, behind, type Script } from '../support/upstream.ts';
+import { until } from '../support/until.ts';
+
+/** A microdollar for each token of the input, and two for each of the output. */
+const prices = { input: 1, output: 2 };
+const gateway = await startGateway(
+  {
+    models: {
+      cheap: { prices, routes: [{ provider: 'local', model: 'cheap' }] },
+      'in-messages': { prices, routes: [{ provider: 'anthropic', model: 'in-messages' }] },
+    },
+  },
+  { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
+after(() => gateway.stop());
+const { upstream, database } = gateway;
+const chatPath = '/local/v1/chat/completions';
+const messagesPath = '/v1/messages';
+const creditUsd = 1;
+const hangMs = 20_000;
+
+type Made = Awaited<ReturnType<typeof newKey>>;
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd, ...options });
+const openAi = ({ key }: Pick<Made, 'key'>) =>
+  new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+const anthropic = ({ key }: Pick<Made, 'key'>) =>
+  new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 });
+
+const answers = answerContent('chat', { text: 'Yes.', tokens: { input: 10, output: 5 } });
+const costMicros = 10 + 2 * 5;
+/** Answers by the prompt: `fail` with an error, others as usual. */
+const answersByPrompt =
+  (wire: 'chat' | 'messages'): Script =>
+  (response, request) =>
+    /fail/.test(request.text)
+      ? answerStatus(400)(response, request)
+      : answerContent(wire, { text: 'Yes.', tokens: { input: 10, output: 5 } })(response, request);
+
+const lineOf = (customId: string, fields: object = {}, url = '/v1/chat/completions') =>
+  JSON.stringify({
+    custom_id: customId,
+    method: 'POST',
+    url,
+    body: {
+      model: 'cheap',
+      max_completion_tokens: 100,
+      messages: [{ role: 'user', content: customId }],
+      ...fields,
+    },
+  });
+const names = (count: number, prefix = 'line') =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+async function upload(made: Pick<Made, 'key'>, lines: readonly string[]): Promise<string> {
+  const file = await toFile(Buffer.from(`${lines.join('\n')}\n`), 'lines.jsonl');
+  return (await openAi(made).files.create({ purpose: 'batch', file })).id;
+}
+
+async function begin(made: Pick<Made, 'key'>, lines: readonly string[]) {
+  return openAi(made).batches.create({
+    input_file_id: await upload(made, lines),
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+  });
+}
+
+const ended = ['completed', 'cancelled', 'expired'];
+const end = (made: Pick<Made, 'key'>, id: string) =>
+  until(async () => {
+    const batch = await openAi(made).batches.retrieve(id);
+    return ended.includes(batch.status) && batch;
+  }, hangMs);
+
+type Line = {
+  readonly custom_id: string;
+  readonly response: {
+    readonly status_code: number;
+    readonly request_id: string;
+    readonly body: {
+      readonly usage: { readonly cost: number };
+      readonly error: { readonly code: string; readonly message: string };
+    };
+  } | null;
+  readonly error: { readonly code: string } | null;
+};
+async function linesOf(made: Pick<Made, 'key'>, fileId: string | null | undefined) {
+  if (!fileId) return [];
+  const text = await (await openAi(made).files.content(fileId)).text();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const balanceOf = async ({ account }: Pick<Made, 'account'>) => {
+  const { availableMicros, heldMicros, postedMicros } = await gateway.balance(account);
+  return { availableMicros, heldMicros, postedMicros };
+};
+
+/** Nothing is held, and that is what was spent. */
+async function assertSpent(made: Pick<Made, 'account'>, micros: number): Promise<void> {
+  const postedMicros = creditUsd * 1_000_000 - micros;
+  assert.deepEqual(await balanceOf(made), {
+    availableMicros: postedMicros,
+    heldMicros: 0,
+    postedMicros,
+  });
+}
+
+test("OpenAI's SDK runs a batch, whose failed lines are free", async () => {
+  upstream.on(chatPath, answersByPrompt('chat'));
+  const made = await newKey();
+  const client = openAi(made);
+  const lines = [
+    lineOf('one'),
+    lineOf('fail'),
+    lineOf('unknown', { model: 'no-such-model' }),
+    lineOf('streams', { stream: true }),
+    lineOf('five'),
+  ];
+  const batch = await client.batches.create({
+    input_file_id: await upload(made, lines),
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+    metadata: { run: 'nightly' },
+  });
+  assert.match(batch.id, /^batch_\w{26}$/);
+  assert.equal(batch.status, 'in_progress');
+  const done = await end(made, batch.id);
+  assert.equal(done.status, 'completed');
+  assert.deepEqual(done.request_counts, { total: 5, completed: 2, failed: 3 });
+  assert.deepEqual(done.metadata, { run: 'nightly' });
+
+  const output = await linesOf(made, done.output_file_id);
+  assert.deepEqual(
+    output.map((line) => line.custom_id),
+    ['one', 'five'],
+  );
+  for (const { response, error } of output) {
+    assert.equal(error, null);
+    assert.equal(response!.status_code, 200);
+    assert.equal(response!.body.usage.cost, costMicros / 1_000_000);
+    const [record] = await gateway.usage(made.key, response!.request_id);
+    assert.deepEqual([record!['model'], record!['cost_cents']], ['cheap', costMicros / 10_000]);
+  }
+  const errors = await linesOf(made, done.error_file_id);
+  assert.deepEqual(
+    errors.map((line) => [
+      line.custom_id,
+      line.response!.status_code,
+      line.response!.body.error.code,
+    ]),
+    [
+      ['fail', 400, 'invalid_request'],
+      ['unknown', 404, 'model_not_found'],
+      ['streams', 400, 'invalid_request'],
+    ],
+  );
+  await assertSpent(made, 2 * costMicros);
+
+  const file = await client.files.retrieve(done.output_file_id!);
+  const text = await (await client.files.content(file.id)).text();
+  assert.equal(file.bytes, Buffer.byteLength(text));
+  assert.deepEqual(
+    (await client.batches.list()).data.map(({ id }) => id),
+    [batch.id],
+  );
+  assert.equal((await client.files.delete(file.id)).deleted, true);
+  await assert.rejects(client.files.content(file.id), { status: 404 });
+  assert.equal((await client.batches.retrieve(batch.id)).output_file_id, null);
+});
+
+test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async () => {
+  upstream.on(messagesPath, answersByPrompt('messages'));
+  const made = await newKey();
+  const { batches } = anthropic(made).messages;
+  const request = (customId: string, fields: object = {}) => ({
+    custom_id: customId,
+    params: {
+      model: 'in-messages',
+      max_tokens: 100,
+      messages: [{ role: 'user' as const, content: customId }],
+      ...fields,
+    },
+  });
+  const { id } = await batches.create({
+    requests: [request('one'), request('fail'), request('odd', { max_tokens: 'many' })],
+  });
+  assert.match(id, /^msgbatch_/);
+  const done = await until(async () => {
+    const batch = await batches.retrieve(id);
+    return batch.processing_status === 'ended' && batch;
+  });
+  assert.deepEqual(done.request_counts, {
+    processing: 0,
+    succeeded: 1,
+    errored: 2,
+    canceled: 0,
+    expired: 0,
+  });
+  const results = [];
+  for await (const result of await batches.results(id)) results.push(result);
+  assert.deepEqual(
+    results.map(({ custom_id, result }) => [custom_id, result.type]),
+    [
+      ['one', 'succeeded'],
+      ['fail', 'errored'],
+      ['odd', 'errored'],
+    ],
+  );
+  const [first, , odd] = results.map(({ result }) => result);
+  assert.ok(first?.type === 'succeeded' && odd?.type === 'errored');
+  assert.deepEqual(
+    first.message.content.map((block) => block.type === 'text' && block.text),
+    ['Yes.'],
+  );
+  assert.equal(odd.error.error.type, 'invalid_request_error');
+  await assertSpent(made, costMicros);
+
+  const second = await batches.create({ requests: [request('one')] });
+  const page = await batches.list({ limit: 1 });
+  assert.deepEqual([page.data[0]!.id, page.has_more], [second.id, true]);
+  const all = [];
+  for await (const batch of batches.list({ limit: 1 })) all.push(batch.id);
+  assert.deepEqual(all, [second.id, id]);
+  const before = await batches.list({ before_id: id });
+  assert.deepEqual(
+    before.data.map((batch) => batch.id),
+    [second.id],
+  );
+  assert.equal((await batches.delete(id)).type, 'message_batch_deleted');
+  await assert.rejects(batches.retrieve(id), { status: 404 });
+});
+
+test('a test key runs a batch in the sandbox', async () => {
+  const key = gateway.program.firstTestKey;
+  const batch = await begin({ key }, [
+    lineOf('one'),
+    lineOf('two', { messages: [{ role: 'user', content: 'Hi\nsandbox: status=529' }] }),
+  ]);
+  const done = await end({ key }, batch.id);
+  assert.deepEqual(done.request_counts, { total: 2, completed: 1, failed: 1 });
+  const [line] = await linesOf({ key }, done.output_file_id);
+  assert.match(JSON.stringify(line), /This is the sandbox/);
+});
+
+/** Lines wait for the provider until the gate opens. */
+function holdUpstream(): () => void {
+  const gate = Promise.withResolvers<void>();
+  upstream.on(chatPath, behind(gate.promise, answers));
+  return gate.resolve;
+}
+
+/** The most that a line can cost, from the hold of a batch of one. */
+async function heldForOne(): Promise<number> {
+  const open = holdUpstream();
+  const made = await newKey();
+  const batch = await begin(made, [lineOf('line-0')]);
+  const { heldMicros } = await balanceOf(made);
+  open();
+  await end(made, batch.id);
+  return heldMicros;
+}
+
+test('a batch is held for as a whole, and each line is settled by itself', async () => {
+  const one = await heldForOne();
+  assert.ok(one >= 200);
+  const made = await newKey();
+  const open = holdUpstream();
+  const batch = await begin(
+    made,
+    names(4).map((name) => lineOf(name)),
+  );
+  assert.equal((await balanceOf(made)).heldMicros, 4 * one);
+  const { data } = await gateway.get('/v1/balance', { key: made.key }).then((reply) => ({
+    data: reply.json<{ balance_cents: number }>(),
+  }));
+  assert.equal(data.balance_cents, Math.floor((creditUsd * 1_000_000 - 4 * one) / 10_000));
+  open();
+  await end(made, batch.id);
+  await assertSpent(made, 4 * costMicros);
+});
+
+test('a batch that does not fit is refused as a whole, and nothing of it stays', async () => {
+  const one = await heldForOne();
+  const lines = names(3).map((name) => lineOf(name));
+  const refusals = [
+    { options: { creditUsd: (3 * one - 1) / 1_000_000 }, status: 402 },
+    { options: { dailyCapMicros: 3 * one - 1 }, status: 429 },
+  ];
+  for (const { options, status } of refusals) {
+    const made = await newKey(options as KeyOptions);
+    await assert.rejects(begin(made, lines), { status });
+    assert.equal((await balanceOf(made)).heldMicros, 0);
+    assert.deepEqual((await openAi(made).batches.list()).data, []);
+    const rows = await database.read
+      .selectFrom('batches')
+      .where('account_id', '=', made.account)
+      .selectAll()
+      .execute();
+    assert.deepEqual(rows, []);
+  }
+  upstream.on(chatPath, answers);
+  const fits = await newKey({ dailyCapMicros: (3 * one) as never });
+  const batch = await begin(fits, lines);
+  await end(fits, batch.id);
+  await assertSpent(fits, 3 * costMicros);
+});
+
+test('a cancelled or expired batch keeps what runs, and the rest is free', async () => {
+  const cases = [
+    { status: 'cancelled', code: 'batch_cancelled' },
+    { status: 'expired', code: 'batch_expired' },
+  ];
+  for (const { status, code } of cases) {
+    const made = await newKey();
+    const open = holdUpstream();
+    const before = upstream.requests.length;
+    const batch = await begin(
+      made,
+      names(40).map((name) => lineOf(name)),
+    );
+    await until(() => upstream.requests.length === before + 16);
+    const held = () => balanceOf(made).then(({ heldMicros }) => heldMicros);
+    const whole = await held();
+    if (status === 'cancelled')
+      assert.equal((await openAi(made).batches.cancel(batch.id)).status, 'cancelling');
+    else
+      await database.write
+        .updateTable('batches')
+        .set({ expires_at_ms: 1, due_at_ms: 1 })
+        .where('id', '=', batch.id)
+        .execute();
+    // The waiting lines end at once.
+    await until(async () => (await held()) < whole / 2, hangMs);
+    open();
+    const done = await end(made, batch.id);
+    assert.equal(done.status, status);
+    assert.deepEqual(done.request_counts, { total: 40, completed: 16, failed: 0 });
+    assert.equal((await linesOf(made, done.output_file_id)).length, 16);
+    const rest = await linesOf(made, done.error_file_id);
+    assert.deepEqual(
+      rest.map(({ response, error }) => [response, error!.code]),
+      names(24).map(() => [null, code]),
+    );
+    await assertSpent(made, 16 * costMicros);
+  }
+});
+
+test('a provider that is down is tried again, and its hold is kept', async () => {
+  const made = await newKey();
+  upstream.on(chatPath, answerStatus(503), answers);
+  const batch = await begin(made, [lineOf('one')]);
+  const waiting = () =>
+    database.read
+      .selectFrom('batch_lines')
+      .selectAll()
+      .where('batch_id', '=', batch.id)
+      .where('owner', 'is', null)
+      .where('tries', '=', 1)
+      .executeTakeFirst();
+  const first = await until(waiting);
+  assert.equal((await balanceOf(made)).heldMicros, first.held_micros);
+  await database.write
+    .updateTable('batch_lines')
+    .set({ due_at_ms: 1 })
+    .where('batch_id', '=', batch.id)
+    .execute();
+  await database.write
+    .updateTable('batches')
+    .set({ due_at_ms: 1 })
+    .where('id', '=', batch.id)
+    .execute();
+  const done = await end(made, batch.id);
+  assert.deepEqual(done.request_counts, { total: 1, completed: 1, failed: 0 });
+  await assertSpent(made, costMicros);
+});
+
+test('a revoked key ends its batches', async () => {
+  const made = await newKey();
+  const other = await newKey({ account: made.account, creditUsd: 0 });
+  const open = holdUpstream();
+  const batch = await begin(
+    made,
+    names(20).map((name) => lineOf(name)),
+  );
+  await database.write
+    .updateTable('api_keys')
+    .set({ revoked_at_ms: 1 })
+    .where('id', '=', made.id)
+    .execute();
+  open();
+  const done = await end(other, batch.id);
+  assert.equal(done.status, 'cancelled');
+  assert.equal((await balanceOf(made)).heldMicros, 0);
+});
+
+test('a repeat under the same Idempotency-Key gets the same batch', async () => {
+  upstream.on(chatPath, answers);
+  const made = await newKey();
+  const fileId = await upload(made, [lineOf('one')]);
+  const create = (metadata: object, idempotencyKey: string) =>
+    gateway.post('/v1/batches', {
+      key: made.key,
+      headers: { 'idempotency-key': idempotencyKey },
+      body: {
+        input_file_id: fileId,
+        endpoint: '/v1/chat/completions',
+        completion_window: '24h',
+        metadata,
+      },
+    });
+  const both = await Promise.all([create({}, 'a'), create({}, 'a')]);
+  const ids = new Set(both.map((reply) => reply.json<{ id: string }>().id));
+  assert.equal(ids.size, 1);
+  const replays = both.map((reply) => reply.headers['x-service-cache']).filter(Boolean);
+  assert.deepEqual(replays, ['idempotent-replay']);
+  assert.equal((await create({ other: 'body' }, 'a')).error.code, 'idempotency_conflict');
+  await end(made, [...ids][0]!);
+  await assertSpent(made, costMicros);
+});
+
+test('other accounts and the other mode see none of it', async () => {
+  upstream.on(chatPath, answers);
+  const made = await newKey();
+  const batch = await begin(made, [lineOf('one')]);
+  const { output_file_id: output, input_file_id: input } = await end(made, batch.id);
+  const others = [await newKey(), await gateway.makeKey({ account: made.account })];
+  for (const { key } of others) {
+    for (const path of [
+      `batches/${batch.id}`,
+      `files/${input}`,
+      `files/${input}/content`,
+      `files/${output}`,
+      `files/${output}/content`,
+      `batches?after=${batch.id}`,
+      `messages/batches/${batch.id}`,
+      `messages/batches/${batch.id}/results`,
+    ])
+      assert.equal((await gateway.get(`/v1/${path}`, { key })).status, 404, path);
+    for (const path of [`batches/${batch.id}/cancel`, `messages/batches/${batch.id}/cancel`])
+      assert.equal((await gateway.post(`/v1/${path}`, { key })).status, 404, path);
+    const foreign = { input_file_id: input, endpoint: '/v1/chat/completions' };
+    const body = { ...foreign, completion_window: '24h' };
+    assert.equal((await gateway.post('/v1/batches', { key, body })).status, 404);
+    assert.deepEqual((await openAi({ key }).files.list()).data, []);
+  }
+});
+
+test("a key's scopes and list of models apply to every line", async () => {
+  const listed = await newKey({ models: ['in-messages'] });
+  const batch = await begin(listed, [lineOf('one')]);
+  const done = await end(listed, batch.id);
+  const [line] = await linesOf(listed, done.error_file_id);
+  assert.equal(line!.response!.body.error.code, 'model_not_allowed_for_key');
+  const reader = await newKey({ scopes: ['usage'] });
+  await assert.rejects(upload(reader, [lineOf('one')]), { status: 403 });
+});
+
+test('lines of another form refuse the batch, and name the line', async () => {
+  const made = await newKey();
+  const refused = [
+    { lines: ['{'], says: /Line 1 .* cannot be read/ },
+    { lines: [lineOf('a'), lineOf('a')], says: /custom_id/ },
+    { lines: [lineOf('a'), '{"custom_id":"b","method":"POST"}'], says: /Line 2.*url/ },
+    { lines: [lineOf('a', {}, '/v1/responses')], says: /Line 1.*endpoint/ },
+    { lines: [''], says: /one line/ },
+    { lines: [lineOf('a'.repeat(600))], says: /Line 1.*custom_id/ },
+    { lines: [lineOf('a', { user: 'x'.repeat(5_000_000) })], says: /longer/ },
+  ];
+  for (const { lines, says } of refused)
+    await assert.rejects(begin(made, lines), { status: 400, message: says });
+  const forms = [
+    {
+      body: { input_file_id: 'f', endpoint: '/v1/images/edits', completion_window: '24h' },
+      field: /endpoint/,
+    },
+    { body: { endpoint: '/v1/responses', completion_window: '24h' }, field: /input_file_id/ },
+  ];
+  for (const { body, field } of forms)
+    assert.match((await gateway.post('/v1/batches', { key: made.key, body })).error.message, field);
+  const wrong = { requests: [{ custom_id: 'no spaces', params: {} }] };
+  const reply = await gateway.post('/v1/messages/batches', { key: made.key, body: wrong });
+  assert.deepEqual([reply.status, reply.json()['type']], [400, 'error']);
+  assert.equal((await balanceOf(made)).heldMicros, 0);
+});
+
+test('lines are encrypted at rest', async () => {
+  upstream.on(chatPath, answers);
+  const made = await newKey();
+  const batch = await begin(made, [lineOf('one', { user: 'a-secret-word' })]);
+  await end(made, batch.id);
+  const rows = [
+    ...(await database.read.selectFrom('batch_file_parts').select('sealed').execute()),
+    ...(await database.read.selectFrom('batch_lines').select('body as sealed').execute()),
+  ];
+  const found = rows.filter(
+    ({ sealed }) => sealed && /secret-word|Yes\./.test(String(Buffer.from(sealed))),
+  );
+  assert.deepEqual(found, []);
+});
