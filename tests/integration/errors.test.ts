@@ -458,7 +458,7 @@ test('paths of Google’s clients name the alternative in Google’s form', asyn
     ['POST', '/v1beta/v1beta/models', /leave it out of the base URL/],
     ['POST', '/upload/v1beta/files', /put images and documents into `inlineData`/],
     ['POST', '/v1beta/cachedContents', /send the content itself/],
-    ['POST', '/v1beta/models/x:batchGenerateContent', /no batches/],
+    ['POST', '/v1beta/models/x:batchGenerateContent', /POST \/v1\/batches/],
     ['POST', '/v1/projects/p/locations/l/endpoints/x', /GET \/v1beta\/models/],
   ] as const) {
     const reply = await gateway.get(path, { method, body: {} });
