@@ -15,7 +15,14 @@ import { chatTurns } from '../support/turns-chat.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
 import { responsesTurns } from '../support/turns-responses.ts';
 import { until } from '../support/until.ts';
-import { answerJson, answerSse, answerStatus, holdBack, type Script } from '../support/upstream.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  holdBack,
+  type Script,
+} from '../support/upstream.ts';
 
 /** 20 tokens of input and 10 of output. */
 const turnMicros = 20 * 3 + 10 * 15;
@@ -264,6 +271,30 @@ for (const stream of [false, true]) {
     assert.deepEqual([postedMicros, held], [5_000_000 - turnMicros - imageMicros, 0]);
   });
 }
+
+test('a stream that breaks behind an image ends with what came, which is charged', async () => {
+  const cut: Script = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 2)));
+    setImmediate(() => response.destroy());
+  };
+  const failing: Script = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const error = { error: { message: 'overloaded', code: 503 } };
+    response.end(
+      framesText(chatTurns.frames(answerTurn).slice(0, 2)) + `data: ${JSON.stringify(error)}\n\n`,
+    );
+  };
+  for (const broken of [cut, failing]) {
+    play('on-chat', drawTurn('a'), broken);
+    const { reply } = await ask({ stream: true });
+    const { response } = reply.frames.at(-1)!.data as Json;
+    assert.deepEqual(kindsOf(response), ['message', 'image_generation_call', 'message']);
+    assert.equal(response['status'], 'incomplete');
+    assert.ok(reply.costMicros! > turnMicros + imageMicros);
+    assert.deepEqual([await gateway.lossesOf(reply.requestId), await heldMicros()], [[], 0]);
+  }
+});
 
 test('searches and images of one answer are charged together', async () => {
   const calls = [

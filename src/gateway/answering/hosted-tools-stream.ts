@@ -1,7 +1,7 @@
 // The stream of an answer for which the gateway searches the web or draws. The client's format writes the frames
 // of all turns as those of one answer.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { Stop, StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { AnswerCollector } from '../../canonical/answer.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
@@ -15,7 +15,7 @@ import { callUpstream } from './call-upstream.ts';
 import type { OwnTools } from '../routing/asked-tools.ts';
 import { bytesPerToken } from '../charging/used.ts';
 import type { Called } from '../stages.ts';
-import { startOf, ToolTurns } from './hosted-tools.ts';
+import { cutShort, startOf, ToolTurns } from './hosted-tools.ts';
 
 export function openTools(
   called: Called,
@@ -47,7 +47,25 @@ class ToolPipe {
     this.#writer = called.asked.format.writeStream(this.#context);
   }
 
+  /** An answer that breaks behind an image ends there: the client has the image, and pays. */
   async *run(first: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+    const { waiting } = this.#called.running.run;
+    let failure: UpstreamFailure | null;
+    try {
+      yield* this.#runTurns(first);
+      ({ failure } = this.progress);
+      if (failure === null || !this.#turns.hasDrawn) return;
+    } catch (error) {
+      if (!(error instanceof UpstreamBroken) || !this.#turns.hasDrawn || waiting.aborted)
+        throw error;
+      ({ failure } = error);
+    }
+    this.#turns.logEnd(failure);
+    yield this.#writer.limit();
+    Object.assign(this.progress, { status: 'finished', stop: cutShort, failure: null });
+  }
+
+  async *#runTurns(first: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     const { unseen } = this.#called.call;
     for (let chunks = first; ;) {
       const { current } = this.#turns;
@@ -86,12 +104,6 @@ class ToolPipe {
       }
       const { spentMs } = this.#turns;
       const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
-      if (reply.kind === 'failure' && this.#turns.hasDrawn) {
-        const rest = this.#turns.endAfter(reply);
-        Object.assign(this.progress, { status: 'finished', stop: rest.stop, usage: rest.usage });
-        yield this.#finish();
-        return;
-      }
       if (reply.kind === 'failure') {
         this.progress.usage = this.#turns.usageAfter(reply);
         // The earlier turns were complete, so their count is final.
@@ -106,7 +118,7 @@ class ToolPipe {
   limit(): string {
     const { progress, limit } = this.#turn!;
     let frames = '';
-    let stop: Stop | null = { reason: 'length', sequence: null };
+    let stop: Stop | null = cutShort;
     if (progress.status === 'running') {
       frames = limit();
       ({ stop } = progress);

@@ -44,6 +44,9 @@ type Turn = {
   readonly stop: Stop | null;
 };
 
+/** The end of an answer that could not go on. */
+export const cutShort: Stop = { reason: 'length', sequence: null };
+
 /** The turns of one answer. */
 export class ToolTurns {
   /** The call of the current turn. */
@@ -129,12 +132,14 @@ export class ToolTurns {
 
   /** Returns the rest of an answer whose next call has failed: none. */
   endAfter(failed: FailedCall): Omit<RelayedAnswer, 'body'> {
+    this.logEnd(failed.failure);
+    return { usage: this.usageAfter(failed), stop: cutShort, outputBytes: 0, content: [] };
+  }
+
+  logEnd({ kind, status }: UpstreamFailure): void {
     const { gateway, caller } = this.#first;
-    const { kind, status, message } = failed.failure;
-    const facts = { request_id: caller.requestId, kind, status, message };
-    gateway.log.warn(facts, 'an answer ends behind its image, because the next call failed');
-    const stop = { reason: 'length', sequence: null } as const;
-    return { usage: this.usageAfter(failed), stop, outputBytes: 0, content: [] };
+    const facts = { request_id: caller.requestId, kind, upstream_status: status };
+    gateway.log.warn(facts, 'an answer ends behind its image, because its next call failed');
   }
 
   /**
