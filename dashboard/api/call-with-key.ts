@@ -9,6 +9,7 @@ export type KeyCall = {
   /** The key's id. */
   readonly key: string;
   readonly path: `/v1/${string}`;
+  /** A form, or what is sent as JSON. */
   readonly body: unknown;
   readonly signal: AbortSignal;
 };
@@ -22,13 +23,11 @@ export async function callWithKey({
   signal,
 }: KeyCall): Promise<Response> {
   const url = `/dashboard-api/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}${path}`;
-  const headers = { 'content-type': 'application/json' };
-  const response = await reach(url, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-    signal,
-  });
+  const sent =
+    body instanceof FormData
+      ? { body }
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const response = await reach(url, { method: 'POST', ...sent, signal });
   if (response.ok) return response;
   const error = await readApiError(response);
   if (isSignedOut(error)) signInAgain();

@@ -20,6 +20,13 @@ export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
   transcription: 'Transcription',
 };
 
+const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_paul_neutral' };
+
+/** A voice of the vendor; others have OpenAI's, or say which they have. */
+export function voiceOf(vendor: string): string {
+  return voices[vendor] ?? 'alloy';
+}
+
 /** `$15.00 / M characters`, or `$0.002 / search unit`. */
 export function unitPriceText(type: string, unitMicros: number): string {
   if (type === 'transcription') return `${usdText(Math.ceil(unitMicros * 60))} / minute`;

@@ -6,16 +6,21 @@ import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
-import { embeddingEndpoint } from '../gateway/tasks/embedding-sale.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
+import { embeddingEndpoint } from '../gateway/tasks/embedding-sale.ts';
+import { moderationEndpoint } from '../gateway/tasks/moderation-sale.ts';
+import { rerankEndpoint } from '../gateway/tasks/rerank-sale.ts';
+import { speechEndpoint } from '../gateway/tasks/speech-sale.ts';
+import { transcriptionEndpoint } from '../gateway/tasks/transcription-sale.ts';
 import { chargedHandler } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';
 import type { DoorContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
-import { checkContentType } from '../server/middleware/body.ts';
+import { checkContentType, readJsonBody } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
+import { checkUploadType, readUploadForm } from '../server/upload-form.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './sign-in/auth.ts';
 
@@ -24,7 +29,7 @@ type Stream = {
   readonly handler: (context: DoorContext) => Handler;
   /** Runs when the caller may call, before the body is read. */
   readonly prepare?: (context: DoorContext) => (request: FastifyRequest) => Promise<void>;
-  readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl'>;
+  readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl' | 'isUpload'>;
   /** Like a public route's: large bodies wait for memory before they are read. */
   readonly heavy?: boolean;
 };
@@ -34,6 +39,12 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
   ...playground('/v1/embeddings', embeddingEndpoint),
+  ...playground('/v1/rerank', rerankEndpoint),
+  ...playground('/v1/moderations', moderationEndpoint),
+  ...playground('/v1/audio/speech', speechEndpoint),
+  ...playground('/v1/audio/transcriptions', transcriptionEndpoint('transcriptions'), {
+    isUpload: true,
+  }),
   ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
 };
@@ -52,14 +63,22 @@ export function addStreams(
       url: dashboardApiPath + path,
       config: { auth: 'none', ...config },
       onRequest: [
-        ...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]),
+        ...(method === 'GET' ? [] : [checkOrigin(context)]),
+        ...(method === 'GET' || config?.isUpload ? [] : [checkContentType]),
         admitCaller(context, access),
         ...(prepare ? [prepare(context)] : []),
+        ...(config?.isUpload ? [checkUploadType] : []),
       ],
       ...(heavy ? memoryWait.around(handler(context)) : { handler: handler(context) }),
     });
   }
 }
+
+type PlaygroundOptions = {
+  readonly scope?: KeyScope;
+  readonly heavy?: boolean;
+  readonly isUpload?: boolean;
+};
 
 /**
  * Returns a handler that runs and charges exactly like the public endpoint. Ignores a key in the
@@ -68,14 +87,15 @@ export function addStreams(
 function playground(
   url: `/v1/${string}`,
   endpoint: Endpoint,
-  { scope = 'run', heavy = false }: { readonly scope?: KeyScope; readonly heavy?: boolean } = {},
+  { scope = 'run', heavy = false, isUpload = false }: PlaygroundOptions = {},
 ): Readonly<Record<EndpointName, Stream>> {
   const name: EndpointName = `POST /accounts/:account/keys/:key${url}`;
   const stream: Stream = {
     access: 'member',
-    handler: (context) => chargedHandler(context, endpoint),
+    handler: (context) =>
+      chargedHandler(context, endpoint, isUpload ? readUploadForm : readJsonBody),
     prepare: (context) => useKeyOfPath(context, scope),
-    config: { refusedUnderLoad: true, publicUrl: url },
+    config: { refusedUnderLoad: true, publicUrl: url, isUpload },
     heavy,
   };
   return { [name]: stream };

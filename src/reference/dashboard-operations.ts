@@ -156,6 +156,10 @@ const played = [
   'POST /v1/chat/completions',
   'POST /v1/messages',
   'POST /v1/embeddings',
+  'POST /v1/rerank',
+  'POST /v1/moderations',
+  'POST /v1/audio/speech',
+  'POST /v1/audio/transcriptions',
   'POST /v1/images/generations',
 ] as const;
 

@@ -42,7 +42,8 @@ export class DashboardFiles {
   sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString('base64');
     const page = this.#readPage()?.withCodeOf(reply.request.url) ?? null;
-    const sources = { styles: [`'nonce-${nonce}'`], images: ['blob:', ...this.#imageOrigins] };
+    const images = ['blob:', ...this.#imageOrigins];
+    const sources = { styles: [`'nonce-${nonce}'`], images, media: ['blob:'] };
     return reply
       .code(page === null ? 503 : 200)
       .headers(pageHeaders(sources))

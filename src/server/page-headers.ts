@@ -5,9 +5,15 @@ type PageOrigins = {
   readonly styles?: readonly string[];
   /** Beside the gateway's own images. */
   readonly images?: readonly string[];
+  /** Left out: it plays nothing. */
+  readonly media?: readonly string[];
 };
 
-export function pageHeaders({ styles = [], images = [] }: PageOrigins): Record<string, string> {
+export function pageHeaders({
+  styles = [],
+  images = [],
+  media = [],
+}: PageOrigins): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [
@@ -15,6 +21,7 @@ export function pageHeaders({ styles = [], images = [] }: PageOrigins): Record<s
       "script-src 'self'",
       ['style-src', "'self'", ...styles].join(' '),
       ['img-src', "'self'", 'data:', ...images].join(' '),
+      ...(media.length > 0 ? [['media-src', ...media].join(' ')] : []),
       "connect-src 'self'",
       "font-src 'self'",
       "form-action 'self'",

@@ -53,7 +53,7 @@ test('embedding models have a tab with their sizes and prices, and open in the p
     await page.getByText('up to 8,192 tokens').waitFor();
     await page.getByRole('link', { name: 'Try it in the playground' }).click();
     await page.getByLabel('Texts').waitFor();
-    assert.match(page.url(), /tab=embeddings/);
+    assert.match(page.url(), /tab=others/);
   });
 });
 

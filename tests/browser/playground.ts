@@ -15,6 +15,7 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { wav } from '../support/task-samples.ts';
 import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
@@ -300,7 +301,7 @@ test('an image is generated and shown with its cost', async () => {
 });
 
 test('texts are compared with the first by their embeddings, the most similar first', async () => {
-  await visit('/playground?mode=test&tab=embeddings&model=voyage-4', async (page) => {
+  await visit('/playground?mode=test&tab=others&model=voyage-4', async (page) => {
     const texts = 'the lighthouse at night\na loaf of bread\na lighthouse at night';
     await page.getByLabel('Texts').fill(texts);
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -312,6 +313,38 @@ test('texts are compared with the first by their embeddings, the most similar fi
     ]);
     await page.getByText(/1,024 dimensions · \$0\.0+\d/).waitFor();
     await checkLooks(page, 'playground-embeddings');
+  });
+});
+
+test('a model that ranks, judges, speaks or transcribes has its own form', async () => {
+  const at = (model: string) => `/playground?mode=test&tab=others&model=${model}`;
+  await visit(at('rerank-v3.5'), async (page) => {
+    await page.getByLabel('Query').fill('harbour lighthouse');
+    await page.getByLabel('Documents').fill('bread\nthe harbour lighthouse');
+    await page.getByRole('button', { name: 'Rank' }).click();
+    const rows = page.getByRole('table', { name: 'Ranking' }).locator('tbody tr');
+    await rows.first().waitFor();
+    assert.equal(await rows.first().textContent(), 'the harbour lighthouse1.000');
+    await page.goto(at('omni-moderation-latest'));
+    const text = page.getByRole('textbox', { name: 'Text' });
+    await text.fill('sandbox: flag=violence\nI will hit you');
+    await page.getByRole('button', { name: 'Judge' }).click();
+    await page.getByText('Flagged · $0').waitFor();
+    await page.goto(at('tts-1'));
+    await text.fill('A lighthouse');
+    await page.getByRole('button', { name: 'Speak' }).click();
+    const player = page.locator('audio');
+    await player.waitFor();
+    await page.waitForFunction(() => document.querySelector('audio')!.duration > 0);
+    await page.goto(at('whisper-1'));
+    const file = { name: 'a.wav', mimeType: 'audio/wav', buffer: wav(3.7) };
+    await page.setInputFiles('input[type=file]', file);
+    await page.getByRole('button', { name: 'Transcribe' }).click();
+    await page.getByText('The sandbox heard 4 seconds of audio.').waitFor();
+    await page.getByRole('button', { name: 'Copy as code' }).click();
+    await page.getByText(/-F 'file=@a\.wav'/).waitFor();
+    await page.keyboard.press('Escape');
+    await checkLooks(page, 'playground-transcription');
   });
 });
 

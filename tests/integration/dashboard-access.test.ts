@@ -219,10 +219,14 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
   ],
   member: [
     'GET /key-last-used',
+    'POST /keys/:key/v1/audio/speech',
+    'POST /keys/:key/v1/audio/transcriptions',
     'POST /keys/:key/v1/chat/completions',
     'POST /keys/:key/v1/embeddings',
     'POST /keys/:key/v1/images/generations',
     'POST /keys/:key/v1/messages',
+    'POST /keys/:key/v1/moderations',
+    'POST /keys/:key/v1/rerank',
     'POST /keys/:key/v1/responses',
   ],
   admin: [

@@ -108,6 +108,7 @@ test('the page loads only its own resources and cannot be framed', async () => {
     'default-src': ["'none'"],
     'script-src': ["'self'"],
     'img-src': ["'self'", 'data:', 'blob:', 'https://gateway.example'],
+    'media-src': ['blob:'],
     'connect-src': ["'self'"],
     'font-src': ["'self'"],
     'form-action': ["'self'"],

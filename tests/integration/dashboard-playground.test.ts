@@ -17,12 +17,20 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok, type Reply } from '../support/http.ts';
+import { taskSamples } from '../support/task-samples.ts';
 
 let gateway: TestGateway;
 let member: DashboardClient;
 
 before(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({
+    models: Object.fromEntries(
+      taskSamples.map(({ type, prices }) => [
+        `a-${type}`,
+        { type, prices, routes: [{ provider: 'local', model: 'm' }] },
+      ]),
+    ),
+  });
   member = await signIn(gateway, { role: 'member' });
 });
 after(() => gateway.stop());
@@ -35,6 +43,17 @@ const requests = [
   ...endpoints.map(({ path, body }) => ({ path, body: body() })),
   { path: '/v1/images/generations', body: { model: 'flux-2', prompt: 'A cat' } },
 ];
+
+for (const { type, path, request } of taskSamples)
+  test(`${path} runs with a key of the account, which is charged as usual`, async () => {
+    const key = await gateway.makeKey({ account: member.account });
+    const { body, ...asked } = request(`a-${type}`, 'Hello');
+    const headers = { ...asked.headers, 'x-service-cache': 'false' };
+    const own = await ok(gateway.post(path, { key: key.key, body: body!, headers }));
+    const reply = await ok(member.send('POST', pathOf(key, path), { body: body!, headers }));
+    assert.equal(reply.costMicros, own.costMicros);
+    assert.equal((await gateway.usage(key.key, reply.requestId)).length, 1);
+  });
 
 for (const { path, body } of requests) {
   describe(path, () => {

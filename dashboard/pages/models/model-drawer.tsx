@@ -122,7 +122,7 @@ function Details({ model, measured }: DetailsProps) {
 /** undefined: the first tab; null: the playground has none for it. */
 function playgroundTab(model: Model): string | null | undefined {
   if ('context_tokens' in model) return undefined;
-  if ('type' in model) return model.type === 'embedding' ? 'embeddings' : null;
+  if ('type' in model) return 'others';
   return model.input_images.min === 0 ? 'images' : null;
 }
 

@@ -4,6 +4,7 @@ import type {
   ChatModel,
   OtherModel,
 } from '../../../src/management/contract/models.ts';
+import { voiceOf } from '../../parts/model-text.ts';
 
 /** The line for a shell, with the key in the environment variable TOLLGATE_KEY. */
 export function curlLine(model: Model, baseUrl: string): string {
@@ -37,15 +38,12 @@ function requestTo(model: Model): readonly [path: string, body: object] {
   if (isChat(model)) return ['/v1/responses', { model: model.id, input: 'Hello!' }];
   if ('type' in model) {
     const [path, body] = otherRequests[model.type];
-    const voice = model.type === 'speech' && { voice: voices[model.vendor] ?? 'alloy' };
+    const voice = model.type === 'speech' && { voice: voiceOf(model.vendor) };
     return [path, { model: model.id, ...body, ...voice }];
   }
   const images = model.input_images.min > 0 && { images: ['https://example.com/photo.jpg'] };
   return ['/v1/images/generations', { model: model.id, prompt: 'A lighthouse', ...images }];
 }
-
-/** A voice of the vendor; others have OpenAI's, or say which they have. */
-const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_paul_neutral' };
 
 const otherRequests: Readonly<Record<OtherModel['type'], readonly [path: string, body: object]>> = {
   embedding: ['/v1/embeddings', { input: 'A lighthouse' }],

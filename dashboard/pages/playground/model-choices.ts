@@ -21,8 +21,8 @@ export function imageChoices(
   return models.filter((model) => isUsable(model, key));
 }
 
-export function embeddingChoices(models: readonly OtherModel[], key: KeyOf): readonly OtherModel[] {
-  return models.filter((model) => model.type === 'embedding' && isUsable(model, key));
+export function otherChoices(models: readonly OtherModel[], key: KeyOf): readonly OtherModel[] {
+  return models.filter((model) => isUsable(model, key));
 }
 
 type Named = Pick<ChatModel, 'id' | 'aliases'>;

@@ -1,4 +1,4 @@
-// Tries models: as a chat in each of the three formats, for images and for embeddings.
+// Tries models: as a chat in each of the three formats, for images, and those of other types.
 import { Skeleton, Tabs } from '@mantine/core';
 import { IconKey, IconMessages, IconPhoto, IconVector } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
@@ -11,8 +11,8 @@ import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Chat } from './chat/chat.tsx';
-import { Embeddings } from './embeddings.tsx';
 import { Images } from './images.tsx';
+import { Others } from './others.tsx';
 import { useChosenKey } from './use-chosen-key.ts';
 
 export function Page() {
@@ -70,7 +70,7 @@ type Props = {
 
 function PlaygroundTabs(props: Props) {
   const [tab, setView] = useUrlState(({ tab: asked }) =>
-    asked === 'images' || asked === 'embeddings' ? asked : 'chat',
+    asked === 'images' || asked === 'others' ? asked : 'chat',
   );
   return (
     <Tabs
@@ -90,8 +90,8 @@ function PlaygroundTabs(props: Props) {
         <Tabs.Tab value="images" leftSection={<IconPhoto size={16} aria-hidden />}>
           Images
         </Tabs.Tab>
-        <Tabs.Tab value="embeddings" leftSection={<IconVector size={16} aria-hidden />}>
-          Embeddings
+        <Tabs.Tab value="others" leftSection={<IconVector size={16} aria-hidden />}>
+          Other models
         </Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="chat">
@@ -100,8 +100,8 @@ function PlaygroundTabs(props: Props) {
       <Tabs.Panel value="images">
         <Images {...props} />
       </Tabs.Panel>
-      <Tabs.Panel value="embeddings">
-        <Embeddings {...props} />
+      <Tabs.Panel value="others">
+        <Others {...props} />
       </Tabs.Panel>
     </Tabs>
   );

@@ -119,3 +119,21 @@ for (const [path, body] of requests) {
     });
   });
 }
+
+test('models of other types have a sample for curl, with a form for a file', () => {
+  const of = (path: string, body: Json) => codeSamples({ baseUrl, path, body, files: [] });
+  const [embeddings, ...others] = of('/v1/embeddings', { model: 'm', input: ["it's"] });
+  assert.deepEqual(others, []);
+  assert.match(embeddings!.code, /"input"/);
+  const body = { model: 'm', prompt: "it's", file: '@a.mp3' };
+  assert.equal(
+    of('/v1/audio/transcriptions', body)[0]!.code,
+    [
+      'curl https://api.example/v1/audio/transcriptions',
+      '-H "Authorization: Bearer $TOLLGATE_KEY"',
+      "-F 'model=m'",
+      `-F 'prompt=it'\\''s'`,
+      "-F 'file=@a.mp3'",
+    ].join(' \\\n  '),
+  );
+});

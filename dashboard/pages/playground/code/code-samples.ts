@@ -16,10 +16,17 @@ type SampleRequest = {
 
 type Sample = { readonly language: string; readonly label: string; readonly code: string };
 
-/** Samples for curl and for the format's SDK: Anthropic's for Messages, OpenAI's for the rest. */
+/**
+ * Samples for curl and, for conversations and images, for the format's SDK: Anthropic's for Messages,
+ * OpenAI's for the rest.
+ */
 export function codeSamples(request: SampleRequest): readonly Sample[] {
+  const isForm = 'file' in request.body;
+  const code = isForm ? formCurl(request) : curl(request);
+  const sample = { language: 'curl', label: 'With curl', code };
+  if (!Object.hasOwn(calls, request.path)) return [sample];
   return [
-    { language: 'curl', label: 'With curl', code: curl(request) },
+    sample,
     { language: 'Python', label: 'With Python', code: python(request) },
     { language: 'TypeScript', label: 'With TypeScript', code: typescript(request) },
   ];
@@ -37,6 +44,14 @@ function curl({ baseUrl, path, body, files }: SampleRequest): string {
     escaped,
   );
   return [...head, '  -d @- <<JSON', filled, 'JSON'].join('\n');
+}
+
+function formCurl({ baseUrl, path, body }: SampleRequest): string {
+  const fields = Object.entries(body).map(
+    ([name, value]) => `-F ${shellQuote(`${name}=${String(value)}`)}`,
+  );
+  const head = [`curl ${baseUrl}${path}`, '-H "Authorization: Bearer $TOLLGATE_KEY"'];
+  return [...head, ...fields].join(' \\\n  ');
 }
 
 function hasFile(value: unknown, files: readonly SampleFile[]): boolean {
