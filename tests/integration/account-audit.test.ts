@@ -1,7 +1,7 @@
 // An owner's view of the account's audit log: everything that members did, and what the operator
 // did without who did it.
 import assert from 'node:assert/strict';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test } from 'node:test';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';

@@ -1,7 +1,7 @@
 // What is stored about each request for an account's activity page: details of charged ones, on
 // both stores.
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import {
   findLogged,
   listUncharged,
@@ -11,7 +11,6 @@ import {
 } from '../../src/domain/activity/queries.ts';
 import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
 import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
-import { test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';

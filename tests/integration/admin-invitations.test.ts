@@ -1,7 +1,7 @@
 // Invitations by an admin key: how many one address gets, and mail that a mail server refuses.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { type AdminClient, adminOf } from '../support/admin.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Mailbox, startMailbox } from '../support/mailbox.ts';
 import { TestClock } from '../support/test-clock.ts';

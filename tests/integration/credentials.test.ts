@@ -1,7 +1,7 @@
 // Several credentials of one provider: they share its load by weight, a conversation keeps to one, one at
 // its limit or refused leaves the calls to the others.
 import assert from 'node:assert/strict';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test } from 'node:test';
 import { wholeAnswer } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';

@@ -1,6 +1,6 @@
 // Billing in the dashboard: balance and statement, top-ups, low-balance warnings.
 import assert from 'node:assert/strict';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test } from 'node:test';
 import { signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,10 +1,10 @@
 // Calls that give a way in which outlives the session ask for a fresh confirmation. Whoever has only
 // the session, in an unattended browser or stolen, gets none of them.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { dashboardCalls } from '../../src/management/contract/contract.ts';
 import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
-import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -149,16 +149,12 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
 const changing = Object.entries(dashboardCalls).filter(([name]) => !name.startsWith('GET '));
 const confirmed = changing.filter(([, endpoint]) => endpoint.confirmed);
 
-testOn(
-  'sqlite',
-  'every call that changes something is confirmed, or has a reason not to be',
-  () => {
-    const names = [...confirmed.map(([name]) => name), ...Object.values(unconfirmed).flat()];
-    assert.deepEqual(names.toSorted(), changing.map(([name]) => name).toSorted());
-    for (const [name, { access }] of Object.entries(dashboardCalls))
-      if (name.startsWith('GET ')) assert.ok(!confirmed.some(([one]) => one === name), access);
-  },
-);
+test('every call that changes something is confirmed, or has a reason not to be', () => {
+  const names = [...confirmed.map(([name]) => name), ...Object.values(unconfirmed).flat()];
+  assert.deepEqual(names.toSorted(), changing.map(([name]) => name).toSorted());
+  for (const [name, { access }] of Object.entries(dashboardCalls))
+    if (name.startsWith('GET ')) assert.ok(!confirmed.some(([one]) => one === name), access);
+});
 
 /** Bodies of calls that ask only once the rest is right; others are asked about first. */
 const rightBodies: Readonly<Record<string, object>> = {

@@ -1,8 +1,8 @@
 // The dashboard's catalogue for an account.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import type { MeasuredModel, ModelCatalogue } from '../../src/management/contract/models.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { micros } from '../../src/lib/money.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,6 +1,7 @@
 // The playground's endpoints: the public ones for signed-in users, with the account's key that the
 // path names.
 import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 import { readEventStream } from '../../dashboard/api/event-stream.ts';
 import { chatFormats } from '../../dashboard/api/chat-formats/registry.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Message,
 } from '../../dashboard/api/chat-formats/types.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 // The search of the command palette finds what its user may open, and nothing else.
 import assert from 'node:assert/strict';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test } from 'node:test';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,11 +1,11 @@
 // Charges for images whose provider bills other units: tokens (OpenAI) or input megapixels (Black
 // Forest Labs).
 import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 import type { ModelCatalogue } from '../../src/management/contract/models.ts';
 import type { RequestDetail } from '../../src/management/contract/requests.ts';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { prompt, startImageGateway, type ImageGateway } from '../support/image-gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';

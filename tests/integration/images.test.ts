@@ -1,8 +1,8 @@
 // Image generation and editing through the started program: provider requests, answers and costs.
 import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { gif, png } from '../support/images/local-image-provider.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import {
   prompt,
   startImageGateway,

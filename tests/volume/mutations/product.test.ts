@@ -664,7 +664,7 @@ testMutations([], {
     file: 'domain/users/user-records.ts',
     guard: `.where('kind', '=', 'password-reset')`,
     without: `.where('kind', '=', 'first-run')`,
-    watchers: integration('dashboard-mail', 'on SQLite a reset link dies'),
+    watchers: integration('dashboard-mail', 'a reset link dies'),
   },
   'single sign-on may return to another site': {
     file: 'lib/one-slash.ts',
@@ -713,7 +713,7 @@ testMutations([], {
     guard: `    .where('used_at_ms', 'is', null)
     .returning(['token_digest', 'expires_at_ms'])`,
     without: `    .returning(['token_digest', 'expires_at_ms'])`,
-    watchers: integration('dashboard-mail', 'on SQLite a forgotten password'),
+    watchers: integration('dashboard-mail', 'a forgotten password'),
   },
   'changes are not written to the audit log': {
     file: 'domain/audit/audited-changes.ts',
@@ -737,13 +737,13 @@ testMutations([], {
     file: 'management/session-door.ts',
     guard: 'if (confirmed === true) await confirm();',
     without: '',
-    watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
+    watchers: integration('dashboard-confirmation', 'a session of an operator'),
   },
   'a passkey of another user confirms': {
     file: 'management/sign-in/confirmation.ts',
     guard: 'if (answer.userId === session.userId) return;',
     without: 'return;',
-    watchers: integration('dashboard-confirmation', 'on SQLite a passkey of the user'),
+    watchers: integration('dashboard-confirmation', 'a passkey of the user'),
   },
   'a proof of a sign-in confirms in every session': {
     file: 'management/sign-in/confirmation.ts',
