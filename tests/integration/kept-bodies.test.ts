@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { isPostgresUrl, sqlitePathOf } from '../../src/db/database.ts';
 import { adminOf } from '../support/admin.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import {

@@ -1,8 +1,8 @@
 // Scopes of API keys: every endpoint with every set of scopes, and ways around them.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { keyScopes, type KeyScope } from '../../src/terms/key-scope.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok, type Reply } from '../support/http.ts';

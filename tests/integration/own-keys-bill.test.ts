@@ -2,6 +2,7 @@
 // cost of charges and as losses, that of an own key nowhere, whatever becomes of its calls. What an
 // own key has answered is charged by its part of the price.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import {
   BillingProvider,
   billedModelsConfig,
@@ -9,7 +10,6 @@ import {
   type CallOutcome,
 } from '../support/billing-provider.ts';
 import { adminOf } from '../support/admin.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
 import { hostProviders, modelHosts } from '../support/model-hosts.ts';

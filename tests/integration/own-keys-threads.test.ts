@@ -1,7 +1,8 @@
-// All threads of a process, and all gateways of a database, follow a change of an account's own keys.
+// All threads of a process, and all gateways of a database, follow a change of an account's own keys:
+// the threads on SQLite, the gateways on PostgreSQL.
+import { test } from 'node:test';
 import { wholeAnswer } from '../support/answers.ts';
 import { adminOf } from '../support/admin.ts';
-import { test, testOn } from '../support/both-stores.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
@@ -63,7 +64,7 @@ test('all threads of a process follow', async () => {
   await followChanges(gateway, [gateway.url]);
 });
 
-testOn('postgres', 'all gateways of a database follow', async () => {
+test('all gateways of a database follow', async () => {
   const { replicas, setup } = await startReplicaPrograms(hooks, {
     count: 2,
     config: { ...config, server: { threads: 1 } },

@@ -597,35 +597,35 @@ testMutations([], {
     file: 'domain/bodies/kept-bodies.ts',
     guard: 'if (key.bodyDays === null || !key.retainResponses || !enabled) return null;',
     without: 'if (!key.retainResponses || !enabled) return null;',
-    watchers: integration('kept-bodies', 'on SQLite by default nothing'),
+    watchers: integration('kept-bodies', 'by default nothing'),
   },
   'bodies are kept for an account that stores nothing': {
     file: 'domain/bodies/kept-bodies.ts',
     guard: 'if (key.bodyDays === null || !key.retainResponses || !enabled) return null;',
     without: 'if (key.bodyDays === null || !enabled) return null;',
-    watchers: integration('kept-bodies', 'on SQLite .*an account that stores nothing'),
+    watchers: integration('kept-bodies', 'an account that stores nothing'),
   },
   'bodies take any amount of memory': {
     file: 'domain/bodies/kept-bodies.ts',
     guard: 'grow: (bytes) => this.#room.take(bytes),',
     without: 'grow: () => true,',
-    watchers: integration('kept-bodies', 'on SQLite without memory'),
+    watchers: integration('kept-bodies', 'without memory'),
   },
   'a body opens in another row': {
     file: 'domain/bodies/kept-bodies.ts',
     guard: 'return `${accountId} ${requestId} ${part}`;',
     without: 'return part;',
-    watchers: integration('kept-bodies', 'on SQLite a row that was moved'),
+    watchers: integration('kept-bodies', 'a row that was moved'),
   },
   'bodies that were erased are shown': {
     file: 'domain/bodies/read-bodies.ts',
     guard: `.where('generation', '>=', belowGeneration)`,
-    watchers: integration('kept-bodies', 'on SQLite .*the operator erases'),
+    watchers: integration('kept-bodies', 'the operator erases'),
   },
   'bodies that have expired are shown': {
     file: 'domain/bodies/read-bodies.ts',
     guard: `.where('expires_at_ms', '>', nowMs)`,
-    watchers: integration('kept-bodies', 'on SQLite .*their days'),
+    watchers: integration('kept-bodies', 'their days'),
   },
   'members read the bodies of all keys': {
     file: 'management/contract/requests.ts',
@@ -633,7 +633,7 @@ testMutations([], {
     access: 'admin',`,
     without: `'GET /accounts/:account/requests/:request/bodies': endpoint({
     access: 'member',`,
-    watchers: integration('kept-bodies', 'on SQLite others see nothing'),
+    watchers: integration('kept-bodies', 'others see nothing'),
   },
   'a table may outgrow its part of the disk': {
     file: 'db/sized-rows.ts',
