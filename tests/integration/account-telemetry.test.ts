@@ -1,9 +1,9 @@
 // An account's export of its own traces: what its receiver gets, who may change what, and where
 // prompts and answers go.
 import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { adminOf } from '../support/admin.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import {

@@ -1,10 +1,10 @@
 // What operators are told of, from the real causes: refused credentials, broken routes, losses, old
 // backups, models that end, and books that cannot be written.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { answerContent } from '../support/answers.ts';
-import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -180,28 +180,24 @@ test('wrong endpoints are refused with the field and what to do', async () => {
   assert.equal((await owner.get(`/accounts/operators/alert-endpoints`)).status, 404);
 });
 
-testOn(
-  'sqlite',
-  'books that cannot be written are told of meanwhile, and listed afterwards',
-  async () => {
-    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-    await clock.advance(10_000);
-    const lock = connectSqlite(sqlitePathOf(gateway.program.databaseUrl), { readOnly: false });
-    lock.exec('begin immediate');
-    const asked = gateway.post(chat.path, { key, body: chat.body({ model: 'gpt-6-luna' }) });
-    await told('books.not_writable');
-    assert.equal(
-      (await rowsOf(gateway.database, 'events', { type: 'books.not_writable' })).length,
-      0,
-    );
-    lock.exec('rollback');
-    lock.close();
-    await untilNoticed(clock, async () => {
-      const [event] = await rowsOf(gateway.database, 'events', { type: 'books.not_writable' });
-      return event?.id === receiver.of('books.not_writable')[0]!.id;
-    });
-    await asked;
-    await clock.advance(60_000);
-    assert.equal(receiver.of('books.not_writable').length, 1);
-  },
-);
+test('books that cannot be written are told of meanwhile, and listed afterwards', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await clock.advance(10_000);
+  const lock = connectSqlite(sqlitePathOf(gateway.program.databaseUrl), { readOnly: false });
+  lock.exec('begin immediate');
+  const asked = gateway.post(chat.path, { key, body: chat.body({ model: 'gpt-6-luna' }) });
+  await told('books.not_writable');
+  assert.equal(
+    (await rowsOf(gateway.database, 'events', { type: 'books.not_writable' })).length,
+    0,
+  );
+  lock.exec('rollback');
+  lock.close();
+  await untilNoticed(clock, async () => {
+    const [event] = await rowsOf(gateway.database, 'events', { type: 'books.not_writable' });
+    return event?.id === receiver.of('books.not_writable')[0]!.id;
+  });
+  await asked;
+  await clock.advance(60_000);
+  assert.equal(receiver.of('books.not_writable').length, 1);
+});

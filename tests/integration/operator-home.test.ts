@@ -1,10 +1,10 @@
 // The operator's home: its figures are those of the report, and it tells what needs attention.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { reportTop } from '../../src/domain/ledger/reports/report.ts';
 import { recordBackup } from '../../src/management/changes/backups.ts';
 import { AuditedChanges } from '../../src/domain/audit/audited-changes.ts';
 import { answerContent } from '../support/answers.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';

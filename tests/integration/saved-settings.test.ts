@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { after, before, test } from 'node:test';
 import { loadConfig, openConfig } from '../../src/config/load.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';

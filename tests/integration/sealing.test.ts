@@ -1,9 +1,9 @@
 // A running gateway seals days by itself, and stops without waiting for it.
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { startGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { test } from '../support/both-stores.ts';
 import { until } from '../support/until.ts';
 
 const firstLookMs = 10 * 60_000;

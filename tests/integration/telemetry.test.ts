@@ -2,10 +2,10 @@
 // with the ledger.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoints } from '../support/endpoints.ts';
 import {
   startOtlpReceiver,
