@@ -21,6 +21,8 @@ export type Column<Row, Sort extends string = string> = {
   readonly width?: number | string;
   /** On a phone, `title` becomes the card's heading and `hidden` is left out. */
   readonly phone?: 'title' | 'hidden';
+  /** Left out between a phone and a desktop, where the table would have to be scrolled sideways. */
+  readonly tablet?: 'hidden';
   /** The order of the whole list, in the gateway, that its heading switches on and off. */
   readonly sort?: Sort;
 };

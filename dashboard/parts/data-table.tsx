@@ -6,7 +6,7 @@ import { TableRows } from './data-table-rows.tsx';
 import type { Column, Props } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
-import { useIsPhone } from './screen.ts';
+import { useIsPhone, useIsWide } from './screen.ts';
 import { SearchField } from './search-field.tsx';
 import { orderText, readOrder, sortRows, type Order } from './sort-rows.ts';
 import { useUrlState } from './url-state.ts';
@@ -26,6 +26,7 @@ const shownRows = 100;
 export function DataTable<Row>(props: Props<Row>) {
   const { pages, empty, columns } = props;
   const isPhone = useIsPhone();
+  const isWide = useIsWide();
   const [order, setOrder] = useOrder(props);
   const [rowsMax, setRowsMax] = useState(shownRows);
   const [text, setText] = useState('');
@@ -51,6 +52,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const hasMore =
     pages?.hasMore ?? (props.rowsMax === undefined && rowsMax < (sorted?.length ?? 0));
   const View = isPhone ? TableCards : TableRows;
+  const shown = isPhone || isWide ? columns : columns.filter(({ tablet }) => tablet !== 'hidden');
   return (
     <div
       className={classes.rows}
@@ -70,7 +72,7 @@ export function DataTable<Row>(props: Props<Row>) {
           Nothing found.
         </Text>
       ) : (
-        <View {...props} rows={rows} order={order} setOrder={setOrder} />
+        <View {...props} columns={shown} rows={rows} order={order} setOrder={setOrder} />
       )}
       {error && (
         <div className={classes.notice}>

@@ -142,6 +142,22 @@ test('a tablet shows tables, and cuts long names, of which the whole is in a too
   });
 });
 
+test('a small tablet shows tables whole', async () => {
+  const options = { baseUrl: gateway.url, cookie: owner.cookie };
+  await browser.withPage({ ...options, viewport: { width: 700, height: 1000 } }, async (page) => {
+    for (const path of ['/requests', '/keys', '/models?q=claude', '/analytics?days=7']) {
+      await page.goto(`${path}${path.includes('?') ? '&' : '?'}mode=test`);
+      const table = page
+        .getByRole('region')
+        .filter({ has: page.getByRole('table') })
+        .first();
+      await table.locator('tbody tr').first().waitFor();
+      const hidden = await table.evaluate((element) => element.scrollWidth - element.clientWidth);
+      assert.equal(hidden, 0, path);
+    }
+  });
+});
+
 test('a wide screen is used by tables, but not by lines of text and fields', async () => {
   const options = { baseUrl: gateway.url, cookie: owner.cookie };
   const viewport = { width: 1920, height: 1000 };

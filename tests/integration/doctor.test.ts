@@ -166,7 +166,7 @@ test('models on sale that end are a warning, and an alias of nothing is an error
   hasProblem(
     (await examine(program)).problems,
     'warning',
-    /end models that are on sale: older on 2020-01-02, old on 2020-01-01\.$/,
+    /end models that are on sale: old on 2020-01-01, older on 2020-01-02\.$/,
   );
   const { stdout } = await runCommand(['models', 'check'], program.env).then(
     (printed) => ({ stdout: printed }),

@@ -80,6 +80,7 @@ function columnsOf(by: GroupName, range: DayRange, compares: boolean): readonly 
     {
       title: 'By day',
       align: 'right',
+      tablet: 'hidden',
       render: ({ day_costs_micros: costs }) => (
         <Sparkline label="Cost by day" values={costs} format={usdText} />
       ),

@@ -199,6 +199,7 @@ const columnsOf = (costs: DayCosts): readonly Column<Key>[] => [
   {
     title: '30 days',
     align: 'right',
+    tablet: 'hidden',
     render: (key) => <Sparkline label="Cost by day" values={costs.get(key.id)} format={usdText} />,
   },
   { title: 'Models', render: (key) => <Models ids={key.models} /> },

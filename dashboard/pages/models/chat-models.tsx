@@ -51,7 +51,12 @@ export function ChatModels(props: Props) {
           columns={[
             modelColumn,
             { title: 'Compare', width: 44, render: checkbox },
-            { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
+            {
+              title: 'Code',
+              width: 44,
+              tablet: 'hidden',
+              render: (model) => <CopyCode model={model} />,
+            },
             ...columns,
             // A desktop has room for one of them; the model's details have both.
             ...(models.some(({ id }) => measured.has(id))
@@ -97,6 +102,7 @@ function measuredColumns(measured: Measurements): readonly Column<ChatModel>[] {
     valueOf: (model: MeasuredModel) => number | null,
   ) => ({
     title,
+    tablet: 'hidden' as const,
     value: ({ id }: ChatModel) => {
       const known = measured.get(id);
       return known && valueOf(known);

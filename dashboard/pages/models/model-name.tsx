@@ -15,7 +15,7 @@ type Model = Pick<
 export function ModelName({ model }: { readonly model: Model }) {
   return (
     <Box component="span" display="block" ta="left">
-      <Group component="span" display="inline-flex" gap={6} wrap="nowrap">
+      <Group component="span" display="inline-flex" gap="0 6px">
         <CutText fw={500} text={model.name} />
         {!model.is_live && <NotLive />}
         <EndBadge model={model} />

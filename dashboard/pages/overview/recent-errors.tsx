@@ -47,6 +47,7 @@ const columns: readonly Column<RecentError>[] = [
   { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
   {
     title: 'Request ID',
+    tablet: 'hidden',
     render: (error) => (
       <Group gap={4} wrap="nowrap" display="inline-flex">
         <CutText ff="monospace" size="sm" text={error.request_id} />

@@ -1,6 +1,8 @@
 import {
   Button,
   Group,
+  Input,
+  InputBase,
   Menu,
   NumberInput,
   Pill,
@@ -134,16 +136,16 @@ function Bounds({ filters, setFilters }: Props) {
   return (
     <Popover position="bottom-start" width={240} trapFocus>
       <Popover.Target>
-        <Button
-          variant="default"
-          justify="space-between"
-          fw={400}
-          c="dimmed"
+        <InputBase
+          component="button"
+          type="button"
+          pointer
           rightSection={<IconChevronDown size={16} aria-hidden />}
+          rightSectionPointerEvents="none"
           className={classes.field}
         >
-          Cost, duration
-        </Button>
+          <Input.Placeholder>Cost, duration</Input.Placeholder>
+        </InputBase>
       </Popover.Target>
       <Popover.Dropdown aria-label="Cost and duration">
         <Stack gap="sm">

@@ -51,6 +51,7 @@ export const columns: readonly RequestColumn[] = [
     title: 'Usage',
     align: 'right',
     phone: 'hidden',
+    tablet: 'hidden',
     render: (record) => (
       <Text span inherit style={{ whiteSpace: 'nowrap' }}>
         {usageText(record)}
@@ -62,6 +63,7 @@ export const columns: readonly RequestColumn[] = [
     title: 'First token',
     align: 'right',
     phone: 'hidden',
+    tablet: 'hidden',
     sort: 'first-token',
     render: ({ first_token_ms: ms }) => (ms === null ? '–' : durationText(ms)),
   },

@@ -25,6 +25,8 @@ export type Finding = {
 const pricesOldDays = 30;
 export const backupOldDays = 7;
 const endsSoonDays = 90;
+/** Ending models that are named, the soonest first: `tollgate models check` lists all. */
+const namedModels = 6;
 
 /** Returns warnings about the configuration. */
 export function examineConfig(config: Config, catalog: Catalog, nowMs: number): readonly Finding[] {
@@ -120,10 +122,12 @@ function examineBackup({
 }
 
 function examineModels(catalog: Catalog, nowMs: number): readonly Finding[] {
-  const ending = endingModels(catalog).filter(
-    ({ retiresAtMs }) => retiresAtMs < nowMs + endsSoonDays * dayMs,
-  );
-  const named = ending.map(({ id, retiresAtMs }) => `${id} on ${dayOf(retiresAtMs)}`);
+  const ending = endingModels(catalog)
+    .filter(({ retiresAtMs }) => retiresAtMs < nowMs + endsSoonDays * dayMs)
+    .toSorted((one, other) => one.retiresAtMs - other.retiresAtMs);
+  const first = ending.slice(0, namedModels);
+  const named = first.map(({ id, retiresAtMs }) => `${id} on ${dayOf(retiresAtMs)}`);
+  if (ending.length > first.length) named.push(`and ${ending.length - first.length} more`);
   return ending.length > 0
     ? [
         warning(

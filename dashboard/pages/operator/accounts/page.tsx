@@ -162,6 +162,7 @@ const columns: readonly Column<Row>[] = [
     value: (row) => row.price_multiplier_ppm,
     align: 'right',
     phone: 'hidden',
+    tablet: 'hidden',
     render: (row) => multiplierText(row.price_multiplier_ppm),
   },
   {
@@ -180,6 +181,7 @@ const columns: readonly Column<Row>[] = [
   {
     title: 'Created',
     kind: 'ago',
+    tablet: 'hidden',
     value: (row) => row.created_at,
     render: (row) => <TimeAgo at={row.created_at} />,
   },
