@@ -7,7 +7,7 @@ import type { Tables } from '../../db/schema.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { dayMs } from '../../lib/utc-time.ts';
-import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
+import { type BatchForm, batchOwner, type LineOutcome } from '../../terms/batch.ts';
 import type { Owner } from './batch-files.ts';
 import { type Page, pageOf } from './page.ts';
 
@@ -159,15 +159,22 @@ export class BatchStore {
     return (await living.executeTakeFirst()) === undefined;
   }
 
-  /** Takes lines without an outcome that no living process has. `dueMs`: those due by then. */
-  async take(batch: Batch, owner: string, { max, dueMs }: { max: number; dueMs: number }) {
+  /**
+   * Takes lines without an outcome that no living process has. `dueMs`: those due by then. `isForced`:
+   * also those of living ones, which have lost them.
+   */
+  async take(
+    batch: Batch,
+    owner: string,
+    { max, dueMs, isForced = false }: { max: number; dueMs: number; isForced?: boolean },
+  ) {
     const found = await this.#database.read
       .selectFrom('batch_lines')
       .select(['line', 'owner', 'tries'])
       .where('batch_id', '=', batch.id)
       .where('outcome', 'is', null)
       .where('due_at_ms', '<=', dueMs)
-      .where(isFree)
+      .where(isForced ? sql<boolean>`1 = 1` : isFree)
       .orderBy('line')
       .limit(max)
       .execute();
@@ -193,11 +200,15 @@ export class BatchStore {
       .execute();
   }
 
-  /** Gives a line that was not run to an end back to the queue. */
-  async putBack({ batch_id: id, line, owner, tries }: TakenLine, dueMs: number): Promise<void> {
+  /** Gives a line back to the queue. `gone`: as the line of a process that has ended. */
+  async putBack(
+    { batch_id: id, line, owner, tries }: TakenLine,
+    dueMs: number,
+    nextOwner: null | 'gone' = null,
+  ): Promise<void> {
     await this.#database.transient
       .updateTable('batch_lines')
-      .set({ owner: null, due_at_ms: dueMs, tries })
+      .set({ owner: nextOwner, due_at_ms: dueMs, tries })
       .where('batch_id', '=', id)
       .where('line', '=', line)
       .where('owner', '=', owner)
@@ -338,6 +349,18 @@ export class BatchStore {
       .limit(20)
       .execute();
     for (const { id } of rows) await this.remove(id);
+  }
+
+  /** Returns holds of lines that were opened before a time. */
+  async holdsBefore(timeMs: number): Promise<readonly string[]> {
+    const rows = await this.#database.read
+      .selectFrom('holds')
+      .select('id')
+      .where('owner', '=', batchOwner)
+      .where('created_at_ms', '<', timeMs)
+      .limit(stepRows)
+      .execute();
+    return rows.map(({ id }) => id);
   }
 
   /** Returns what the account has put into batches since a time. */

@@ -8,6 +8,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import { zeroMicros } from '../../lib/money.ts';
+import { dayMs, hourMs } from '../../lib/utc-time.ts';
 import type { CancelTimer } from '../../lib/clock.ts';
 import type { LineOutcome } from '../../terms/batch.ts';
 import type { Client } from '../client.ts';
@@ -40,6 +41,8 @@ export class BatchQueue {
   readonly #parts: BatchParts;
   readonly #timers: CancelTimer[] = [];
   readonly #running = new Set<Promise<void>>();
+  /** Lines that are still to be given back to the queue. */
+  readonly #givenUp: TakenLine[] = [];
   #turn: Promise<void> | null = null;
   #isAwaited = false;
   #isStopped = false;
@@ -86,6 +89,7 @@ export class BatchQueue {
     try {
       while (this.#isAwaited && !this.#isStopped) {
         this.#isAwaited = false;
+        await this.#returnGivenUp();
         const { store, gateway } = this.#parts;
         for (const batch of await store.due(gateway.clock.nowMs(), batchesMax)) {
           if (this.#isStopped) return;
@@ -102,17 +106,19 @@ export class BatchQueue {
     const { id, state } = batch;
     const nowMs = gateway.clock.nowMs();
     if (state === 'creating') {
-      if (await store.isAbandoned(batch)) return abandon(this.#parts, id);
+      const isStuck = nowMs - batch.created_at_ms > hourMs || (await store.isAbandoned(batch));
+      if (isStuck) return abandon(this.#parts, id);
       return store.postpone(id, nowMs + pollMs);
     }
-    const isExpired = batch.expires_at_ms <= nowMs;
-    if (state === 'cancelling' || isExpired) {
-      await this.#endLines(batch, state === 'cancelling' ? 'canceled' : 'expired');
+    const isOver = state === 'cancelling' || batch.expires_at_ms <= nowMs;
+    const max = Math.min(this.#room(), takenMax);
+    if (!isOver && max <= 0) return;
+    const found = await findKey(batch.account_id, batch.key_id);
+    const key = found === 'revoked' ? null : found;
+    if (isOver) {
+      await this.#endLines(batch, key, nowMs);
     } else {
-      const max = Math.min(this.#room(), takenMax);
-      if (max <= 0) return;
-      const key = await findKey(batch.account_id, batch.key_id);
-      if (!key || key === 'revoked' || !mayRun(key, nowMs)) return this.cancel(id);
+      if (!key || !mayRun(key, nowMs)) return this.cancel(id);
       const lines = await store.take(batch, gateway.books.owner, { max, dueMs: nowMs });
       for (const line of lines) this.#start(batch, line, key);
       if (lines.length > 0) {
@@ -128,13 +134,24 @@ export class BatchQueue {
     // A shutdown waits for the line, and aborts it when its time is up.
     const leave = this.#parts.gateway.runs.enter();
     const running: Promise<void> = this.#runLine(batch, line, key)
-      .catch((error: unknown) => this.#report(error, 'a line of a batch failed by our own fault'))
+      .catch((error: unknown) => this.#giveUp(line, error))
       .finally(() => {
         leave();
         this.#running.delete(running);
         this.wake();
       });
     this.#running.add(running);
+  }
+
+  /** What became of the line's hold is unknown, so it goes on as one of a process that has ended. */
+  #giveUp(line: TakenLine, error: unknown): void {
+    this.#report(error, 'a line of a batch failed by our own fault; retrying');
+    this.#givenUp.push(line);
+  }
+
+  async #returnGivenUp(): Promise<void> {
+    for (let line; (line = this.#givenUp[0]); this.#givenUp.shift())
+      await this.#parts.store.putBack(line, this.#parts.gateway.clock.nowMs() + pollMs, 'gone');
   }
 
   /** One line runs however many live requests there are, unless the gateway is overloaded. */
@@ -150,11 +167,7 @@ export class BatchQueue {
     const line = taken.isTakenOver ? await this.#renew(taken, key) : taken;
     const ended = await this.#answer(batch, line, key);
     // The run may have ended before it came to the hold, by a refusal or from the cache.
-    await gateway.books.ledger.submit({
-      type: 'release',
-      holdId: line.request_id,
-      lossMicros: zeroMicros,
-    });
+    await this.#wasCharged(line);
     const nowMs = gateway.clock.nowMs();
     if ('outcome' in ended) {
       await store.finish(line, ended.outcome, ended.text);
@@ -169,21 +182,25 @@ export class BatchQueue {
 
   /**
    * Gives the line another hold for its next try. What the try of a killed process has likely cost is
-   * the operator's loss, unless it was charged.
+   * the operator's loss. If it was charged, the line keeps its id, and its answer is replayed.
    */
   async #renew(line: TakenLine, key: ApiKey): Promise<TakenLine> {
     const { store, gateway } = this.#parts;
     const { ledger } = gateway.books;
     const requestId = newIdWithPrefix('req');
-    await ledger.submit({
-      type: 'release',
-      holdId: line.request_id,
-      lossMicros: line.isTakenOver ? line.likely_micros : zeroMicros,
-    });
+    if (await this.#wasCharged(line)) return { ...line, isTakenOver: false };
     await store.rename(line, requestId);
     // When it does not fit any more, the line's run is refused.
     if (line.held_micros > 0) await ledger.submit(reserveOf(key, requestId, line.held_micros));
     return { ...line, request_id: requestId, isTakenOver: false };
+  }
+
+  /** Ends the hold of a line. Returns true when it ended with a charge. */
+  async #wasCharged({ request_id: holdId, likely_micros: likely, isTakenOver }: TakenLine) {
+    const lossMicros = isTakenOver ? likely : zeroMicros;
+    const { ledger } = this.#parts.gateway.books;
+    const { type } = await ledger.submit({ type: 'release', holdId, lossMicros });
+    return type === 'already-resolved';
   }
 
   async #answer(batch: Batch, line: TakenLine, key: ApiKey): Promise<Ended> {
@@ -253,24 +270,34 @@ export class BatchQueue {
     }
   }
 
-  async #endLines(batch: Batch, outcome: 'canceled' | 'expired'): Promise<void> {
+  /** Ends lines that do not run. One that was charged when its process was killed has its answer. */
+  async #endLines(batch: Batch, key: ApiKey | null, nowMs: number): Promise<void> {
     const { store, gateway } = this.#parts;
-    const { ledger, owner } = gateway.books;
-    const { form } = batch;
+    const { form, expires_at_ms: expiresAtMs } = batch;
+    const outcome = batch.state === 'cancelling' ? 'canceled' : 'expired';
+    const asked = {
+      max: endedMax,
+      dueMs: Number.MAX_SAFE_INTEGER,
+      isForced: nowMs > expiresAtMs + hourMs,
+    };
+    const end = async (line: TakenLine) => {
+      const { request_id: requestId, custom_id: customId } = line;
+      const wasCharged = await this.#wasCharged(line);
+      const ended = wasCharged && key ? await this.#answer(batch, line, key) : null;
+      const result: Result =
+        ended && 'outcome' in ended
+          ? ended
+          : { outcome, text: unrunText({ form, customId, requestId }, outcome) };
+      await store.finish(line, result.outcome, result.text);
+    };
     for (;;) {
-      const lines = await store.take(batch, owner, {
-        max: endedMax,
-        dueMs: Number.MAX_SAFE_INTEGER,
-      });
+      const lines = await store.take(batch, gateway.books.owner, asked);
       if (lines.length === 0) return;
+      // Those that could not be ended come again in the next turn.
       await Promise.all(
-        lines.map(async (line) => {
-          const { request_id: requestId, custom_id: customId, likely_micros: likely } = line;
-          const lossMicros = line.isTakenOver ? likely : zeroMicros;
-          await ledger.submit({ type: 'release', holdId: requestId, lossMicros });
-          await store.finish(line, outcome, unrunText({ form, customId, requestId }, outcome));
-        }),
+        lines.map((line) => end(line).catch((error: unknown) => this.#giveUp(line, error))),
       );
+      if (asked.isForced) return;
     }
   }
 
@@ -279,6 +306,9 @@ export class BatchQueue {
     try {
       await store.removeExpired(gateway.clock.nowMs());
       await files.removeExpired(gateway.clock.nowMs());
+      // No batch lives for so long, so no hold may.
+      for (const holdId of await store.holdsBefore(gateway.clock.nowMs() - dayMs - 2 * hourMs))
+        await gateway.books.ledger.submit({ type: 'release', holdId, lossMicros: zeroMicros });
     } catch (error) {
       this.#report(error, 'expired batches cannot be removed; retrying');
     }

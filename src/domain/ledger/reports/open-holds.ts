@@ -2,12 +2,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
+import { batchOwner } from '../../../terms/batch.ts';
 import { micros, type Micros } from '../../../lib/money.ts';
 
 export type OpenHolds = {
   readonly count: number;
   readonly amountMicros: Micros;
-  /** When the oldest was placed, in Unix milliseconds; null: there is none. */
+  /**
+   * When the oldest was placed, in Unix milliseconds; null: there is none. Those of lines that wait in
+   * batches do not count: they may be a day old.
+   */
   readonly oldestAtMs: number | null;
 };
 
@@ -22,7 +26,9 @@ export async function readOpenHolds(
       mode.as('mode'),
       fn.countAll<number | string>().as('count'),
       fn.sum<number | string>('amount_micros').as('amount'),
-      fn.min<number | string>('created_at_ms').as('oldest'),
+      fn
+        .min<number | string | null>(sql`case when owner <> ${batchOwner} then created_at_ms end`)
+        .as('oldest'),
     ])
     .groupBy(mode)
     .execute();
@@ -33,7 +39,7 @@ export async function readOpenHolds(
     return {
       count: Number(count),
       amountMicros: micros(Number(amount)),
-      oldestAtMs: Number(oldest),
+      oldestAtMs: oldest === null ? null : Number(oldest),
     };
   };
   return { live: ofMode('live'), test: ofMode('test') };
