@@ -69,6 +69,7 @@ const customerSections: readonly Omit<Section, 'audience'>[] = [
     pages: [
       'guides/openai-sdk',
       'guides/anthropic-sdk',
+      'guides/google-sdk',
       'guides/vercel-ai-sdk',
       'guides/langchain',
       'guides/llamaindex',

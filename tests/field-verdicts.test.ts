@@ -10,6 +10,7 @@ import { hostTable, openAiTable } from '../src/formats/chat/host-fields.ts';
 import type { Verdict, VerdictTable } from '../src/formats/field-verdicts.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
+import { verdictTable as geminiTable } from '../src/formats/gemini/field-verdicts.ts';
 import { verdictTable as messagesTable } from '../src/formats/messages/field-verdicts.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import { verdictTable as responsesTable } from '../src/formats/responses/field-verdicts.ts';
@@ -148,6 +149,41 @@ for (const wire of wires) {
     t.diagnostic(JSON.stringify(counts));
   });
 }
+
+test('gemini: every field of the official types has a verdict', () => {
+  const file = '@google/genai/dist/genai.d.ts';
+  const below = (holder: string, type: string) =>
+    readSdkFields({ file, type }).map((field) => ({
+      ...field,
+      path: `${holder}.${field.path}`,
+      steps: [{ field: holder, isList: true, type: null }, ...field.steps],
+    }));
+  // The SDK spreads these over the body and `generationConfig`.
+  const config = readSdkFields({ file, type: 'GenerateContentConfig' })
+    .filter(({ path }) => !sdkOnly.test(path))
+    .map((field) => {
+      const root = field.steps[0]?.field ?? field.name;
+      if (Object.hasOwn(geminiTable.request, root)) return field;
+      const holder = { field: 'generationConfig', isList: false, type: null };
+      return { ...field, steps: [holder, ...field.steps] };
+    });
+  const fields = [...below('contents', 'Content'), ...below('tools', 'Tool'), ...config];
+  assert.ok(fields.length > 100, `only ${fields.length} fields are read`);
+  const unknown = fields.filter(
+    (field) => verdictsOf(geminiTable, field).length === 0 && !isCovered(geminiTable, field),
+  );
+  assert.deepEqual(
+    unknown.map(({ path }) => path).filter((path) => !unsold.test(path)),
+    [],
+  );
+});
+
+/** A tool that is not sold is left out with its fields. */
+const unsold =
+  /^tools\.(?:retrieval|googleMaps|mcpServers|codeExecution|computerUse|enterpriseWebSearch|exaAiSearch|parallelAiSearch|googleSearchRetrieval|urlContext|fileSearch)\b/;
+/** Not sent, or read above. */
+const sdkOnly =
+  /^(?:httpOptions|abortSignal|automaticFunctionCalling|automaticContinuation|tools|systemInstruction)\b/;
 
 test('fields that only other Chat hosts know are refused by name', () => {
   const typed = new Set(readSdkFields(wires[0]!.types[0]!).map(({ name }) => name));

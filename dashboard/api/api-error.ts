@@ -40,16 +40,19 @@ export async function readApiError(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const body = await response.text().catch(() => '');
   const error = errorIn(body);
+  // Gemini's errors have a list of details. The first has our code, and the facts.
+  const [detail = {}] = Array.isArray(error.details) ? error.details.filter(isRecord) : [];
+  const facts = isRecord(detail.metadata) ? detail.metadata : {};
   return new ApiError({
     status,
-    code: textOf(error.code) ?? 'unknown',
+    code: textOf(error.code) ?? textOf(detail.reason)?.toLowerCase() ?? 'unknown',
     message:
       textOf(error.message) ??
       textOf(error.detail) ??
       `The gateway answered with status ${status}.`,
-    param: textOf(error.param),
+    param: textOf(error.param) ?? textOf(facts.param),
     requestId: textOf(error.request_id) ?? headers.get('x-request-id'),
-    details: isRecord(error.details) ? error.details : {},
+    details: isRecord(error.details) ? error.details : facts,
     retryAfterSeconds: headers.has('retry-after') ? Number(headers.get('retry-after')) : null,
   });
 }

@@ -8,7 +8,7 @@ export type KeyCall = {
   readonly account: string;
   /** The key's id. */
   readonly key: string;
-  readonly path: `/v1/${string}`;
+  readonly path: `/v1${string}`;
   /** A form, or what is sent as JSON. */
   readonly body: unknown;
   readonly signal: AbortSignal;

@@ -6,6 +6,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
+import { geminiEndpoint } from '../gateway/sales/gemini-sale.ts';
 import { imageEndpoint } from '../gateway/sales/image-sale.ts';
 import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
@@ -38,6 +39,9 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/responses', modelEndpoint(clientFormats.responses)),
   ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
+  ...playground('/v1beta/generateContent', geminiEndpoint, {
+    publicUrl: '/v1beta/generateContent/*',
+  }),
   ...playground('/v1/embeddings', embeddingEndpoint),
   ...playground('/v1/rerank', rerankEndpoint),
   ...playground('/v1/moderations', moderationEndpoint),
@@ -78,6 +82,8 @@ type PlaygroundOptions = {
   readonly scope?: KeyScope;
   readonly heavy?: boolean;
   readonly isUpload?: boolean;
+  /** The public route. Left out: the same. */
+  readonly publicUrl?: string;
 };
 
 /**
@@ -85,9 +91,9 @@ type PlaygroundOptions = {
  * request's headers.
  */
 function playground(
-  url: `/v1/${string}`,
+  url: `/v1${string}`,
   endpoint: Endpoint,
-  { scope = 'run', heavy = false, isUpload = false }: PlaygroundOptions = {},
+  { scope = 'run', heavy = false, isUpload = false, publicUrl = url }: PlaygroundOptions = {},
 ): Readonly<Record<EndpointName, Stream>> {
   const name: EndpointName = `POST /accounts/:account/keys/:key${url}`;
   const stream: Stream = {
@@ -95,7 +101,7 @@ function playground(
     handler: (context) =>
       chargedHandler(context, endpoint, isUpload ? readUploadForm : readJsonBody),
     prepare: (context) => useKeyOfPath(context, scope),
-    config: { refusedUnderLoad: true, publicUrl: url, isUpload },
+    config: { refusedUnderLoad: true, publicUrl, isUpload },
     heavy,
   };
   return { [name]: stream };

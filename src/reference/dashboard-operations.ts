@@ -155,6 +155,7 @@ const played = [
   'POST /v1/responses',
   'POST /v1/chat/completions',
   'POST /v1/messages',
+  'POST /v1beta/generateContent/*',
   'POST /v1/embeddings',
   'POST /v1/rerank',
   'POST /v1/moderations',
@@ -163,18 +164,33 @@ const played = [
   'POST /v1/images/generations',
 ] as const;
 
+/** The playground has one path for whole and streamed answers of Gemini's format. */
+function playedOperation(name: (typeof played)[number]): Operation {
+  const operation: Operation = publicOperations[name];
+  if (name !== 'POST /v1beta/generateContent/*') return operation;
+  const { content: streamed } =
+    publicOperations['POST /v1beta/streamGenerateContent/*'].answers[200];
+  const answer = operation.answers[200]!;
+  const content = { ...streamed, ...answer.content };
+  return { ...operation, answers: { 200: { ...answer, content } } };
+}
+
 function others(): [string, Operation][] {
   return [
     ...played.map((name) => {
-      const path = `/accounts/:account/keys/:key${name.slice('POST '.length)}`;
-      const operation: Operation = publicOperations[name];
+      // The body names the model there.
+      const path = `/accounts/:account/keys/:key${name.slice('POST '.length).replace('/*', '')}`;
+      const { path: _, ...operation } = playedOperation(name);
       return withPrefix(`POST ${path}`, {
         ...operation,
         id: `play${capitalize(operation.id)}`,
         tag: 'account',
         description: 'Like the public endpoint, with the key that the path names.',
         access: 'session',
-        parameters: [...pathParameters(path), ...(operation.parameters ?? [])],
+        parameters: [
+          ...pathParameters(path),
+          ...(operation.parameters ?? []).filter((one) => one.in !== 'path'),
+        ],
         errors: [...operation.errors, 'not_signed_in', 'not_permitted', 'not_found'],
       });
     }),

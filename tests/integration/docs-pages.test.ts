@@ -212,7 +212,7 @@ test('the API changelog names every call for customers', async () => {
   const text = await (await read('/docs/api-changes.md')).text();
   const calls = Object.entries<Operation>(publicOperations)
     .filter(([, { tag }]) => tag !== 'Operation')
-    .map(([name]) => name);
+    .map(([name, { path }]) => (path === undefined ? name : name.replace(/ .*/, ` ${path}`)));
   assert.ok(calls.length > 20);
   for (const name of calls) assert.ok(text.includes(`\`${name}\``), name);
 });

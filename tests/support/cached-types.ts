@@ -12,7 +12,7 @@ const folder = join(modules, '.cache', 'tollgate');
  * JSON.
  */
 export function cacheTypes<Types>(name: string, read: () => Types): Types {
-  const versions = ['openai', '@anthropic-ai/sdk', 'ts-json-schema-generator']
+  const versions = ['openai', '@anthropic-ai/sdk', '@google/genai', 'ts-json-schema-generator']
     .map(versionOf)
     .join('-');
   const file = join(folder, `${name.replaceAll('/', '_')}-${versions}.json`);

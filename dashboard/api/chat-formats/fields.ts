@@ -36,11 +36,12 @@ export function stopOf(value: unknown): Ending {
   return typeof value === 'string' ? { stop: value } : {};
 }
 
-/** All formats describe errors alike: a code or type, and a message. */
+/** All formats describe errors alike: a code or type, and a message. Gemini's has the code in its details. */
 export function errorOf(value: unknown): { readonly code: string; readonly message: string } {
-  const { code, type, message } = fieldsOf(value);
+  const { code, type, message, details } = fieldsOf(value);
+  const { reason } = fieldsOf(listOf(details)[0]);
   return {
-    code: textOf(code) || textOf(type) || 'unknown',
+    code: textOf(code) || textOf(type) || textOf(reason).toLowerCase() || 'unknown',
     message: textOf(message) || 'The answer ended early.',
   };
 }

@@ -1,6 +1,7 @@
 // Reads any program's request, as far as it is known here: what is not known is left out. One reader
 // serves all formats, whose fields do not contradict each other; each reads its own answers.
 import { fieldsOf, listOf, textOf } from './fields.ts';
+import { asMessages } from './gemini.ts';
 import { readContent } from './read-content.ts';
 import {
   efforts,
@@ -15,7 +16,8 @@ import {
 
 type ReadMessage = ReadRequest['messages'][number];
 
-export function readBody(format: ChatFormat, body: Json): ReadRequest {
+export function readBody(format: ChatFormat, asked: Json): ReadRequest {
+  const body = format.name === 'gemini' ? asMessages(asked) : asked;
   const said = body['messages'] ?? body['input'];
   const items = typeof said === 'string' ? [{ role: 'user', content: said }] : listOf(said);
   const system = { role: 'system', content: body['system'] ?? body['instructions'] };
@@ -52,7 +54,7 @@ function isAnswer(item: Json): boolean {
   return item['role'] === 'assistant' || (item['role'] === undefined && !isResult(item));
 }
 
-/** Each format reads only its own one of the three fields. */
+/** Each format reads only its own one of the fields. */
 function readAnswer(format: ChatFormat, items: readonly Json[]): ReadMessage {
   const content = items[0]!['content'];
   const blocks =
@@ -66,8 +68,10 @@ function readAnswer(format: ChatFormat, items: readonly Json[]): ReadMessage {
     choices: [{ message: items[0] }],
     output: items.map(wholeItem),
     content: blocks,
+    candidates: [{ content: { parts: blocks } }],
   });
-  const echo = format.name === 'messages' ? blocks : items;
+  const isInBlocks = format.name === 'messages' || format.name === 'gemini';
+  const echo = isInBlocks ? blocks : items;
   return { role: 'assistant', format: format.name, text, reasoning, calls, images, echo };
 }
 

@@ -1,7 +1,13 @@
-// The three wire formats that clients speak.
+// The wire formats that clients speak.
 import { chat } from './chat.ts';
+import { gemini } from './gemini.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 import type { ChatFormat, FormatName } from './types.ts';
 
-export const chatFormats: Readonly<Record<FormatName, ChatFormat>> = { responses, chat, messages };
+export const chatFormats: Readonly<Record<FormatName, ChatFormat>> = {
+  responses,
+  chat,
+  messages,
+  gemini,
+};

@@ -1,7 +1,7 @@
 // What a chat client needs of a wire format: it writes requests, and reads whole answers and stream
 // events into one `Answer`.
 
-export type FormatName = 'responses' | 'chat' | 'messages';
+export type FormatName = 'responses' | 'chat' | 'messages' | 'gemini';
 
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof efforts)[number];
@@ -116,7 +116,7 @@ export const noAnswer: Answer = { text: '', reasoning: '', calls: [], echo: [] }
 export type ChatFormat = {
   readonly name: FormatName;
   readonly label: string;
-  readonly path: `/v1/${string}`;
+  readonly path: `/v1${string}`;
   readonly efforts: readonly Effort[];
   readonly temperatureMax: number;
   readonly writeBody: (request: ChatRequest) => Json;

@@ -34,6 +34,7 @@ export function keySamples(place: Place): readonly KeySample[] {
     { name: 'OpenAI Python', code: openaiPython(place), guide: '/docs/guides/openai-sdk' },
     { name: 'OpenAI JS', code: openaiJs(place), guide: '/docs/guides/openai-sdk' },
     { name: 'Anthropic SDK', code: anthropic(place), guide: '/docs/guides/anthropic-sdk' },
+    { name: 'Google SDK', code: google(place), guide: '/docs/guides/google-sdk' },
     { name: 'Vercel AI SDK', code: vercel(place), guide: '/docs/guides/vercel-ai-sdk' },
     { name: 'Codex', code: codex(place), guide: '/docs/guides/codex' },
     { name: 'Claude Code', code: claudeCode(place), guide: '/docs/guides/claude-code' },
@@ -90,6 +91,21 @@ const message = await client.messages.create({
   messages: [{ role: 'user', content: 'Hello!' }],
 });
 console.log(message.content[0].text);`;
+}
+
+/** Google's SDK adds the version itself. */
+function google({ baseUrl, model }: Place): string {
+  return `import { GoogleGenAI } from '@google/genai';
+
+const client = new GoogleGenAI({
+  httpOptions: { baseUrl: '${baseUrl}' },
+  apiKey: process.env.TOLLGATE_KEY,
+});
+const answer = await client.models.generateContent({
+  model: '${model}',
+  contents: 'Hello!',
+});
+console.log(answer.text);`;
 }
 
 function vercel({ baseUrl, model }: Place): string {

@@ -1,5 +1,6 @@
 // A request of the history as a command that sends it again. Pure functions.
 import type { KeptBody, RequestDetail } from '../../../src/management/contract/requests.ts';
+import { gemini, inPublicForm } from '../../api/chat-formats/gemini.ts';
 import { parseObject } from '../../api/chat-formats/fields.ts';
 import { curlCommand } from '../../parts/curl.ts';
 import { isChatFormat } from './request-filters.ts';
@@ -11,6 +12,7 @@ const endpoints: Readonly<Record<string, { readonly path: string; readonly body:
   responses: { path: '/v1/responses', body: { input: 'Hello!' } },
   chat: { path: '/v1/chat/completions', body: { messages } },
   messages: { path: '/v1/messages', body: { max_tokens: 1024, messages } },
+  gemini: { path: gemini.path, body: { contents: [{ parts: [{ text: 'Hello!' }] }] } },
   completions: { path: '/v1/completions', body: { prompt: 'Hello!' } },
   embeddings: { path: '/v1/embeddings', body: { input: 'A lighthouse' } },
   speech: { path: '/v1/audio/speech', body: { input: 'A lighthouse', voice: 'alloy' } },
@@ -40,14 +42,13 @@ export function curlOf(
 ): { readonly command: string; readonly isOwn: boolean } {
   const { path, body } = endpoints[endpoint]!;
   const isOwn = kept !== null && parseObject(kept.text) !== null;
-  const asked = history?.asked_model ?? model?.id;
-  const example = { ...(asked !== undefined && { model: asked }), ...body };
+  const name = history?.asked_model ?? model?.id;
+  const example = { ...(name !== undefined && { model: name }), ...body };
   // Speech is sent while it is made, without being asked.
   const isStream = streamed && isChatFormat(endpoint);
-  const text = isOwn
-    ? withoutControls(kept.text)
-    : JSON.stringify({ ...example, ...(isStream && { stream: true }) });
-  return { command: curlCommand({ baseUrl, path, isStream, body: text }), isOwn };
+  const asked = inPublicForm({ path, body: { ...example, ...(isStream && { stream: true }) } });
+  const text = isOwn ? withoutControls(kept.text) : JSON.stringify(asked.body);
+  return { command: curlCommand({ baseUrl, path: asked.path, isStream, body: text }), isOwn };
 }
 
 /** A terminal may act on control characters that are pasted. JSON has them escaped up to U+001F. */

@@ -1,4 +1,6 @@
 // Reads the filters of the list of requests from the address. Pure functions.
+import { chatFormats } from '../../api/chat-formats/registry.ts';
+import type { FormatName } from '../../api/chat-formats/types.ts';
 import type { Query } from '../../api/client.ts';
 import type { Search } from '../../parts/url-state.ts';
 import { readDay } from '../../parts/utc-days.ts';
@@ -23,8 +25,8 @@ export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, st
 };
 
 /** Endpoints whose requests are conversations. */
-export function isChatFormat(endpoint: string): endpoint is 'responses' | 'chat' | 'messages' {
-  return endpoint === 'responses' || endpoint === 'chat' || endpoint === 'messages';
+export function isChatFormat(endpoint: string): endpoint is FormatName {
+  return Object.hasOwn(chatFormats, endpoint);
 }
 
 export const outcomeNames: Readonly<Record<NonNullable<Filters['outcome']>, string>> = {

@@ -71,6 +71,8 @@ export const verdictTable: VerdictTable = {
     { rule: 'tool' },
     'timeRangeFilter excludeDomains searchTypes blockingConfidence',
   ),
+  timeRangeFilter: verdicts({ rule: 'tool' }, 'startTime endTime'),
+  searchTypes: { ...verdicts({ rule: 'tool' }, 'webSearch'), imageSearch: unpriced },
   toolConfig: {
     ...pass('functionCallingConfig retrievalConfig'),
     includeServerSideToolInvocations: unavailable('such calls are not passed on'),

@@ -276,7 +276,7 @@ function filesOf({ messages }: ChatRequest) {
 }
 
 function readFormat(text: string | undefined): FormatName | null {
-  return text === 'chat' || text === 'messages' || text === 'responses' ? text : null;
+  return text !== undefined && Object.hasOwn(chatFormats, text) ? (text as FormatName) : null;
 }
 
 /** A question that was sent when the session had ended. Its answer never comes. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
+import { inPublicForm, inSdkForm } from '../../../api/chat-formats/gemini.ts';
 import { codeSamples } from './code-samples.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import type { ChatRequest, Json } from '../../../api/chat-formats/types.ts';
@@ -94,8 +95,9 @@ for (const [path, body] of requests) {
         '\0',
       );
       rmSync(folder, { recursive: true });
-      assert.deepEqual(JSON.parse(words.at(hasFiles ? -1 : -2)!), body);
-      assert.ok(words.includes(`${baseUrl}${path}`));
+      const sent = inPublicForm({ path, body });
+      assert.deepEqual(JSON.parse(words.at(hasFiles ? -1 : -2)!), sent.body);
+      assert.ok(words.includes(`${baseUrl}${sent.path}`));
       assert.ok(words.includes('Authorization: Bearer secret'));
     });
 
@@ -104,7 +106,7 @@ for (const [path, body] of requests) {
         codeIn('TypeScript'),
       )!;
       const value: unknown = runInNewContext(`(${argument})`, { readFile });
-      assert.deepEqual(JSON.parse(JSON.stringify(value)), body);
+      assert.deepEqual(JSON.parse(JSON.stringify(value)), inSdkForm({ path, body }));
     });
 
     test('the Python sample calls the SDK with the body', () => {
@@ -115,7 +117,10 @@ for (const [path, body] of requests) {
       const { extra_body: extra, ...rest } = runInNewContext(`({${object}})`, {
         read_file: readFile,
       }) as Record<string, unknown>;
-      assert.deepEqual(JSON.parse(JSON.stringify({ ...rest, ...(extra as object) })), body);
+      assert.deepEqual(
+        JSON.parse(JSON.stringify({ ...rest, ...(extra as object) })),
+        inSdkForm({ path, body }),
+      );
     });
   });
 }

@@ -1,5 +1,6 @@
 // The playground's request as code. Files are not in the code: it reads them, so that it stays short
 // and still runs.
+import { gemini, inPublicForm, inSdkForm } from '../../../api/chat-formats/gemini.ts';
 import { curlHead, shellQuote } from '../../../parts/curl.ts';
 import type { Json } from '../../../api/chat-formats/types.ts';
 
@@ -17,7 +18,7 @@ type SampleRequest = {
 type Sample = { readonly language: string; readonly label: string; readonly code: string };
 
 /**
- * Samples for curl and, for conversations and images, for the format's SDK: Anthropic's for Messages,
+ * Samples for curl and, for conversations and images, for the format's SDK: Anthropic's, Google's, and
  * OpenAI's for the rest.
  */
 export function codeSamples(request: SampleRequest): readonly Sample[] {
@@ -32,8 +33,9 @@ export function codeSamples(request: SampleRequest): readonly Sample[] {
   ];
 }
 
-function curl({ baseUrl, path, body, files }: SampleRequest): string {
-  const head = curlHead({ baseUrl, path, isStream: body['stream'] === true });
+function curl({ baseUrl, files, ...request }: SampleRequest): string {
+  const { path, body } = inPublicForm(request);
+  const head = curlHead({ baseUrl, path, isStream: request.body['stream'] === true });
   const text = JSON.stringify(body, null, 2);
   if (!hasFile(body, files)) return [...head, `  -d ${shellQuote(text)}`].join('\n');
   // The shell puts the files into a here-document, whose size has no limit.
@@ -65,10 +67,52 @@ function findFile(text: string, files: readonly SampleFile[]): SampleFile | unde
   return files.find(({ data }) => data !== '' && text.endsWith(data));
 }
 
+type Sdk = 'openai' | 'anthropic' | 'google';
+type Setup = { readonly import: string; readonly client: (baseUrl: string) => string };
+
+const setups: Readonly<Record<Sdk, { readonly python: Setup; readonly typescript: Setup }>> = {
+  openai: {
+    python: {
+      import: 'from openai import OpenAI',
+      client: (baseUrl) => `OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"])`,
+    },
+    typescript: {
+      import: "import OpenAI from 'openai';",
+      client: (baseUrl) =>
+        `new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.TOLLGATE_KEY })`,
+    },
+  },
+  anthropic: {
+    python: {
+      import: 'from anthropic import Anthropic',
+      client: (baseUrl) => `Anthropic(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])`,
+    },
+    typescript: {
+      import: "import Anthropic from '@anthropic-ai/sdk';",
+      client: (baseUrl) =>
+        `new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.TOLLGATE_KEY })`,
+    },
+  },
+  google: {
+    python: {
+      import: 'from google import genai',
+      client: (baseUrl) =>
+        `genai.Client(http_options={"base_url": "${baseUrl}"}, api_key=os.environ["TOLLGATE_KEY"])`,
+    },
+    typescript: {
+      import: "import { GoogleGenAI } from '@google/genai';",
+      client: (baseUrl) =>
+        `new GoogleGenAI({ httpOptions: { baseUrl: '${baseUrl}' }, apiKey: process.env.TOLLGATE_KEY })`,
+    },
+  },
+};
+
 /** How an SDK calls a path, and where the text is in an event and in a whole answer. */
 type Call = {
-  readonly sdk: 'openai' | 'anthropic';
+  readonly sdk: Sdk;
   readonly method: string;
+  /** Another method, with which it streams. */
+  readonly streamMethod?: { readonly python: string; readonly typescript: string };
   readonly eventText: {
     readonly python: readonly string[];
     readonly typescript: readonly string[];
@@ -122,6 +166,19 @@ const calls: Readonly<Record<string, Call>> = {
     },
     answerText: { python: 'answer.content', typescript: 'answer.content' },
   },
+  [gemini.path]: {
+    sdk: 'google',
+    method: 'models.generate_content',
+    streamMethod: {
+      python: 'models.generate_content_stream',
+      typescript: 'models.generateContentStream',
+    },
+    eventText: {
+      python: ['print(event.text or "", end="", flush=True)'],
+      typescript: ["process.stdout.write(event.text ?? '');"],
+    },
+    answerText: { python: 'answer.text', typescript: 'answer.text' },
+  },
   '/v1/images/generations': {
     sdk: 'openai',
     method: 'images.generate',
@@ -131,8 +188,8 @@ const calls: Readonly<Record<string, Call>> = {
 };
 
 function python({ baseUrl, path, body, files }: SampleRequest): string {
-  const { sdk, method, eventText, answerText } = calls[path]!;
-  const { known, extra } = splitFields(path, body);
+  const { sdk, method, streamMethod, eventText, answerText } = calls[path]!;
+  const { known, extra } = splitFields(path, inSdkForm({ path, body }));
   const values = Object.entries(known).map(
     ([name, value]) => `    ${name}=${pythonValue(value, 1, files)},`,
   );
@@ -143,11 +200,9 @@ function python({ baseUrl, path, body, files }: SampleRequest): string {
   return [
     ...(readsFiles ? ['import base64'] : []),
     'import os',
-    sdk === 'openai' ? 'from openai import OpenAI' : 'from anthropic import Anthropic',
+    setups[sdk].python.import,
     '',
-    sdk === 'openai'
-      ? `client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"])`
-      : `client = Anthropic(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])`,
+    `client = ${setups[sdk].python.client(baseUrl)}`,
     ...(readsFiles
       ? [
           '',
@@ -157,7 +212,7 @@ function python({ baseUrl, path, body, files }: SampleRequest): string {
           '',
         ]
       : []),
-    `${isStream ? 'stream' : 'answer'} = client.${method}(`,
+    `${isStream ? 'stream' : 'answer'} = client.${(isStream && streamMethod?.python) || method}(`,
     ...values,
     ...more,
     ')',
@@ -168,23 +223,21 @@ function python({ baseUrl, path, body, files }: SampleRequest): string {
 }
 
 function typescript({ baseUrl, path, body, files }: SampleRequest): string {
-  const { sdk, method, eventText, answerText } = calls[path]!;
+  const { sdk, method, streamMethod, eventText, answerText } = calls[path]!;
   const { extra } = splitFields(path, body);
   // The SDK sends the gateway's own fields, but its types do not know them.
   const cast = Object.keys(extra).length === 0 ? '' : ' as OpenAI.ImageGenerateParamsNonStreaming';
   const isStream = body['stream'] === true;
+  const inCamelCase = method.replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase());
+  const called = (isStream && streamMethod?.typescript) || inCamelCase;
   const readsFiles = hasFile(body, files);
   return [
     ...(readsFiles ? ["import { readFileSync } from 'node:fs';"] : []),
-    sdk === 'openai'
-      ? "import OpenAI from 'openai';"
-      : "import Anthropic from '@anthropic-ai/sdk';",
+    setups[sdk].typescript.import,
     '',
-    sdk === 'openai'
-      ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.TOLLGATE_KEY });`
-      : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.TOLLGATE_KEY });`,
+    `const client = ${setups[sdk].typescript.client(baseUrl)};`,
     ...(readsFiles ? ["const readFile = (name: string) => readFileSync(name, 'base64');"] : []),
-    `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body, files)}${cast});`,
+    `const ${isStream ? 'stream' : 'answer'} = await client.${called}(${typescriptValue(inSdkForm({ path, body }), files)}${cast});`,
     ...(isStream
       ? [
           'for await (const event of stream) {',
