@@ -2,8 +2,7 @@
 // once, nothing stays held, and what killed calls cost is bounded and booked as a loss. On SQLite one
 // gateway is killed and started again; on PostgreSQL another goes on meanwhile.
 //
-// Every line has a number, which the provider reports as its input tokens, so each charge identifies
-// its line.
+// The provider reports other input tokens for each line, and each answer names its charge.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -70,23 +69,29 @@ for (const { name, gateways, databaseUrl } of stores)
     }, hangMs);
 
     const output = await setup.get(`/v1/files/${done.output_file_id}/content`, { key: made.key });
-    const answered = output.text.trimEnd().split('\n');
+    const answered = output.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Answered);
     assert.deepEqual(
-      answered.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id),
+      answered.map((line) => line.custom_id),
       numbers.map((number) => `line-${number}`),
     );
     const charges = await setup.database.read
       .selectFrom('charges')
-      .select('cost_micros')
+      .select(['id', 'cost_micros'])
       .where('key_id', '=', made.id)
-      .orderBy('cost_micros')
+      .orderBy('id')
       .execute();
     assert.deepEqual(
-      charges.map((charge) => Number(charge.cost_micros)),
-      numbers,
+      charges.map((charge) => [charge.id, Number(charge.cost_micros)]),
+      answered
+        .map((line, index) => [line.response.request_id, tokensOf(index + 1)] as const)
+        .toSorted(([one], [other]) => (one < other ? -1 : 1)),
     );
     const { postedMicros } = await setup.balance(made.account);
-    assert.equal(postedMicros, 1_000_000_000 - (lines * (lines + 1)) / 2);
+    const sum = numbers.reduce((total, number) => total + tokensOf(number), 0);
+    assert.equal(postedMicros, 1_000_000_000 - sum);
     await until(async () => (await heldMicros()) === 0, hangMs);
     const killed = upstream.requests.length - lines;
     const losses = await setup.database.read
@@ -100,6 +105,13 @@ for (const { name, gateways, databaseUrl } of stores)
     assert.ok(losses.length >= killed, `${losses.length} losses of ${killed} killed calls`);
   });
 
+type Answered = {
+  readonly custom_id: string;
+  readonly response: { readonly request_id: string };
+};
+
+/** At a microdollar each. */
+const tokensOf = (number: number) => 1 + (number % 997);
 const numbers = Array.from({ length: lines }, (_, index) => index + 1);
 
 async function answerNumbered(
@@ -107,7 +119,7 @@ async function answerNumbered(
 ) {
   await setTimeout(Math.random() * 30);
   const number = Number(/number (\d+)/.exec(request.text)![1]);
-  await answerContent('chat', { text: 'Yes.', tokens: { input: number, output: 1 } })(
+  await answerContent('chat', { text: 'Yes.', tokens: { input: tokensOf(number), output: 1 } })(
     response,
     request,
   );

@@ -11,8 +11,10 @@ import { until } from '../support/until.ts';
 
 /** A microdollar for each token of the input, and two for each of the output. */
 const prices = { input: 1, output: 2 };
+const linesPerDay = 60;
 const gateway = await startGateway(
   {
+    limits: { batch_lines_per_day: linesPerDay, batch_bytes_per_day: 40_000_000 },
     models: {
       cheap: { prices, routes: [{ provider: 'local', model: 'cheap' }] },
       'in-messages': { prices, routes: [{ provider: 'anthropic', model: 'in-messages' }] },
@@ -525,6 +527,19 @@ test('lines of another form refuse the batch, and name the line', async () => {
   const reply = await gateway.post('/v1/messages/batches', { key: made.key, body: wrong });
   assert.deepEqual([reply.status, reply.json()['type']], [400, 'error']);
   assert.equal((await balanceOf(made)).heldMicros, 0);
+});
+
+test('an account puts a limited number of lines and bytes into batches in a day', async () => {
+  upstream.on(chatPath, answers);
+  const made = await newKey();
+  const other = await newKey({ account: made.account, creditUsd: 0 });
+  const few = (count: number) => names(count).map((name) => lineOf(name));
+  const batch = await begin(made, few(linesPerDay - 1));
+  await assert.rejects(begin(other, few(2)), { status: 429, message: /batch_lines_per_day/ });
+  await end(made, batch.id);
+  const long = [lineOf('long', { user: 'x'.repeat(40_000_000) })];
+  await assert.rejects(upload(made, long), { status: 429, message: /batch_bytes_per_day/ });
+  await assertSpent(made, (linesPerDay - 1) * costMicros);
 });
 
 test('lines are encrypted at rest', async () => {

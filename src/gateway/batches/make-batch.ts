@@ -187,7 +187,6 @@ export function overDay(unit: 'lines' | 'bytes', max: number): ApiError {
     {
       retryAfterSeconds: 3_600,
       details: { limit: `batch_${unit}_per_day` },
-      headers: { 'x-should-retry': 'false' },
     },
   );
 }
