@@ -191,7 +191,7 @@ const lies: Readonly<Record<string, readonly [Lies, RegExp]>> = {
 };
 
 for (const [name, [lie, message]] of Object.entries(lies))
-  test(`a sign-in with ${name} is refused`, async () => {
+  testOn('sqlite', `a sign-in with ${name} is refused`, async () => {
     const device = await add(await join());
     await assertRefused(await enter(device, lie), message);
     assert.equal((await enter(device)).reply.status, 200);
@@ -215,7 +215,7 @@ const refusedAdditions: Readonly<Record<string, readonly [Lies, RegExp]>> = {
 };
 
 for (const [name, [lie, message]] of Object.entries(refusedAdditions))
-  test(`an addition with ${name} is refused`, async () => {
+  testOn('sqlite', `an addition with ${name} is refused`, async () => {
     const user = await join();
     const credential = new PasskeyDevice(origin).create(await startAdding(user), lie);
     const reply = await user.post('/profile/passkeys', { name: 'Laptop', credential });

@@ -43,47 +43,21 @@ const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
 const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
 
 for (const [name, modelOf] of Object.entries(ways)) {
-  test(`${name}: generateText in test mode`, async () => {
-    const result = await generateText({
-      model: modelOf(gateway.program.firstTestKey),
-      prompt: 'Hello!',
-      maxRetries: 0,
-    });
-    assert.equal(result.text, sandboxText);
-    assert.equal(result.finishReason, 'stop');
-    assert.deepEqual([result.usage.inputTokens, result.usage.outputTokens], [2, 13]);
-  });
-
-  test(`${name}: streamText in test mode`, async () => {
-    const result = streamText({
-      model: modelOf(gateway.program.firstTestKey),
-      prompt: 'Hello!',
-      maxRetries: 0,
-    });
-    const pieces = await Array.fromAsync(result.textStream);
-    assert.ok(pieces.length > 1, 'it came in pieces');
-    assert.equal(pieces.join(''), sandboxText);
-    assert.equal(await result.finishReason, 'stop');
-    const usage = await result.usage;
-    assert.deepEqual([usage.inputTokens, usage.outputTokens], [2, 13]);
-  });
-
-  test(`${name}: a live answer, whole and streamed`, async () => {
+  test(`${name}: an answer in test mode and a live one, whole and streamed`, async () => {
     for (const endpoint of endpoints) gateway.answer(endpoint, content);
-    const model = modelOf(liveKey);
-    const whole = await generateText({ model, prompt: 'Hello!', maxRetries: 0 });
-    const streamed = streamText({ model, prompt: 'Hello!', maxRetries: 0 });
-    for (const result of [
-      { text: whole.text, usage: whole.usage, finishReason: whole.finishReason },
-      {
-        text: await streamed.text,
-        usage: await streamed.usage,
-        finishReason: await streamed.finishReason,
-      },
-    ]) {
-      assert.equal(result.text, content.text);
-      assert.equal(result.finishReason, 'stop');
-      assert.deepEqual([result.usage.inputTokens, result.usage.outputTokens], [12, 5]);
+    for (const [key, text, counts] of [
+      [gateway.program.firstTestKey, sandboxText, [2, 13]],
+      [liveKey, content.text, [12, 5]],
+    ] as const) {
+      const asked = { model: modelOf(key), prompt: 'Hello!', maxRetries: 0 };
+      const whole = await generateText(asked);
+      const streamed = streamText(asked);
+      const pieces = await Array.fromAsync(streamed.textStream);
+      assert.ok(pieces.length > 1, 'it came in pieces');
+      assert.deepEqual([whole.text, pieces.join('')], [text, text]);
+      assert.deepEqual([whole.finishReason, await streamed.finishReason], ['stop', 'stop']);
+      for (const usage of [whole.usage, await streamed.usage])
+        assert.deepEqual([usage.inputTokens, usage.outputTokens], counts);
     }
   });
 

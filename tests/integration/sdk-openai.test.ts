@@ -25,74 +25,68 @@ after(() => gateway.stop());
 const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
 const messages = [{ role: 'user' as const, content: 'Hello!' }];
 
-test('chat.completions.create returns text, usage and finish reason', async () => {
-  const completion = await sandbox.chat.completions.create({ model: 'gpt-6-luna', messages });
-  assert.equal(completion.object, 'chat.completion');
-  assert.equal(completion.model, 'gpt-6-luna');
-  assert.equal(completion.choices[0]?.message.content, sandboxText);
-  assert.equal(completion.choices[0].finish_reason, 'stop');
-  // The sandbox counts a token per four bytes.
-  assert.deepEqual(countsOf(completion.usage), {
-    prompt_tokens: 2,
-    completion_tokens: 13,
-    total_tokens: 15,
+const paris = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
+/** The sandbox counts a token per four bytes. */
+const ways: Readonly<Record<string, readonly [OpenAI, text: string, counts: readonly number[]]>> = {
+  'in test mode': [sandbox, sandboxText, [2, 13, 15]],
+  'with a live key': [live, paris.text, [12, 5, 17]],
+};
+
+for (const [way, [client, text, counts]] of Object.entries(ways)) {
+  test(`chat completions have text, usage and finish reason ${way}, whole and streamed`, async () => {
+    gateway.upstream.on('/v1/chat/completions', answerContent('chat', paris));
+    const asked = { model: 'gpt-6-luna', messages };
+    const completion = await client.chat.completions.create(asked);
+    assert.equal(completion.object, 'chat.completion');
+    // The catalogue's id, not the provider's dated one.
+    assert.equal(completion.model, 'gpt-6-luna');
+    assert.equal(completion.choices[0]?.message.content, text);
+    assert.equal(completion.choices[0].finish_reason, 'stop');
+    assert.deepEqual(countsOf(completion.usage), counts);
+    for (const includeUsage of [true, false]) {
+      const options = { stream: true, stream_options: { include_usage: includeUsage } } as const;
+      const chunks = await Array.fromAsync(
+        await client.chat.completions.create({ ...asked, ...options }),
+      );
+      assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), text);
+      assert.equal(chunks[0]?.choices[0]?.delta.role, 'assistant');
+      assert.deepEqual(
+        chunks.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? []),
+        ['stop'],
+      );
+      const usages = chunks.filter((chunk) => chunk.usage).map((chunk) => countsOf(chunk.usage));
+      assert.deepEqual(usages, includeUsage ? [counts] : []);
+      if (includeUsage) assert.deepEqual(chunks.at(-1)?.choices, []);
+    }
   });
-});
 
-test('a chat stream has the same text, and usage only on request', async () => {
-  for (const includeUsage of [true, false]) {
-    const stream = await sandbox.chat.completions.create({
-      model: 'gpt-6-luna',
-      messages,
-      stream: true,
-      stream_options: { include_usage: includeUsage },
-    });
-    const chunks = await Array.fromAsync(stream);
-    assert.equal(
-      chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''),
-      sandboxText,
-    );
-    assert.equal(chunks[0]?.choices[0]?.delta.role, 'assistant');
-    assert.deepEqual(
-      chunks.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? []),
-      ['stop'],
-    );
-    const usages = chunks.filter((chunk) => chunk.usage).map((chunk) => countsOf(chunk.usage));
-    assert.deepEqual(
-      usages,
-      includeUsage ? [{ prompt_tokens: 2, completion_tokens: 13, total_tokens: 15 }] : [],
-    );
-    if (includeUsage) assert.deepEqual(chunks.at(-1)?.choices, []);
-  }
-});
-
-test('responses.create returns text, usage and status', async () => {
-  const response = await sandbox.responses.create({ model: 'gpt-6-luna', input: 'Hello!' });
-  assert.equal(response.output_text, sandboxText);
-  assert.equal(response.status, 'completed');
-  assert.equal(response.model, 'gpt-6-luna');
-  assert.deepEqual(
-    [response.usage?.input_tokens, response.usage?.output_tokens, response.usage?.total_tokens],
-    [2, 13, 15],
-  );
-});
-
-test('responses.stream() emits events that agree with its final response', async () => {
-  const stream = sandbox.responses.stream({ model: 'gpt-6-luna', input: 'Hello!' });
-  let text = '';
-  const types: string[] = [];
-  for await (const event of stream) {
-    types.push(event.type);
-    if (event.type === 'response.output_text.delta') text += event.delta;
-  }
-  const final = await stream.finalResponse();
-  assert.equal(text, sandboxText);
-  assert.equal(final.output_text, sandboxText);
-  assert.equal(final.status, 'completed');
-  assert.equal(final.usage?.total_tokens, 15);
-  assert.equal(types[0], 'response.created');
-  assert.equal(types.at(-1), 'response.completed');
-});
+  test(`responses have text, usage and status ${way}, whole and streamed, also with a warning`, async () => {
+    gateway.upstream.on('/v1/responses', answerContent('responses', paris));
+    for (const fields of [{}, { previous_response_id: 'resp_1' }]) {
+      const asked = { model: 'gpt-6-luna', input: 'Hello!', ...fields };
+      const stream = client.responses.stream(asked);
+      let streamed = '';
+      const types: string[] = [];
+      for await (const event of stream) {
+        types.push(event.type);
+        if (event.type === 'response.output_text.delta') streamed += event.delta;
+      }
+      assert.equal(streamed, text);
+      assert.deepEqual([types[0], types.at(-1)], ['response.created', 'response.completed']);
+      for (const response of [await client.responses.create(asked), await stream.finalResponse()]) {
+        assert.deepEqual([response.output_text, response.status], [text, 'completed']);
+        assert.equal(response.model, 'gpt-6-luna');
+        const { input_tokens: input, output_tokens: output, total_tokens } = response.usage!;
+        assert.deepEqual([input, output, total_tokens], counts);
+        const { warnings } = response as { warnings?: readonly { code: string }[] };
+        assert.deepEqual(
+          warnings?.map(({ code }) => code),
+          'previous_response_id' in fields ? ['previous_response_id_ignored'] : undefined,
+        );
+      }
+    }
+  });
+}
 
 test('models.list and models.retrieve read the catalogue', async () => {
   const models = await Array.fromAsync(sandbox.models.list());
@@ -102,69 +96,17 @@ test('models.list and models.retrieve read the catalogue', async () => {
   assert.deepEqual(await sandbox.models.retrieve('gpt-6-luna'), listed);
 });
 
-test('a live chat request reaches the provider with its own credential and comes back with text and usage', async () => {
-  const content = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
-  gateway.upstream.on('/v1/chat/completions', answerContent('chat', content));
+test('a live chat request reaches the provider with its own credential, and says its cost', async () => {
+  gateway.upstream.on('/v1/chat/completions', answerContent('chat', paris));
   const next = gateway.upstream.requests.length;
-  const { data, response } = await live.chat.completions
+  const { response } = await live.chat.completions
     .create({ model: 'gpt-6-luna', messages })
     .withResponse();
-  assert.equal(data.choices[0]?.message.content, content.text);
-  assert.equal(data.model, 'gpt-6-luna', "the catalogue's id, not the provider's dated one");
-  assert.deepEqual(countsOf(data.usage), {
-    prompt_tokens: 12,
-    completion_tokens: 5,
-    total_tokens: 17,
-  });
   // (9 × $0.1 + 3 × $0.01 + 5 × $0.5) a million, rounded up.
   assert.equal(response.headers.get('x-service-cost-micros'), '4');
   const sent = await gateway.upstream.request(next);
   assert.match(sent.headers.authorization ?? '', /^Bearer sk-upstream-secret/);
   assert.deepEqual((sent.body as { messages: unknown }).messages, messages);
-
-  const stream = live.chat.completions.stream({
-    model: 'gpt-6-luna',
-    messages,
-    stream_options: { include_usage: true },
-  });
-  const completion = await stream.finalChatCompletion();
-  assert.equal(completion.choices[0]?.message.content, content.text);
-  assert.equal(completion.choices[0].finish_reason, 'stop');
-  assert.equal(completion.usage?.total_tokens, 17);
-});
-
-test('a live responses request is answered whole and streamed', async () => {
-  const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
-  gateway.upstream.on('/v1/responses', answerContent('responses', content));
-  const whole = await live.responses.create({ model: 'gpt-6-luna', input: 'Hello!' });
-  const streamed = await live.responses
-    .stream({ model: 'gpt-6-luna', input: 'Hello!' })
-    .finalResponse();
-  for (const response of [whole, streamed]) {
-    assert.equal(response.output_text, content.text);
-    assert.equal(response.status, 'completed');
-    assert.equal(response.model, 'gpt-6-luna');
-    assert.equal(response.usage?.total_tokens, 17);
-  }
-});
-
-test('a response with a warning about previous_response_id is read like any other', async () => {
-  const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
-  gateway.upstream.on('/v1/responses', answerContent('responses', content));
-  for (const client of [live, sandbox]) {
-    const asked = { model: 'gpt-6-luna', input: 'Hello!', previous_response_id: 'resp_1' };
-    const whole = await client.responses.create(asked);
-    const streamed = await client.responses.stream(asked).finalResponse();
-    assert.equal(streamed.output_text, whole.output_text);
-    for (const response of [whole, streamed]) {
-      assert.equal(response.status, 'completed');
-      const { warnings } = response as { warnings?: readonly { code: string }[] };
-      assert.deepEqual(
-        warnings?.map(({ code }) => code),
-        ['previous_response_id_ignored'],
-      );
-    }
-  }
 });
 
 test('a chat stream of parallel tool calls is read completely', async () => {
@@ -319,6 +261,5 @@ async function failing(client: OpenAI, expected: ErrorClass, fields: object = {}
 
 function countsOf(usage: OpenAI.CompletionUsage | null | undefined) {
   assert.ok(usage);
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
+  return [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens];
 }
