@@ -831,6 +831,10 @@ export type Tables = {
     metadata: string | null;
     /** What the lines take over from the request that created the batch, as JSON. */
     request: string;
+    /**
+     * `creating`: its lines are read and held for. `cancelling`: no further line begins; those that run
+     * go on to their end.
+     */
     state: 'creating' | 'running' | 'cancelling' | 'ended';
     /** The process that creates it. */
     owner: string;

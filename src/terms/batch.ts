@@ -6,12 +6,6 @@ export const batchOwner = 'batches';
 /** The client's API: OpenAI's files and batches, or Anthropic's message batches. */
 export type BatchForm = 'openai' | 'anthropic';
 
-/**
- * `creating`: its lines are read and held for. `cancelling`: no further line begins; those that run
- * go on to their end.
- */
-export type BatchState = 'creating' | 'running' | 'cancelling' | 'ended';
-
 export type LineOutcome = 'succeeded' | 'errored' | 'canceled' | 'expired';
 
 export const batchLinesMax = 50_000;

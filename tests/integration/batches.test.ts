@@ -14,7 +14,7 @@ const prices = { input: 1, output: 2 };
 const linesPerDay = 60;
 const gateway = await startGateway(
   {
-    limits: { batch_lines_per_day: linesPerDay, batch_bytes_per_day: 40_000_000 },
+    limits: { batch_lines_per_day: linesPerDay, batch_bytes_per_day: 6_000_000 },
     models: {
       cheap: { prices, routes: [{ provider: 'local', model: 'cheap' }] },
       'in-messages': { prices, routes: [{ provider: 'anthropic', model: 'in-messages' }] },
@@ -537,7 +537,7 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   const batch = await begin(made, few(linesPerDay - 1));
   await assert.rejects(begin(other, few(2)), { status: 429, message: /batch_lines_per_day/ });
   await end(made, batch.id);
-  const long = [lineOf('long', { user: 'x'.repeat(40_000_000) })];
+  const long = [lineOf('long', { user: 'x'.repeat(6_000_000) })];
   await assert.rejects(upload(made, long), { status: 429, message: /batch_bytes_per_day/ });
   await assertSpent(made, (linesPerDay - 1) * costMicros);
 });
