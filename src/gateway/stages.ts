@@ -40,6 +40,8 @@ export type Sale = {
   readonly estimate: () => Estimate;
   /** Answers a request for which nothing runs, free of charge. Left out: it runs. */
   readonly answerUnrun?: (client: Client, headers: Headers) => void;
+  /** How its stream begins before its first frame. Left out: as events, with a comment. */
+  readonly opening?: { readonly keepAlive: string; readonly headers: Headers };
   /** The frames that end a stream to which only keep-alives were sent; left out: it never streams. */
   readonly writeFailure?: (error: ApiError) => string;
 };

@@ -176,6 +176,26 @@ test('a stream is an event stream with alt=sse and a JSON array without; its las
   }
 });
 
+test('a repeat with its Idempotency-Key is replayed in its form, free of charge', async () => {
+  const body = { contents: [{ parts: [{ text: 'Hello!' }] }] };
+  for (const method of [
+    'generateContent',
+    'streamGenerateContent',
+    'streamGenerateContent?alt=sse',
+  ]) {
+    const headers = { 'idempotency-key': `once ${method}` };
+    const url = `/v1beta/models/claude-haiku-4-5:${method}`;
+    const [first, second] = [
+      await ok(gateway.post(url, { key: testKey, headers, body })),
+      await ok(gateway.post(url, { key: testKey, headers, body })),
+    ];
+    assert.equal(second.headers['x-service-cache'], 'idempotent-replay');
+    assert.equal(second.headers['content-type'], first.headers['content-type']);
+    const free = (text: string) => text.replace(/"cost":[\d.e-]+/, '"cost":0');
+    assert.equal(second.text, free(first.text));
+  }
+});
+
 test('signatures return through a conversation: Google’s unchanged, none of others to Google', async () => {
   const signed = (thoughtSignature: string) => ({
     functionCall: { id: 'c', name: 'look', args: {} },

@@ -100,6 +100,32 @@ for (const pair of pairs) {
   });
 }
 
+test('a silent stream of Gemini’s format gets what Google’s SDKs read: empty chunks, or line breaks in an array', async () => {
+  const { key } = await newKey();
+  for (const pair of pairs.filter(({ client }) => client.name === 'messages')) {
+    for (const alt of ['sse', 'json']) {
+      const path = `/v1beta/models/to-${pair.upstream}:streamGenerateContent?alt=${alt}`;
+      let received = '';
+      const play = playSilently(pair, keepAliveMs * 2.5);
+      const hasReceived = (text: string) => until(() => received.includes(text));
+      gateway.upstream.on(pair.upstreamPath, (response) => play(response, hasReceived));
+      const body = { contents: [{ parts: [{ text: 'Hello!' }] }] };
+      const { response } = gateway.open(path, { key, body });
+      const opened = await response;
+      for await (const piece of opened.setEncoding('utf8')) received += piece;
+      if (alt === 'sse') {
+        assert.equal(checkStream('gemini', received).text, content.text);
+        assert.equal(received.match(/\{"text":""\}/g)?.length, 4, received);
+        continue;
+      }
+      assert.equal(opened.headers['content-type'], 'application/json');
+      assert.match(received, /^\n\n\[\{.*two.*\}\n\n,.*\]$/s);
+      const chunks = JSON.parse(received) as { usageMetadata: { cost: number } }[];
+      assert.equal(chunks.at(-1)!.usageMetadata.cost, cost / 1_000_000);
+    }
+  }
+});
+
 test('an active stream gets no keep-alives, however long it takes', async () => {
   const { key } = await newKey();
   const words = Array.from({ length: 8 }, (_, index) => `word${index}`);

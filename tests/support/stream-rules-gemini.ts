@@ -16,7 +16,7 @@ export function checkGemini(
     assert.ok(!chunk['error'], 'nothing comes after an error');
   const content = chunks.filter((chunk) => !chunk['error']);
   assert.ok(
-    new Set(content.map((chunk) => chunk['modelVersion'])).size <= 1,
+    new Set(content.flatMap((chunk) => chunk['modelVersion'] ?? [])).size <= 1,
     'all chunks name one model',
   );
   const candidates = content.flatMap((chunk) => (chunk['candidates'] ?? []) as Json[]);

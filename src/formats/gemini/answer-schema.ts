@@ -38,6 +38,8 @@ const { cost, ...counts } = UsageMetadata.properties;
 
 export const ChunkSchema = Type.Object({
   ...head,
+  /** A chunk that only keeps the stream open has none. */
+  modelVersion: optional(head.modelVersion),
   usageMetadata: optional(Type.Object({ ...counts, cost: optional(cost) })),
 });
 

@@ -109,5 +109,4 @@ export const addressedSchema = Type.Object({
 export type GeminiRequest = Static<typeof addressedSchema>;
 export type Content = Static<typeof content>;
 export type Part = Static<typeof part>;
-export type GeminiTool = Static<typeof tool>;
 export type GenerationConfig = Static<typeof generationConfig>;

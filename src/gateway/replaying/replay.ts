@@ -40,7 +40,7 @@ export async function replay(
   const headers = { ...requestHeaders(asked), ...about };
   if (!sale.stream) return client.sendAnswer(body, { ...headers, ...typeOf(response) });
   const isOpen = client.openStream !== null;
-  const stream = client.startStream(headers, []);
+  const stream = client.startStream({ ...headers, 'content-type': response.contentType }, []);
   await stream.write(body);
   // A stream that a keep-alive opened has announced these as trailers.
   stream.end('', isOpen ? about : {});

@@ -45,6 +45,7 @@ export type Replayable = {
   readonly sale: {
     readonly stream: boolean;
     readonly headers: Headers;
+    readonly opening?: { readonly keepAlive: string; readonly headers: Headers };
     readonly writeFailure?: (error: ApiError) => string;
   };
   readonly rateHeaders: Headers;

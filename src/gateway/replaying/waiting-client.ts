@@ -38,12 +38,14 @@ export class WaitingClient implements Client, KeptStream {
 
   keepAlive(): void {
     if (this.#client.isGone()) return;
-    const { keepAlives, headers } = this.#asked.gateway;
+    const { gateway, sale } = this.#asked;
+    const { keepAlives, headers } = gateway;
+    const { keepAlive, headers: own } = sale.opening ?? { keepAlive: emptyComment, headers: {} };
     this.lastWriteMs = keepAlives.nowMs();
     const { cost, balance, cache, route, attempts, ignored, emulated, outputLimit } = headers;
     const names = [cost, balance, cache, route, attempts, ignored, emulated, outputLimit];
-    this.openStream ??= this.#client.startStream(requestHeaders(this.#asked), names);
-    this.openStream.keepAlive(emptyComment);
+    this.openStream ??= this.#client.startStream({ ...requestHeaders(this.#asked), ...own }, names);
+    this.openStream.keepAlive(keepAlive);
   }
 
   isGone(): boolean {

@@ -11,6 +11,7 @@ import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
+import type { Headers } from '../client.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Running, Offer } from '../charging/offer.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
@@ -40,6 +41,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     });
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
+    const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
     /** Before anything runs. */
     const emptyContext = () =>
       answerContextOf({
@@ -67,6 +69,12 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
           offer: (accepted) => offerAnswer(accepted, asked, routes),
         };
       },
+      ...(format.openingKeepAlive !== undefined && {
+        opening: {
+          keepAlive: format.openingKeepAlive,
+          headers: streamHeaders,
+        },
+      }),
       writeFailure(error) {
         return format
           .writeStream(emptyContext())
