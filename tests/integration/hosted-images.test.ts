@@ -236,7 +236,8 @@ for (const stream of [false, true]) {
 
   test(`when the call after an image fails, the answer ends with the image, which is charged, ${kind}`, async () => {
     play('on-chat', drawTurn('a'), answerStatus(500));
-    const { reply } = await ask({ stream });
+    const cached = { stream, temperature: 0 };
+    const { reply } = await ask(cached);
     const response = stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
     assert.deepEqual(kindsOf(response), ['message', 'image_generation_call']);
     assert.deepEqual(
@@ -244,6 +245,10 @@ for (const stream of [false, true]) {
       ['incomplete', turnMicros + imageMicros],
     );
     assert.deepEqual([await gateway.lossesOf(reply.requestId), await heldMicros()], [[], 0]);
+    // It is no answer for others.
+    play('on-chat', answerTurn);
+    assert.equal((await ask(cached)).reply.costMicros, turnMicros);
+    assert.equal((await ask(cached)).reply.headers['x-service-cache'], 'hit');
   });
 
   test(`a client that leaves while an image is drawn pays for it, ${kind}`, async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { microsFromUsd } from '../../src/lib/money.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
@@ -336,4 +337,23 @@ test('the hold covers our searches behind a route whose provider searches once',
     .executeTakeFirstOrThrow();
   // Ten thousand tokens of pages in each of five rounds, and all again in the next.
   assert.ok(Number(held) >= 5 * searchMicros + 150_000 * 3, String(held));
+});
+
+test('a cap below the hold of five searches allows one in Chat, and a smaller one is told so', async () => {
+  play('on-chat', searchTurn('a', 'b'), answerTurn);
+  const capped = async (usd: number) => {
+    const own = await gateway.makeKey({
+      mode: 'live',
+      account,
+      dailyCapMicros: microsFromUsd(usd),
+    });
+    const body = { ...clients.chat.body, model: 'on-chat', max_tokens: 100 };
+    return gateway.post('/v1/chat/completions', { key: own.key, body });
+  };
+  const one = await capped(0.1);
+  assert.equal(one.status, 200, one.text);
+  assert.equal(one.costMicros, 2 * turnMicros + searchMicros);
+  const none = await capped(0.01);
+  assert.notEqual(none.status, 200);
+  assert.match(none.error.message, /with one web search, whose results are read as input/);
 });

@@ -60,7 +60,7 @@ class ToolPipe {
         throw error;
       ({ failure } = error);
     }
-    this.#turns.logEnd(failure);
+    this.#turns.noteEnd(failure);
     yield this.#writer.limit();
     Object.assign(this.progress, { status: 'finished', stop: cutShort, failure: null });
   }

@@ -132,12 +132,13 @@ export class ToolTurns {
 
   /** Returns the rest of an answer whose next call has failed: none. */
   endAfter(failed: FailedCall): Omit<RelayedAnswer, 'body'> {
-    this.logEnd(failed.failure);
+    this.noteEnd(failed.failure);
     return { usage: this.usageAfter(failed), stop: cutShort, outputBytes: 0, content: [] };
   }
 
-  logEnd({ kind, status }: UpstreamFailure): void {
-    const { gateway, caller } = this.#first;
+  noteEnd({ kind, status }: UpstreamFailure): void {
+    const { gateway, caller, call } = this.#first;
+    call.drawn.areLast = true;
     const facts = { request_id: caller.requestId, kind, upstream_status: status };
     gateway.log.warn(facts, 'an answer ends behind its image, because its next call failed');
   }

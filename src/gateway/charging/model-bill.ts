@@ -61,7 +61,11 @@ export function soldBy(called: Called, ended: Ended) {
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.firstRoute;
   const isWhole =
-    ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
+    ended.ending === 'complete' &&
+    !ended.isLimited &&
+    !call.drawn.areLast &&
+    !granted.isReduced &&
+    !isFallback;
   return { kind: 'sold', ...billOf(called, ended), isWhole } as const;
 }
 

@@ -22,6 +22,8 @@ export type ModelTerms = {
 export class DrawnImages {
   /** null: none. */
   images: ImagesRun | null = null;
+  /** The answer ends behind them, because its next call failed. */
+  areLast = false;
 
   add({ listPicos, upstreamPicos }: ImageUnitPrice): void {
     const before = this.images ?? { count: 0, listPicos: 0n, upstreamPicos: 0n };
