@@ -13,17 +13,20 @@ import { isAsked, loadRecordings, type Recording } from '../support/recordings.t
 import { checkStream } from '../support/stream-rules.ts';
 import { answerBytes } from '../support/upstream.ts';
 
-/** As long as any recorded prompt: usage is cut to what the request could cause. */
-const prompt = ' the'.repeat(60_000);
+/** Usage is cut to what the request could cause, which is a token for each byte. */
+const promptOf = ({ usage }: Reading) => ' the'.repeat(Math.ceil((usage?.input ?? 0) / 4) + 10);
 
-type Client = { readonly path: string; readonly body: object };
+type Client = { readonly path: string; readonly body: (prompt: string) => object };
 
 const clients: Readonly<Record<ClientFormatName, Client>> = {
-  responses: { path: '/v1/responses', body: { input: prompt } },
-  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: prompt }] } },
+  responses: { path: '/v1/responses', body: (input) => ({ input }) },
+  chat: {
+    path: '/v1/chat/completions',
+    body: (content) => ({ messages: [{ role: 'user', content }] }),
+  },
   messages: {
     path: '/v1/messages',
-    body: { max_tokens: 100_000, messages: [{ role: 'user', content: prompt }] },
+    body: (content) => ({ max_tokens: 100_000, messages: [{ role: 'user', content }] }),
   },
   gemini: {
     path: '/v1beta/models/',
@@ -78,12 +81,9 @@ after(() => gateway.stop());
 for (const recording of [...loadRecordings(), ...loadCloudAnswers()]) {
   for (const client of clientNames) {
     test(`${recording.file} reaches a ${client} client`, async () => {
-      const reply = await play(recording, client);
-      const recorded = readPlainly(
-        recording.format,
-        recording.stream,
-        recording.bytes.toString('utf8'),
-      );
+      const { format, stream, bytes } = recording;
+      const recorded = readPlainly(format, stream, bytes.toString('utf8'));
+      const reply = await play(recording, client, promptOf(recorded));
       if (recording.status !== 200) checkRefusal(reply, recording);
       else if (recorded.stop === 'failed') await checkFailure(reply, recording, client);
       else await checkAnswer({ reply, recording, recorded, client });
@@ -94,6 +94,7 @@ for (const recording of [...loadRecordings(), ...loadCloudAnswers()]) {
 async function play(
   { format, stream, status, bytes }: Recording,
   client: ClientFormatName,
+  prompt: string,
 ): Promise<Reply> {
   const headers = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
   gateway.upstream.on(
@@ -107,7 +108,7 @@ async function play(
   const usage = client === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
   return gateway.post(path, {
     key,
-    body: { model: `recorded-${format}`, stream, ...body, ...usage },
+    body: { model: `recorded-${format}`, stream, ...body(prompt), ...usage },
   });
 }
 
