@@ -151,24 +151,29 @@ test('a rehashed key keeps working on a gateway that has it in memory, and a rev
   assert.ok(await isUnder(first, revoked));
 });
 
-test('a gateway without a needed secret does not start and names the missing one', async () => {
-  const [second, wrong] = [nextSecret(), nextSecret()];
-  const made = await newKey();
-  const needed = createSecret(first).id;
-  const message = new RegExp(`This database needs the secret with the key id ${needed}; given: `);
-  for (const given of [[second], [second, wrong]]) {
-    const [current, ...accepted] = given.map(createSecret);
-    await assert.rejects(registerSecrets(gateway.database, [current!, ...accepted], 0), message);
-  }
-  await gateway.program.terminate();
-  gateway.program.env = environment(second, [wrong]);
-  await assert.rejects(gateway.program.cli('keys', 'list'), new RegExp(`key id ${needed}`));
-  assert.deepEqual((await gateway.program.cli<{ missing: string[] }>('secret', 'status')).missing, [
-    needed,
-  ]);
-  await start(second, first);
-  assert.equal(await isKnown(made.key), true);
-});
+testOn(
+  'sqlite',
+  'a gateway without a needed secret does not start and names the missing one',
+  async () => {
+    const [second, wrong] = [nextSecret(), nextSecret()];
+    const made = await newKey();
+    const needed = createSecret(first).id;
+    const message = new RegExp(`This database needs the secret with the key id ${needed}; given: `);
+    for (const given of [[second], [second, wrong]]) {
+      const [current, ...accepted] = given.map(createSecret);
+      await assert.rejects(registerSecrets(gateway.database, [current!, ...accepted], 0), message);
+    }
+    await gateway.program.terminate();
+    gateway.program.env = environment(second, [wrong]);
+    await assert.rejects(gateway.program.cli('keys', 'list'), new RegExp(`key id ${needed}`));
+    assert.deepEqual(
+      (await gateway.program.cli<{ missing: string[] }>('secret', 'status')).missing,
+      [needed],
+    );
+    await start(second, first);
+    assert.equal(await isKnown(made.key), true);
+  },
+);
 
 test('keys from before key ids belong to the only secret, or to an unknown one', async () => {
   const second = nextSecret();
@@ -216,38 +221,46 @@ test('a stored answer is replayed after a rotation, and without its secret its r
   assert.equal((await gateway.balance(account)).postedMicros, postedMicros, 'charged once');
 });
 
-test('kept bodies are read as long as their secret is accepted, and delay its retirement', async () => {
-  const second = nextSecret();
-  const owner = await signIn(gateway);
-  const made = await gateway.makeKey({ account: owner.account, bodyDays: 7 });
-  const body = chat.body();
-  const { requestId } = await gateway.post(chat.path, { key: made.key, body });
-  await gateway.program.app.gateway.observe.bodies.flush();
-  await restart(second, first);
-  type Shown = { readonly kept: { readonly request: { readonly text: string } } | null };
-  const show = async () => {
-    const user = await signIn(gateway, { account: owner.account });
-    const path = `/accounts/${owner.account}/requests/${requestId}/bodies`;
-    return (await user.get(path)).json<Shown & { readonly reason: string | null }>();
-  };
-  assert.deepEqual(JSON.parse((await show()).kept!.request.text), body);
-  assert.equal((await statusOfSecrets()).can_retire, false);
-  await retire('--force');
-  await restart(second);
-  assert.deepEqual(await show(), { kept: null, reason: 'unreadable' });
-});
+testOn(
+  'sqlite',
+  'kept bodies are read as long as their secret is accepted, and delay its retirement',
+  async () => {
+    const second = nextSecret();
+    const owner = await signIn(gateway);
+    const made = await gateway.makeKey({ account: owner.account, bodyDays: 7 });
+    const body = chat.body();
+    const { requestId } = await gateway.post(chat.path, { key: made.key, body });
+    await gateway.program.app.gateway.observe.bodies.flush();
+    await restart(second, first);
+    type Shown = { readonly kept: { readonly request: { readonly text: string } } | null };
+    const show = async () => {
+      const user = await signIn(gateway, { account: owner.account });
+      const path = `/accounts/${owner.account}/requests/${requestId}/bodies`;
+      return (await user.get(path)).json<Shown & { readonly reason: string | null }>();
+    };
+    assert.deepEqual(JSON.parse((await show()).kept!.request.text), body);
+    assert.equal((await statusOfSecrets()).can_retire, false);
+    await retire('--force');
+    await restart(second);
+    assert.deepEqual(await show(), { kept: null, reason: 'unreadable' });
+  },
+);
 
-test('an answer cached before a rotation is requested once more, then found again', async () => {
-  const second = nextSecret();
-  const { key } = await newKey();
-  const ask = () => gateway.post(chat.path, { key, body: chat.body({ temperature: 0 }) });
-  const cacheOf = async () => (await ask()).headers['x-service-cache'];
-  assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
-  await restart(second, first);
-  assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
-});
+testOn(
+  'sqlite',
+  'an answer cached before a rotation is requested once more, then found again',
+  async () => {
+    const second = nextSecret();
+    const { key } = await newKey();
+    const ask = () => gateway.post(chat.path, { key, body: chat.body({ temperature: 0 }) });
+    const cacheOf = async () => (await ask()).headers['x-service-cache'];
+    assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
+    await restart(second, first);
+    assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
+  },
+);
 
-test('an image link works as long as its secret is accepted', async () => {
+testOn('sqlite', 'an image link works as long as its secret is accepted', async () => {
   const second = nextSecret();
   const { store } = gateway.program.app.gateway.images;
   const image = {
@@ -266,7 +279,7 @@ test('an image link works as long as its secret is accepted', async () => {
   assert.equal((await fetch(link())).status, 404);
 });
 
-test('sessions survive a rotation, and end with their secret', async () => {
+testOn('sqlite', 'sessions survive a rotation, and end with their secret', async () => {
   const second = nextSecret();
   const { cookie, ...who } = await signIn(gateway, { passwordHash });
   const forged = cookie.replace(
