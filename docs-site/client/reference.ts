@@ -130,9 +130,9 @@ function renderContents(shown: readonly Group[]): void {
   document.querySelector('#navigation a[aria-current=page]')!.after(list);
 }
 
-/** A path may break before a slash. */
+/** A path may break before a slash or a colon. */
 function breakable(path: string): Node[] {
-  return path.split(/(?=\/)/).flatMap((part) => [element('wbr', {}), new Text(part)]);
+  return path.split(/(?=[/:])/).flatMap((part) => [element('wbr', {}), new Text(part)]);
 }
 
 /** The browser looked for the fragment before there was anything. */

@@ -90,7 +90,7 @@ test('a page that the query names is found first', async () => {
   });
 });
 
-test('a path in the reference’s list breaks before slashes and hyphens only', async () => {
+test('a path in the reference’s list breaks before slashes, colons and hyphens only', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     for (const name of ['reference', 'admin-reference']) {
       await page.goto(`/docs/${name}`);
