@@ -36,6 +36,7 @@ test('a header of another form is refused by its name', () => {
 test('metadata counts where it has the form of a tag, and the header comes first', () => {
   const metadata = { project: 'beta', team: 'x', note: 'two words', n: 1, user_id: 'ann' };
   assert.deepEqual(read('project=alpha', { metadata }), ['project=alpha', 'team=x']);
+  assert.deepEqual(read(undefined, { labels: { team: 'x' } }), ['team=x']);
   assert.equal(read(undefined, { metadata: 'x' }), undefined);
   assert.equal(read(undefined, { metadata: null }), undefined);
 });

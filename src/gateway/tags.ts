@@ -17,7 +17,7 @@ type Tagger = {
 
 /**
  * Returns the tags, each name once, or undefined when there are none. The header comes first, then
- * the end user (`tags.end_users`), then the entries of `metadata` that have the form of a tag; more
+ * the end user (`tags.end_users`), then the entries of `metadata` or `labels` that have the form of a tag; more
  * than ten are left out. Throws ApiError `invalid_request` for a header of another form.
  */
 export function readTags(
@@ -26,14 +26,15 @@ export function readTags(
   body: unknown,
 ): readonly string[] | undefined {
   const fields: JsonObject = isObject(body) ? body : {};
-  if (header === undefined && fields['metadata'] === undefined && !config.tags.end_users)
-    return undefined;
+  // Gemini's name for them.
+  const { labels, metadata: given = labels } = fields;
+  if (header === undefined && given === undefined && !config.tags.end_users) return undefined;
   const tags = new Map(header === undefined ? [] : readHeader(headers.tags, header));
   const add = (name: string, value: unknown) => {
     const tag = `${name}=${String(value)}`;
     if (tags.size < tagsMax && !tags.has(name) && pattern.test(tag)) tags.set(name, tag);
   };
-  const metadata = isObject(fields['metadata']) ? fields['metadata'] : {};
+  const metadata = isObject(given) ? given : {};
   if (config.tags.end_users)
     add(userName, fields['user'] ?? fields['safety_identifier'] ?? metadata['user_id'] ?? '');
   for (const name in metadata) {

@@ -1,0 +1,89 @@
+// What a model of any vendor thought comes back through a client of Gemini's format, which returns parts
+// as they came, drops thoughts as the Gemini CLI does, and writes signatures in base64 for URLs as Python
+// does.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from '../../../tests/support/property.ts';
+import { answerContext } from '../../../tests/support/pipes.ts';
+import type { AssistantPart, Vendor } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { readClientSchema } from './client-schema.ts';
+import { readContents } from './read-client-contents.ts';
+import type { Part } from './schema.ts';
+import { writeAnswer } from './write-answer.ts';
+
+const text = fc.string({ minLength: 1 });
+const base64 = fc
+  .uint8Array({ minLength: 3, maxLength: 60 })
+  .map((bytes) => Buffer.from(bytes).toString('base64'));
+const thinking = (vendor: Vendor) =>
+  fc.record({ text, value: base64 }).map((made): AssistantPart => ({
+    type: 'thinking',
+    text: made.text,
+    signature: { vendor, value: made.value },
+    redacted: false,
+  }));
+const call = fc.record({
+  type: fc.constant('tool-call' as const),
+  id: fc.uuid(),
+  name: fc.constant('f'),
+  arguments: fc.constant('{"a":1}'),
+  kind: fc.constant('function' as const),
+});
+const said = fc.oneof(
+  call,
+  text.map((one): AssistantPart => ({ type: 'text', text: one })),
+);
+/** Anthropic signs the text, so it must return, too. */
+const steps = fc.array(fc.tuple(thinking('anthropic'), said), { minLength: 1, maxLength: 5 });
+
+const clients: Readonly<Record<string, (parts: readonly JsonObject[]) => readonly JsonObject[]>> = {
+  'that returns all parts': (parts) => parts,
+  'that drops thoughts': (parts) => parts.filter(({ thought }) => thought !== true),
+  'that writes base64 for URLs': (parts) =>
+    parts.map((part) => {
+      const { thoughtSignature: signature } = part;
+      if (typeof signature !== 'string') return part;
+      return { ...part, thoughtSignature: signature.replaceAll('+', '-').replaceAll('/', '_') };
+    }),
+};
+
+for (const [name, send] of Object.entries(clients)) {
+  test(`signed reasoning returns before its part, through a client ${name}`, () => {
+    fc.assert(
+      fc.property(steps, (made) => {
+        const content = made.flat();
+        const answer = { content, stop: { reason: 'end', sequence: null } as const, usage: null };
+        const { candidates } = writeAnswer(answer, answerContext('gemini')) as {
+          candidates: [{ content: { parts: JsonObject[] } }];
+        };
+        const parts = send(candidates[0].content.parts) as Part[];
+        const [message] = readContents([{ role: 'model', parts }]);
+        assert.equal(JSON.stringify(message!.content), JSON.stringify(content));
+      }),
+    );
+  });
+}
+
+test('Google’s form of schemas is read as JSON schema; names of properties are never changed', () => {
+  const schema = {
+    type: 'OBJECT',
+    nullable: true,
+    properties: {
+      type: { type: 'STRING', enum: ['a'], nullable: true, format: 'enum' },
+      any_of: { any_of: [{ type: 'INTEGER' }, { type: 'NUMBER' }] },
+      list: { type: 'ARRAY', items: { type: 'BOOLEAN' }, min_items: '2', maxItems: 3 },
+    },
+    propertyOrdering: ['type'],
+    required: ['type'],
+  };
+  assert.deepEqual(readClientSchema(schema), {
+    type: ['object', 'null'],
+    properties: {
+      type: { type: ['string', 'null'], enum: ['a', null] },
+      any_of: { anyOf: [{ type: 'integer' }, { type: 'number' }] },
+      list: { type: 'array', items: { type: 'boolean' }, minItems: 2, maxItems: 3 },
+    },
+    required: ['type'],
+  });
+});
