@@ -82,7 +82,7 @@ onEachStore((store) => {
     assert.ok(over.some(({ line }) => line === first.line));
     // The process was only paused.
     await batches.finish(first, 'succeeded', 'too late');
-    for (const line of [...over, ...both[1]!, ...rest])
+    for (const line of [...over, ...both[1], ...rest])
       await batches.finish(line, 'succeeded', `result ${line.custom_id}`);
     assert.equal(await batches.endIfDone('batch_1', startMs), true);
     const results = [];

@@ -168,6 +168,18 @@ test("OpenAI's SDK runs a batch, whose failed lines are free", async () => {
     ],
   );
   await assertSpent(made, 2 * costMicros);
+  // The dashboard's requests have those that failed, too.
+  const failed = errors[0]!.response!.request_id;
+  const row = await until(
+    () =>
+      database.read
+        .selectFrom('request_log')
+        .selectAll()
+        .where('request_id', '=', failed)
+        .executeTakeFirst(),
+    hangMs,
+  );
+  assert.equal(row.code, 'invalid_request');
 
   const file = await client.files.retrieve(done.output_file_id!);
   const text = await (await client.files.content(file.id)).text();
