@@ -1,5 +1,5 @@
-// `tollgate secret` beside the real program: the file in the data folder is rotated, used and
-// retired, and backups are restored across a rotation.
+// `tollgate secret` beside a gateway: the file in the data folder is rotated, used and retired, and
+// backups are restored across a rotation, which the real program refuses or serves.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,9 @@ import { openDatabase } from '../../src/db/database.ts';
 import { send } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { whileRefusingAuditRows } from '../support/refused-audit.ts';
-import { startProgram, type Program } from '../support/program.ts';
+import type { Installation } from '../support/installation.ts';
+import { startProgram } from '../support/program.ts';
+import { startRunningApp, type RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
 type Rotated = { readonly rotated: boolean; readonly current: string; readonly previous?: string };
@@ -21,9 +23,9 @@ type Status = {
   readonly ending: readonly string[];
 };
 
-const idsOf = (program: Program) =>
+const idsOf = (program: Installation) =>
   loadSecrets(program.env, program.dataDir, { isShared: false }).map(({ id }) => id);
-const statusOf = async ({ url }: Program, key: string) =>
+const statusOf = async ({ url }: Installation, key: string) =>
   (await send(`${url}/v1/balance`, { key })).status;
 
 test('the file is rotated beside a running gateway, which accepts both secrets after a restart until the old one is retired', async (t) => {
@@ -87,7 +89,8 @@ test('the file is rotated beside a running gateway, which accepts both secrets a
 });
 
 test('a backup made before a rotation is restored with its secret, which may stand beside the current one', async (t) => {
-  const program = await start(t);
+  const program = await startProgram();
+  t.after(() => program.stop());
   const { key } = await program.createKey();
   const folder = folderFor(t);
   const [file, secret] = [join(folder, 'books.db'), join(folder, 'secret')];
@@ -150,15 +153,15 @@ test('nothing is rotated or retired without its audit row', async (t) => {
 
 async function start(
   t: TestContext,
-  options: Parameters<typeof startProgram>[0] = {},
-): Promise<Program> {
-  const program = await startProgram(options);
+  options: Parameters<typeof startRunningApp>[0] = {},
+): Promise<RunningApp> {
+  const program = await startRunningApp(options);
   t.after(() => program.stop());
   return program;
 }
 
 /** The audit log's entries about secrets, oldest first. */
-async function auditOf(program: Program) {
+async function auditOf(program: Installation) {
   const database = openDatabase(program.databaseUrl);
   const rows = await database.read
     .selectFrom('audit_log')
