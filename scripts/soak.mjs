@@ -19,6 +19,10 @@ const parts = {
     files: ['tests/integration/alerts-crash.test.ts'],
     env: { TOLLGATE_KILLS: '200' },
   },
+  'kills-batches': {
+    files: ['tests/integration/batches-crash.test.ts'],
+    env: { TOLLGATE_KILLS: '12', TOLLGATE_TEST_VOLUME: 'full' },
+  },
   // The integration tests of the main paths, on PostgreSQL.
   postgres: {
     files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],
