@@ -17,10 +17,11 @@ import { loadSecrets } from '../../src/config/secret.ts';
 import { readLastBackup } from '../../src/management/changes/backups.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProgram } from '../support/program.ts';
+import { startRunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
@@ -31,7 +32,7 @@ test(
   'a backup under load contains every charge reported before it began, verifies, and serves',
   { timeout: 120_000 },
   async (t) => {
-    const gateway = await start(t);
+    const gateway = await start(t, startGatewayProgram);
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     const load = chargeOn(gateway, key);
     await load.charges(50);
@@ -143,7 +144,7 @@ test('a backup overwrites no file and leaves no partial file', async (t) => {
 });
 
 test('on PostgreSQL the backup command refuses and names pg_dump', async (t) => {
-  const program = await startProgram({ databaseUrl: await createDatabase() });
+  const program = await startRunningApp({ databaseUrl: await createDatabase() });
   t.after(() => program.stop());
   await assert.rejects(
     program.cli('backup', join(folderFor(t), 'books.db')),
@@ -151,8 +152,11 @@ test('on PostgreSQL the backup command refuses and names pg_dump', async (t) => 
   );
 });
 
-async function start(t: TestContext): Promise<TestGateway> {
-  const gateway = await startGatewayProgram({ log: { level: 'error' } });
+async function start(
+  t: TestContext,
+  begin: typeof startGateway | typeof startGatewayProgram = startGateway,
+): Promise<TestGateway> {
+  const gateway = await begin({ log: { level: 'error' } });
   t.after(() => gateway.stop());
   const content = { text: 'one two', tokens: { input: 100, output: 20 } };
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
