@@ -27,8 +27,9 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
     ),
   ],
-  // Files that `npm test` runs only on SQLite, because the store is not their subject. Pages in the
-  // browser send what `report-rows` and `dashboard-*` send on both.
+  // Files that `npm test` runs only on SQLite, because the store is not their subject. Others of these
+  // and pages in the browser send what `dashboard-access`, `admin-scopes`, `audited-changes` and
+  // `report-rows` send on both.
   postgres: [
     test(
       [

@@ -12,6 +12,7 @@ const assistant = (fields: object) => ({ messages: [{ role: 'assistant', ...fiel
 const refused: Record<string, object> = {
   'model is required: a non-empty string': { model: undefined },
   'model must not be empty': { model: '' },
+  'model must be a non-empty string; got 5': { model: 5 },
   'messages is required: a non-empty array': { messages: undefined },
   'messages must have at least 1 item; got 0': { messages: [] },
   'messages must be a non-empty array; got "Hi"': { messages: 'Hi' },
@@ -35,6 +36,9 @@ const refused: Record<string, object> = {
   'max_tokens must be a whole number of at least 1; got 0': { max_tokens: 0 },
   'max_tokens must be a whole number of at least 1; got 1.5': { max_tokens: 1.5 },
   'max_completion_tokens must be a whole number of at least 1; got 0': { max_completion_tokens: 0 },
+  'max_completion_tokens must be a whole number of at least 1; got 1.5': {
+    max_completion_tokens: 1.5,
+  },
   'max_tokens must be at most 2048; got 2049. For longer answers use max_completion_tokens, which only the model limits, or ask the operator to raise limits.chat_max_tokens':
     { max_tokens: 2049 },
   'temperature must be a number from 0 to 2; got 2.1': { temperature: 2.1 },
