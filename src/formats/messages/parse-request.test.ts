@@ -10,6 +10,7 @@ const user = (...content: unknown[]) => ({ messages: [{ role: 'user', content }]
 
 const refused: Record<string, Record<string, unknown>> = {
   'model is required: a non-empty string': { model: undefined },
+  'model must not be empty': { model: '' },
   'model must be a non-empty string; got 7': { model: 7 },
   'max_tokens is required: a whole number of at least 1': { max_tokens: undefined },
   'max_tokens must be a whole number of at least 1; got 0': { max_tokens: 0 },
