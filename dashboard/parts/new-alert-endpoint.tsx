@@ -10,10 +10,9 @@ import {
   alertReads,
   type AlertsOf,
 } from './alerts-of.ts';
-import { DialogButtons } from './dialog-buttons.tsx';
-import { ErrorNotice } from './error-notice.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { showSuccess } from './notify.ts';
+import { SubmitForm } from './submit-form.tsx';
 import { useFormSubmit } from './use-form-submit.ts';
 
 type Props = {
@@ -83,7 +82,7 @@ function EndpointForm({ of, alerts, onClose, onCreated }: FormProps) {
     initialValues: { kind: 'webhook', address: '', types: [] },
     validate: { address: (text) => (text.trim() === '' ? 'Enter an address.' : null) },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ kind, address, types }) => {
       const chosen = types.length === 0 ? null : ([...types] as Type[]);
@@ -98,35 +97,31 @@ function EndpointForm({ of, alerts, onClose, onCreated }: FormProps) {
     .filter(([value]) => alerts.can_mail || value !== 'email')
     .map(([value, label]) => ({ value, label }));
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="lg">
-        <SegmentedControl aria-label="Kind" data={kinds} {...form.getInputProps('kind')} />
-        <TextInput
-          label="Address"
-          description={
-            of.below === '' || kind !== 'email' ? hints[kind] : 'The e-mail address of anybody.'
-          }
-          placeholder={of.below !== '' && kind === 'email' ? 'ops@example.com' : samples[kind]}
-          autoComplete="off"
-          data-autofocus
-          withAsterisk
-          {...form.getInputProps('address')}
-        />
-        <Checkbox.Group
-          label="Events"
-          description="None chosen: all of them, also those that later versions add."
-          {...form.getInputProps('types')}
-          value={[...form.values.types]}
-        >
-          <Stack gap="xs" mt="xs">
-            {alerts.types.map(({ type, when }) => (
-              <Checkbox key={type} value={type} label={type} description={when} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Add endpoint" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Add endpoint" onClose={onClose} gap="lg">
+      <SegmentedControl aria-label="Kind" data={kinds} {...form.getInputProps('kind')} />
+      <TextInput
+        label="Address"
+        description={
+          of.below === '' || kind !== 'email' ? hints[kind] : 'The e-mail address of anybody.'
+        }
+        placeholder={of.below !== '' && kind === 'email' ? 'ops@example.com' : samples[kind]}
+        autoComplete="off"
+        data-autofocus
+        withAsterisk
+        {...form.getInputProps('address')}
+      />
+      <Checkbox.Group
+        label="Events"
+        description="None chosen: all of them, also those that later versions add."
+        {...form.getInputProps('types')}
+        value={[...form.values.types]}
+      >
+        <Stack gap="xs" mt="xs">
+          {alerts.types.map(({ type, when }) => (
+            <Checkbox key={type} value={type} label={type} description={when} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </SubmitForm>
   );
 }

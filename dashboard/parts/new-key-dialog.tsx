@@ -61,3 +61,20 @@ export function NewKeyDialog({
     </Modal>
   );
 }
+
+/** The same within a page. */
+export function NewKeyNotice({ secret }: { readonly secret: string }) {
+  return (
+    <Stack gap="sm">
+      <CodeBlock code={secret} label="Your new key" />
+      <Alert
+        color="orange"
+        variant="light"
+        py="xs"
+        icon={<IconAlertTriangle size={18} aria-hidden />}
+      >
+        Copy it now. It is shown only once.
+      </Alert>
+    </Stack>
+  );
+}

@@ -10,8 +10,8 @@ import { showFieldError, type FieldNames } from './form-errors.ts';
  * gets the focus, because it may be above what a phone shows. What was typed outlives the session,
  * without passwords and codes.
  *
- *   const { onSubmit, error, isSubmitting } = useFormSubmit(form, (values) => create.mutateAsync({ body: values }), { name: 'name' });
- *   <form onSubmit={onSubmit} noValidate>
+ *   const sending = useFormSubmit(form, (values) => create.mutateAsync({ body: values }), { name: 'name' });
+ *   <SubmitForm sending={sending} submit="Create">
  */
 export function useFormSubmit<Values extends Record<string, unknown>, Sent>(
   form: Pick<

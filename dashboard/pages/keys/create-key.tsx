@@ -1,14 +1,13 @@
-import { Drawer, Input, SegmentedControl, Stack } from '@mantine/core';
+import { Drawer, Input, SegmentedControl } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useMode, useSetMode, type Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { KeyCode } from './key-code.tsx';
 import {
@@ -73,7 +72,7 @@ function CreateKeyForm({ copied, onClose, onCreated }: FormProps) {
     initialValues: copied ? copiedValues(copied) : emptyValues,
     validate: problemsOf,
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async (values) => {
       const { name, ...controls } = controlsOf(values);
@@ -84,34 +83,30 @@ function CreateKeyForm({ copied, onClose, onCreated }: FormProps) {
     fieldNames,
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="lg">
-        {hasTestMode && (
-          <Input.Wrapper
-            label="Mode"
-            labelElement="div"
-            description={
-              mode === 'live'
-                ? 'Calls real models and spends your balance.'
-                : 'The sandbox answers. Only play money is spent.'
-            }
-          >
-            <SegmentedControl
-              mt={8}
-              aria-label="Mode"
-              value={mode}
-              onChange={(value) => setMode(value === 'test' ? 'test' : 'live')}
-              data={[
-                { value: 'live', label: 'Live' },
-                { value: 'test', label: 'Test' },
-              ]}
-            />
-          </Input.Wrapper>
-        )}
-        <KeyFields form={form} />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Create key" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Create key" onClose={onClose} gap="lg">
+      {hasTestMode && (
+        <Input.Wrapper
+          label="Mode"
+          labelElement="div"
+          description={
+            mode === 'live'
+              ? 'Calls real models and spends your balance.'
+              : 'The sandbox answers. Only play money is spent.'
+          }
+        >
+          <SegmentedControl
+            mt={8}
+            aria-label="Mode"
+            value={mode}
+            onChange={(value) => setMode(value === 'test' ? 'test' : 'live')}
+            data={[
+              { value: 'live', label: 'Live' },
+              { value: 'test', label: 'Test' },
+            ]}
+          />
+        </Input.Wrapper>
+      )}
+      <KeyFields form={form} />
+    </SubmitForm>
   );
 }

@@ -5,16 +5,15 @@ import {
   type CheckboxGroupProps,
   Fieldset,
   Group,
-  NumberInput,
   SimpleGrid,
   Stack,
   Switch,
-  TagsInput,
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useApi } from '../../api/use-api.ts';
 import { ExpiryField } from '../../parts/expiry-field.tsx';
+import { AddressesField, LimitFields } from '../../parts/limit-fields.tsx';
 import { microsFromText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';
 import { KeepBodiesField } from './keep-bodies-field.tsx';
@@ -30,13 +29,6 @@ export function KeyFields({ form, readOnly = false }: Props) {
   const defaults = useApi('GET /accounts/:account/key-defaults', {}).data;
   const limit = (value: number | null | undefined) =>
     value === undefined ? '' : value === null ? 'No limit' : `${countText(value)} (default)`;
-  const number = {
-    min: 0,
-    max: 9_999_999_999,
-    allowDecimal: false,
-    thousandSeparator: ' ',
-    hideControls: true,
-  } as const;
   const { dailyCap, monthlyCap } = form.values;
   return (
     <Fieldset variant="unstyled" disabled={readOnly} p={0} m={0}>
@@ -75,36 +67,21 @@ export function KeyFields({ form, readOnly = false }: Props) {
         <ScopeField {...form.getInputProps('scopes')} />
         <ModelPicker {...form.getInputProps('models')} disabled={readOnly} />
         <ExpiryField {...form.getInputProps('expires')} disabled={readOnly} />
-        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
-          <NumberInput
-            label="Requests per minute"
-            placeholder={limit(defaults?.requests_per_minute)}
-            {...number}
-            {...form.getInputProps('requestsPerMinute')}
-          />
-          <NumberInput
-            label="Tokens per minute"
-            placeholder={limit(defaults?.tokens_per_minute)}
-            {...number}
-            {...form.getInputProps('tokensPerMinute')}
-          />
-          <NumberInput
-            label="Concurrent requests"
-            placeholder={limit(defaults?.concurrent_requests)}
-            {...number}
-            {...form.getInputProps('concurrentRequests')}
-          />
-        </SimpleGrid>
-        <TagsInput
-          label="Allowed IP addresses"
-          description="IP addresses or CIDR ranges. Press Enter after each. Leave empty to allow all."
-          placeholder={form.values.addresses.length === 0 ? '203.0.113.7, 10.0.0.0/8' : undefined}
-          splitChars={[',', ' ', ';']}
-          acceptValueOnBlur
-          maxTags={100}
-          disabled={readOnly}
-          {...form.getInputProps('addresses')}
+        <LimitFields
+          requests={{
+            placeholder: limit(defaults?.requests_per_minute),
+            input: form.getInputProps('requestsPerMinute'),
+          }}
+          tokens={{
+            placeholder: limit(defaults?.tokens_per_minute),
+            input: form.getInputProps('tokensPerMinute'),
+          }}
+          concurrent={{
+            placeholder: limit(defaults?.concurrent_requests),
+            input: form.getInputProps('concurrentRequests'),
+          }}
         />
+        <AddressesField {...form.getInputProps('addresses')} disabled={readOnly} />
         <Switch
           label="Mark prompts for caching"
           description="Tollgate marks conversations with Claude, so that earlier turns cost a tenth. Marks that this key sends itself always count."

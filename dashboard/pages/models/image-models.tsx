@@ -2,14 +2,8 @@ import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ImageModelEntry, ImagePrices } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
-import {
-  imagePriceUnit,
-  imageUsd,
-  imageModeNames,
-  tierName,
-  vendorName,
-} from '../../parts/model-text.ts';
-import { CopyCode, ModelName } from './model-name.tsx';
+import { imagePriceUnit, imageUsd, imageModeNames, tierName } from '../../parts/model-text.ts';
+import { nameColumns } from './model-name.tsx';
 
 type Props = {
   readonly models: readonly ImageModelEntry[];
@@ -31,18 +25,7 @@ export function ImageModels({ models, onOpen, empty }: Props) {
 }
 
 const columns: readonly Column<ImageModelEntry>[] = [
-  {
-    title: 'Model',
-    value: ({ name }) => name,
-    phone: 'title',
-    render: (model) => <ModelName model={model} />,
-  },
-  { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
-  {
-    title: 'Vendor',
-    value: ({ vendor }) => vendorName(vendor),
-    render: ({ vendor }) => vendorName(vendor),
-  },
+  ...nameColumns,
   {
     title: 'Mode',
     value: ({ mode }) => imageModeNames[mode],

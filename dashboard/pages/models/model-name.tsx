@@ -2,6 +2,8 @@ import { Badge, Box, Group, Tooltip } from '@mantine/core';
 import type { AnyModel } from '../../../src/management/contract/models.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { vendorName } from '../../parts/model-text.ts';
 import { CutText } from '../../parts/cut-text.tsx';
 import { EndBadge } from '../../parts/end-badge.tsx';
 import { curlLine } from './one-line.ts';
@@ -25,6 +27,22 @@ export function ModelName({ model }: { readonly model: Model }) {
     </Box>
   );
 }
+
+/** The first columns of a table of models. */
+export const nameColumns: readonly Column<AnyModel>[] = [
+  {
+    title: 'Model',
+    value: ({ name }) => name,
+    phone: 'title',
+    render: (model) => <ModelName model={model} />,
+  },
+  { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
+  {
+    title: 'Vendor',
+    value: ({ vendor }) => vendorName(vendor),
+    render: ({ vendor }) => vendorName(vendor),
+  },
+];
 
 /** Copies a request to the model. Needs a column of its own: the name's column is already a button. */
 export function CopyCode({ model }: { readonly model: AnyModel }) {

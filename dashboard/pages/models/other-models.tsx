@@ -2,10 +2,10 @@
 import type { ReactNode } from 'react';
 import type { OtherModel } from '../../../src/management/contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
-import { otherTypeNames, unitPriceText, vendorName } from '../../parts/model-text.ts';
+import { otherTypeNames, unitPriceText } from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';
-import { CopyCode, ModelName } from './model-name.tsx';
+import { nameColumns } from './model-name.tsx';
 
 type Props = {
   readonly models: readonly OtherModel[];
@@ -34,18 +34,7 @@ export function sizesText(dimensions: OtherModel['dimensions']): string {
 }
 
 const columns: readonly Column<OtherModel>[] = [
-  {
-    title: 'Model',
-    value: ({ name }) => name,
-    phone: 'title',
-    render: (model) => <ModelName model={model} />,
-  },
-  { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
-  {
-    title: 'Vendor',
-    value: ({ vendor }) => vendorName(vendor),
-    render: ({ vendor }) => vendorName(vendor),
-  },
+  ...nameColumns,
   {
     title: 'Type',
     value: ({ type }) => otherTypeNames[type],

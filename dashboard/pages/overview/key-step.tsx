@@ -1,11 +1,11 @@
-import { Alert, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconKey } from '@tabler/icons-react';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
 import { useIsAtLeast, type Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
-import { CodeBlock } from '../../parts/code-block.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { NewKeyNotice } from '../../parts/new-key-dialog.tsx';
 
 type CreatedKey = Output<'POST /accounts/:account/keys'>;
 
@@ -24,21 +24,7 @@ export function KeyStep({ mode, created, existing, onCreated }: Props) {
     invalidates: ['GET /accounts/:account/keys'],
     onSuccess: onCreated,
   });
-  if (created) {
-    return (
-      <Stack gap="sm">
-        <CodeBlock code={created.secret} label="Your new key" />
-        <Alert
-          color="orange"
-          variant="light"
-          py="xs"
-          icon={<IconAlertTriangle size={18} aria-hidden />}
-        >
-          Copy it now. It is shown only once.
-        </Alert>
-      </Stack>
-    );
-  }
+  if (created) return <NewKeyNotice secret={created.secret} />;
   if (existing === undefined) return <Skeleton h={36} maw={320} />;
   if (!canCreate && !existing)
     return <Text c="dimmed">An admin or owner of the account can create one.</Text>;

@@ -1,15 +1,14 @@
 // A member's budget in the table of members, and the dialog in which owners set it.
-import { Button, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Modal, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { microsFromText, shortUsdText, usdText } from '../../parts/money-text.ts';
 import { showSuccess } from '../../parts/notify.ts';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 
 type Budget = Output<'GET /accounts/:account/budgets'>['data'][number];
 
@@ -64,7 +63,7 @@ function BudgetForm({ member, budget, onClose }: Props & { readonly onClose: () 
     initialValues: { daily: textOf(budget?.daily_micros), monthly: textOf(budget?.monthly_micros) },
     validate: { daily: problemOf, monthly: problemOf },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ daily, monthly }) => {
       const body = { daily_micros: microsOf(daily), monthly_micros: microsOf(monthly) };
@@ -81,29 +80,25 @@ function BudgetForm({ member, budget, onClose }: Props & { readonly onClose: () 
     autoComplete: 'off',
   } as const;
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <Text size="sm" c="dimmed">
-          All keys of {member.name} share it: those that {member.name} created, and those that you
-          give away in their settings. Live keys and test keys count separately.
-        </Text>
-        <TextInput
-          label="Daily budget"
-          description="USD, resets at 00:00 UTC"
-          data-autofocus
-          {...field}
-          {...form.getInputProps('daily')}
-        />
-        <TextInput
-          label="Monthly budget"
-          description="USD, resets on the 1st at 00:00 UTC"
-          {...field}
-          {...form.getInputProps('monthly')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Save" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Save" onClose={onClose}>
+      <Text size="sm" c="dimmed">
+        All keys of {member.name} share it: those that {member.name} created, and those that you
+        give away in their settings. Live keys and test keys count separately.
+      </Text>
+      <TextInput
+        label="Daily budget"
+        description="USD, resets at 00:00 UTC"
+        data-autofocus
+        {...field}
+        {...form.getInputProps('daily')}
+      />
+      <TextInput
+        label="Monthly budget"
+        description="USD, resets on the 1st at 00:00 UTC"
+        {...field}
+        {...form.getInputProps('monthly')}
+      />
+    </SubmitForm>
   );
 }
 

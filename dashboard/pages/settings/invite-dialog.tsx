@@ -6,11 +6,10 @@ import { useAccount } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import type { Role } from '../../parts/role-title.ts';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail } from '../../parts/field-checks.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import classes from './invite-dialog.module.css';
 import { roleOptions, roleTexts } from './roles.ts';
 
@@ -58,7 +57,7 @@ function InviteForm({
     initialValues: { email: '', role: 'member' },
     validate: { email: checkEmail },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ email: entered, role }) => {
       const email = entered.trim();
@@ -67,26 +66,22 @@ function InviteForm({
     { email: 'email', role: 'role' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <TextInput
-          label="E-mail"
-          type="email"
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps('email')}
-        />
-        <Select
-          label="Role"
-          description={roleTexts[form.values.role]}
-          data={roleOptions(own)}
-          allowDeselect={false}
-          {...form.getInputProps('role')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Invite" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Invite" onClose={onClose}>
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <Select
+        label="Role"
+        description={roleTexts[form.values.role]}
+        data={roleOptions(own)}
+        allowDeselect={false}
+        {...form.getInputProps('role')}
+      />
+    </SubmitForm>
   );
 }
 

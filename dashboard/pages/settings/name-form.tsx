@@ -1,7 +1,7 @@
 // The form that changes a name, a user's or an account's.
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 
 type Props = {
@@ -14,28 +14,20 @@ type Props = {
 
 export function NameForm({ name, autoComplete, check, rename }: Props) {
   const form = useForm({ initialValues: { name }, validate: { name: check } });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(form, rename, { name: 'name' });
+  const sending = useFormSubmit(form, rename, { name: 'name' });
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="sm">
-        <TextInput
-          label="Name"
-          autoComplete={autoComplete}
-          maxLength={100}
-          {...form.getInputProps('name')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button
-            type="submit"
-            variant="default"
-            loading={isSubmitting}
-            disabled={form.values.name.trim() === name}
-          >
-            Save name
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SubmitForm
+      sending={sending}
+      submit="Save name"
+      button={{ variant: 'default', disabled: form.values.name.trim() === name }}
+      gap="sm"
+    >
+      <TextInput
+        label="Name"
+        autoComplete={autoComplete}
+        maxLength={100}
+        {...form.getInputProps('name')}
+      />
+    </SubmitForm>
   );
 }

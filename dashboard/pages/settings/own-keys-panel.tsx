@@ -5,8 +5,6 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showError, showSuccess } from '../../parts/notify.ts';
 import {
   type OwnKey,
@@ -17,6 +15,7 @@ import {
 } from '../../parts/own-keys-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 
 const invalidates = ['GET /accounts/:account/own-keys'] as const;
@@ -67,7 +66,7 @@ function KeyForm({ providers, onClose }: FormProps) {
     initialValues: { provider: providers[0] ?? '', apiKey: '', order: 'before' },
     validate: { apiKey: (text) => (text.trim() === '' ? 'Enter the key.' : null) },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ provider, apiKey, order }) => {
       const body = { provider, api_key: apiKey.trim(), order: order as OwnKey['order'] };
@@ -78,36 +77,32 @@ function KeyForm({ providers, onClose }: FormProps) {
     { provider: 'provider', api_key: 'apiKey', order: 'order' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="lg">
-        <Select
-          label="Provider"
-          data={[...providers]}
-          allowDeselect={false}
-          {...form.getInputProps('provider')}
-        />
-        <PasswordInput
-          label="Key"
-          description="Stored encrypted, sent only to the provider, and never shown again."
-          autoComplete="off"
-          data-autofocus
-          withAsterisk
-          {...form.getInputProps('apiKey')}
-        />
-        <Select
-          label="Called"
-          description="Before the routes of this service, or when they fail."
-          data={[
-            { value: 'before', label: 'First' },
-            { value: 'after', label: 'When others fail' },
-          ]}
-          allowDeselect={false}
-          {...form.getInputProps('order')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Add key" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Add key" onClose={onClose} gap="lg">
+      <Select
+        label="Provider"
+        data={[...providers]}
+        allowDeselect={false}
+        {...form.getInputProps('provider')}
+      />
+      <PasswordInput
+        label="Key"
+        description="Stored encrypted, sent only to the provider, and never shown again."
+        autoComplete="off"
+        data-autofocus
+        withAsterisk
+        {...form.getInputProps('apiKey')}
+      />
+      <Select
+        label="Called"
+        description="Before the routes of this service, or when they fail."
+        data={[
+          { value: 'before', label: 'First' },
+          { value: 'after', label: 'When others fail' },
+        ]}
+        allowDeselect={false}
+        {...form.getInputProps('order')}
+      />
+    </SubmitForm>
   );
 }
 

@@ -1,14 +1,13 @@
 // Adds a passkey: asks for the password, then the device, which may be asked again.
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showSuccess } from '../../parts/notify.ts';
 import { createPasskey } from '../../parts/passkeys.ts';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { deviceName } from './device-name.ts';
 import { ConfirmationForm } from '../../parts/password-forms.tsx';
 
@@ -60,26 +59,18 @@ export function PasskeyNameForm({ text, name, action, send, onClose }: NameProps
     initialValues: { name },
     validate: { name: (given) => (given.trim() === '' ? 'Enter a name.' : null) },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
-    form,
-    (values) => send(values.name.trim()),
-    { name: 'name' },
-  );
+  const sending = useFormSubmit(form, (values) => send(values.name.trim()), { name: 'name' });
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        {text !== undefined && <Text>{text}</Text>}
-        <TextInput
-          label="Name"
-          description="To recognise it in your list"
-          maxLength={100}
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit={action} isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit={action} onClose={onClose}>
+      {text !== undefined && <Text>{text}</Text>}
+      <TextInput
+        label="Name"
+        description="To recognise it in your list"
+        maxLength={100}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </SubmitForm>
   );
 }

@@ -1,12 +1,12 @@
 // Changes the password, which ends all other sessions.
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { PasswordInput, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkNewPassword, passwordHint } from '../../parts/field-checks.ts';
 import { checkPassword, UsernameForPasswordManagers } from '../../parts/password-forms.tsx';
@@ -43,7 +43,7 @@ function ChangePasswordForm() {
     initialValues: { current: '', chosen: '' },
     validate: { current: checkPassword, chosen: checkNewPassword },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ current, chosen }) => {
       await change.mutateAsync({ body: { current_password: current, new_password: chosen } });
@@ -52,27 +52,24 @@ function ChangePasswordForm() {
     { current_password: 'current', new_password: 'chosen' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack maw={520}>
-        <UsernameForPasswordManagers />
-        <PasswordInput
-          label="Current password"
-          autoComplete="current-password"
-          {...form.getInputProps('current')}
-        />
-        <PasswordInput
-          label="New password"
-          description={passwordHint}
-          autoComplete="new-password"
-          {...form.getInputProps('chosen')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button type="submit" variant="default" loading={isSubmitting}>
-            Change password
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SubmitForm
+      sending={sending}
+      submit="Change password"
+      button={{ variant: 'default' }}
+      maw={520}
+    >
+      <UsernameForPasswordManagers />
+      <PasswordInput
+        label="Current password"
+        autoComplete="current-password"
+        {...form.getInputProps('current')}
+      />
+      <PasswordInput
+        label="New password"
+        description={passwordHint}
+        autoComplete="new-password"
+        {...form.getInputProps('chosen')}
+      />
+    </SubmitForm>
   );
 }

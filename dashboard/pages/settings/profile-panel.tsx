@@ -5,13 +5,12 @@ import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail, checkName } from '../../parts/field-checks.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { NameForm } from './name-form.tsx';
 
 type Profile = Output<'GET /profile'>;
@@ -92,7 +91,7 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
     initialValues: { email: '' },
     validate: { email: checkEmail },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ email }) => {
       const { next } = await change.mutateAsync({ body: { email: email.trim() } });
@@ -119,18 +118,14 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
     );
   }
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <TextInput
-          label="New e-mail"
-          type="email"
-          autoComplete="email"
-          data-autofocus
-          {...form.getInputProps('email')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Change" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Change" onClose={onClose}>
+      <TextInput
+        label="New e-mail"
+        type="email"
+        autoComplete="email"
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+    </SubmitForm>
   );
 }

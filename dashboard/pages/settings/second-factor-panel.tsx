@@ -7,7 +7,7 @@ import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { BackupCodesDialog } from './backup-codes-dialog.tsx';
-import { SecondFactorForm } from '../../parts/password-forms.tsx';
+import { ConfirmationForm } from '../../parts/password-forms.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 type Dialog = 'set-up' | 'turn-off' | 'new-codes';
@@ -107,11 +107,12 @@ function NewCodes({
     onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
   return (
-    <SecondFactorForm
+    <ConfirmationForm
+      hasSecondFactor
       text="Your current codes stop working."
       action="Create new codes"
       onClose={onClose}
-      send={(body) => renew.mutateAsync({ body })}
+      send={({ password, code = '' }) => renew.mutateAsync({ body: { password, code } })}
     />
   );
 }
@@ -130,12 +131,13 @@ function TurnOff({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <SecondFactorForm
+    <ConfirmationForm
+      hasSecondFactor
       text="You will sign in with your password alone. Your backup codes stop working."
       action="Turn off"
       danger
       onClose={onClose}
-      send={(body) => disable.mutateAsync({ body })}
+      send={({ password, code = '' }) => disable.mutateAsync({ body: { password, code } })}
     />
   );
 }

@@ -1,14 +1,13 @@
 // Sets up two-factor authentication: asks for the password, shows the secret, then checks a code.
-import { Center, Group, Input, Stack, Text, TextInput } from '@mantine/core';
+import { Center, Group, Input, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { DialogButtons } from '../../parts/dialog-buttons.tsx';
-import { PasswordForm } from '../../parts/password-forms.tsx';
+import { ConfirmationForm } from '../../parts/password-forms.tsx';
 import { QrCode } from './qr-code.tsx';
 import { checkCode, codeOf, inGroups } from '../../parts/second-factor-codes.ts';
 
@@ -31,7 +30,8 @@ export function SecondFactorSetup({ onClose, onDone }: Props) {
       />
     );
   return (
-    <PasswordForm
+    <ConfirmationForm
+      hasSecondFactor={false}
       text="You need an authenticator app, or a password manager that generates codes."
       action="Continue"
       onClose={onClose}
@@ -57,37 +57,33 @@ function Confirm({ started, onClose, onConfirmed }: ConfirmProps) {
     onSuccess: onConfirmed,
   });
   const form = useForm({ initialValues: { code: '' }, validate: { code: checkCode } });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     ({ code }) => confirm.mutateAsync({ body: { code: codeOf(code) } }),
     { code: 'code' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <Text>Scan this with your app, then enter the code it shows.</Text>
-        <Center>
-          <QrCode text={started.uri} label="QR code of the secret" />
-        </Center>
-        <Input.Wrapper label="Or enter this secret" labelElement="div">
-          <Group gap="xs" wrap="nowrap">
-            <Text ff="monospace" size="sm">
-              {inGroups(started.secret)}
-            </Text>
-            <CopyButton text={started.secret} label="Copy secret" />
-          </Group>
-        </Input.Wrapper>
-        <TextInput
-          label="Code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={11}
-          autoFocus
-          {...form.getInputProps('code')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Turn on" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Turn on" onClose={onClose}>
+      <Text>Scan this with your app, then enter the code it shows.</Text>
+      <Center>
+        <QrCode text={started.uri} label="QR code of the secret" />
+      </Center>
+      <Input.Wrapper label="Or enter this secret" labelElement="div">
+        <Group gap="xs" wrap="nowrap">
+          <Text ff="monospace" size="sm">
+            {inGroups(started.secret)}
+          </Text>
+          <CopyButton text={started.secret} label="Copy secret" />
+        </Group>
+      </Input.Wrapper>
+      <TextInput
+        label="Code"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={11}
+        autoFocus
+        {...form.getInputProps('code')}
+      />
+    </SubmitForm>
   );
 }

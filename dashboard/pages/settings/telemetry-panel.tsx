@@ -14,13 +14,13 @@ import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { Fact } from '../../parts/fact.tsx';
 import { showError, showSuccess } from '../../parts/notify.ts';
 import { countText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { headersOf } from './header-lines.ts';
 
@@ -65,7 +65,7 @@ function ReceiverForm({ telemetry }: Props) {
       percent: (percent) => (percent === '' ? 'Enter a share from 0 to 100 %.' : null),
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     (values) =>
       update.mutateAsync({
@@ -79,44 +79,41 @@ function ReceiverForm({ telemetry }: Props) {
   );
   const kept = names.length === 0 ? '' : ` Kept if empty: ${names.join(', ')}.`;
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="sm">
-        <TextInput
-          label="Address"
-          description="OTLP over HTTP. /v1/traces is added."
-          placeholder="https://otlp.example.com"
-          autoComplete="off"
-          {...form.getInputProps('endpoint')}
-        />
-        <Textarea
-          label="Headers"
-          description={`One in each line, for keys. Stored encrypted, and never shown again. Another address needs them anew.${kept}`}
-          placeholder="authorization: Bearer …"
-          autoComplete="off"
-          spellCheck={false}
-          autosize
-          minRows={2}
-          maxRows={6}
-          {...form.getInputProps('headers')}
-        />
-        <NumberInput
-          label="Share of requests"
-          description="Requests with a traceparent decide for themselves."
-          suffix=" %"
-          min={0}
-          max={100}
-          decimalScale={4}
-          {...form.getInputProps('percent')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button type="submit" variant="default" loading={isSubmitting}>
-            {endpoint === null ? 'Start export' : 'Save'}
-          </Button>
-          {endpoint !== null && <StopButton />}
-        </Group>
-      </Stack>
-    </form>
+    <SubmitForm
+      sending={sending}
+      submit={endpoint === null ? 'Start export' : 'Save'}
+      button={{ variant: 'default' }}
+      beside={endpoint !== null && <StopButton />}
+      gap="sm"
+    >
+      <TextInput
+        label="Address"
+        description="OTLP over HTTP. /v1/traces is added."
+        placeholder="https://otlp.example.com"
+        autoComplete="off"
+        {...form.getInputProps('endpoint')}
+      />
+      <Textarea
+        label="Headers"
+        description={`One in each line, for keys. Stored encrypted, and never shown again. Another address needs them anew.${kept}`}
+        placeholder="authorization: Bearer …"
+        autoComplete="off"
+        spellCheck={false}
+        autosize
+        minRows={2}
+        maxRows={6}
+        {...form.getInputProps('headers')}
+      />
+      <NumberInput
+        label="Share of requests"
+        description="Requests with a traceparent decide for themselves."
+        suffix=" %"
+        min={0}
+        max={100}
+        decimalScale={4}
+        {...form.getInputProps('percent')}
+      />
+    </SubmitForm>
   );
 }
 

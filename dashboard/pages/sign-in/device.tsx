@@ -13,6 +13,7 @@ import { checkName } from '../../parts/field-checks.ts';
 import { ButtonLink } from '../../parts/link.tsx';
 import { showError } from '../../parts/notify.ts';
 import { useUrlState } from '../../parts/url-state.ts';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 
@@ -49,24 +50,18 @@ function EnterCode({ onFound }: { readonly onFound: (waiting: Waiting) => void }
   const find = async ({ code }: { readonly code: string }) => {
     onFound({ ...(await api('POST /device-logins/find', { body: { user_code: code } })), code });
   };
-  const { onSubmit, error, isSubmitting } = useFormSubmit(form, find, { user_code: 'code' });
+  const sending = useFormSubmit(form, find, { user_code: 'code' });
   return (
     <Card title={title} text="Enter the code that the program on your machine shows.">
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <TextInput
-            label="Code"
-            placeholder="WDJB-MJHT"
-            autoComplete="off"
-            key={form.key('code')}
-            {...form.getInputProps('code')}
-          />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Continue
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Continue" button={{ fullWidth: true }}>
+        <TextInput
+          label="Code"
+          placeholder="WDJB-MJHT"
+          autoComplete="off"
+          key={form.key('code')}
+          {...form.getInputProps('code')}
+        />
+      </SubmitForm>
     </Card>
   );
 }

@@ -1,10 +1,10 @@
 // Page of the one-time link that a new installation prints. It creates the first operator.
-import { Button, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useServiceName } from '../../api/session.ts';
 import { api } from '../../api/client.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail, checkName, checkNewPassword } from '../../parts/field-checks.ts';
@@ -41,7 +41,7 @@ function FirstRun({ token }: { readonly token: string }) {
       accountName: (text) => (text.trim() === '' ? 'Give the account a name.' : null),
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ name, email, password, accountName }) => {
       await api('POST /auth/first-run', {
@@ -63,23 +63,17 @@ function FirstRun({ token }: { readonly token: string }) {
       title={`Welcome to ${service}`}
       text="You are the first user. You become the operator and own the first account."
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <NewUserFields form={form} />
-          <TextInput
-            label="Name of the first account"
-            description="Your company or team. Whom you invite sees it."
-            maxLength={100}
-            autoComplete="organization"
-            key={form.key('accountName')}
-            {...form.getInputProps('accountName')}
-          />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Create user
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Create user" button={{ fullWidth: true }}>
+        <NewUserFields form={form} />
+        <TextInput
+          label="Name of the first account"
+          description="Your company or team. Whom you invite sees it."
+          maxLength={100}
+          autoComplete="organization"
+          key={form.key('accountName')}
+          {...form.getInputProps('accountName')}
+        />
+      </SubmitForm>
     </Card>
   );
 }

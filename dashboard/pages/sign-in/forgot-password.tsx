@@ -1,11 +1,11 @@
 // Requests a password reset link.
-import { Button, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { api } from '../../api/client.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail } from '../../parts/field-checks.ts';
@@ -43,7 +43,7 @@ function AskForLink({
     initialValues: { email: '' },
     validate: { email: checkEmail },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ email }) => {
       await api('POST /auth/password-reset', { body: { email: email.trim() } });
@@ -57,22 +57,16 @@ function AskForLink({
       text="Enter your e-mail address to get a link for a new password."
       footer={footer}
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            autoFocus
-            key={form.key('email')}
-            {...form.getInputProps('email')}
-          />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Send link
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Send link" button={{ fullWidth: true }}>
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          autoFocus
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+      </SubmitForm>
     </Card>
   );
 }

@@ -1,5 +1,5 @@
 // Accepts an invitation to an account, as the signed-in user or as a new one.
-import { Button, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { api, type Output } from '../../api/client.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkName, checkNewPassword } from '../../parts/field-checks.ts';
@@ -132,7 +133,7 @@ function AcceptAsNewUser({ token, invitation }: Props) {
     initialValues: { name: '', email: invitation.email, password: '' },
     validate: { name: checkName, password: checkNewPassword },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ name, password }) => {
       const { account_id: account } = await api('POST /auth/invitation/accept', {
@@ -144,15 +145,9 @@ function AcceptAsNewUser({ token, invitation }: Props) {
   );
   return (
     <Card title={titleOf(invitation)} text={textOf(invitation)}>
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <NewUserFields form={form} fixedEmail={invitation.email} />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Accept
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Accept" button={{ fullWidth: true }}>
+        <NewUserFields form={form} fixedEmail={invitation.email} />
+      </SubmitForm>
     </Card>
   );
 }

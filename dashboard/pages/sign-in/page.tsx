@@ -1,16 +1,16 @@
 // Sign-in: by e-mail and password with an optional second factor, by a passkey, or through the
 // configured provider.
-import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Divider, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useUrlState } from '../../parts/url-state.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { showError } from '../../parts/notify.ts';
 import { passkeyObstacle } from '../../parts/passkeys.ts';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail } from '../../parts/field-checks.ts';
@@ -94,7 +94,7 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
       password: (password) => (password === '' ? 'Enter your password.' : null),
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ email, password }) => {
       const step = await api('POST /auth/sign-in', { body: { email: email.trim(), password } });
@@ -124,31 +124,31 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
         </Alert>
       )}
       {features.oidc_name !== null && <ProviderButton name={features.oidc_name} next={next} />}
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete={hasPasskeys ? 'username webauthn' : 'username'}
-            autoFocus
-            key={form.key('email')}
-            {...form.getInputProps('email')}
-          />
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            key={form.key('password')}
-            {...form.getInputProps('password')}
-          />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Sign in
-          </Button>
-          <AppLink to="/forgot-password" ta="center" size="sm">
+      <SubmitForm
+        sending={sending}
+        submit="Sign in"
+        button={{ fullWidth: true }}
+        beside={
+          <AppLink to="/forgot-password" ta="center" size="sm" w="100%">
             Forgot your password?
           </AppLink>
-        </Stack>
-      </form>
+        }
+      >
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete={hasPasskeys ? 'username webauthn' : 'username'}
+          autoFocus
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+      </SubmitForm>
       {hasPasskeys && <PasskeyButton next={next} />}
     </Card>
   );
@@ -189,7 +189,7 @@ function SecondFactor({
     initialValues: { code: '' },
     validate: { code: (code) => (code.trim() === '' ? 'Enter the code.' : null) },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ code }) => {
       await api('POST /auth/second-factor', {
@@ -209,28 +209,30 @@ function SecondFactor({
           : 'Enter one of your backup codes. Each works once.'
       }
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <TextInput
-            label={isTotp ? 'Code' : 'Backup code'}
-            inputMode={isTotp ? 'numeric' : 'text'}
-            autoComplete="one-time-code"
-            autoFocus
-            key={form.key('code')}
-            {...form.getInputProps('code')}
-          />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Continue
-          </Button>
-          <Button variant="subtle" fullWidth onClick={() => setKind(isTotp ? 'backup' : 'totp')}>
-            {isTotp ? 'Use a backup code' : 'Use the authenticator app'}
-          </Button>
-          <Button variant="subtle" color="gray" fullWidth onClick={onRestart}>
-            Start over
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm
+        sending={sending}
+        submit="Continue"
+        button={{ fullWidth: true }}
+        beside={
+          <>
+            <Button variant="subtle" fullWidth onClick={() => setKind(isTotp ? 'backup' : 'totp')}>
+              {isTotp ? 'Use a backup code' : 'Use the authenticator app'}
+            </Button>
+            <Button variant="subtle" color="gray" fullWidth onClick={onRestart}>
+              Start over
+            </Button>
+          </>
+        }
+      >
+        <TextInput
+          label={isTotp ? 'Code' : 'Backup code'}
+          inputMode={isTotp ? 'numeric' : 'text'}
+          autoComplete="one-time-code"
+          autoFocus
+          key={form.key('code')}
+          {...form.getInputProps('code')}
+        />
+      </SubmitForm>
     </Card>
   );
 }

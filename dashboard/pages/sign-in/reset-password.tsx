@@ -1,10 +1,9 @@
 // Sets a new password with a one-time link.
-import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkNewPassword } from '../../parts/field-checks.ts';
@@ -29,7 +28,7 @@ function NewPassword({ token, email }: { readonly token: string; readonly email:
     initialValues: { password: '' },
     validate: { password: checkNewPassword },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ password }) => {
       await api('POST /auth/password-reset/complete', { body: { token, password } });
@@ -42,19 +41,13 @@ function NewPassword({ token, email }: { readonly token: string; readonly email:
       title="Choose a new password"
       text={email === null ? undefined : `For ${email}. This signs you out everywhere.`}
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          {/* Tells password managers whose password it is. */}
-          {email !== null && (
-            <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-          )}
-          <NewPasswordField form={form} />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Set password
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Set password" button={{ fullWidth: true }}>
+        {/* Tells password managers whose password it is. */}
+        {email !== null && (
+          <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+        )}
+        <NewPasswordField form={form} />
+      </SubmitForm>
     </Card>
   );
 }

@@ -1,11 +1,10 @@
 // Sign-up, if the operator has opened it.
-import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { api } from '../../api/client.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
+import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail, checkName, checkNewPassword } from '../../parts/field-checks.ts';
@@ -43,7 +42,7 @@ function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
     initialValues: { name: '', email: '', password: '' },
     validate: { name: checkName, email: checkEmail, password: checkNewPassword },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ name, email, password }) => {
       const { next } = await api('POST /auth/sign-up', {
@@ -63,15 +62,9 @@ function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
         </>
       }
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <NewUserFields form={form} />
-          {error && <ErrorNotice error={error} />}
-          <Button type="submit" fullWidth loading={isSubmitting}>
-            Sign up
-          </Button>
-        </Stack>
-      </form>
+      <SubmitForm sending={sending} submit="Sign up" button={{ fullWidth: true }}>
+        <NewUserFields form={form} />
+      </SubmitForm>
     </Card>
   );
 }

@@ -1,11 +1,12 @@
 // The account's name, price multiplier and limits.
-import { Button, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
+import { SimpleGrid, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
-import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showSuccess } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
+import { AddressesField, LimitFields } from '../../../parts/limit-fields.tsx';
+import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 import { multiplierField, ppmFromText } from '../../../parts/multiplier-text.ts';
 
@@ -49,7 +50,7 @@ export function TermsForm({ account }: { readonly account: Account }) {
           : null,
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async (values) => {
       const after = await update.mutateAsync({
@@ -62,71 +63,34 @@ export function TermsForm({ account }: { readonly account: Account }) {
     },
     fieldNames,
   );
-  const number = {
-    min: 0,
-    max: 9_999_999_999,
-    allowDecimal: false,
-    thousandSeparator: ' ',
-    hideControls: true,
-  } as const;
   return (
     <Panel
       title="Prices and limits"
       description="Limits apply to all keys of a mode together. Empty fields use the configuration’s defaults."
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <TextInput
-              label="Name"
-              maxLength={200}
-              autoComplete="off"
-              {...form.getInputProps('name')}
-            />
-            <TextInput
-              label="Price multiplier"
-              leftSection="×"
-              inputMode="decimal"
-              autoComplete="off"
-              {...form.getInputProps('multiplier')}
-            />
-          </SimpleGrid>
-          <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <NumberInput
-              label="Requests per minute"
-              placeholder="Default"
-              {...number}
-              {...form.getInputProps('requests')}
-            />
-            <NumberInput
-              label="Tokens per minute"
-              placeholder="Default"
-              {...number}
-              {...form.getInputProps('tokens')}
-            />
-            <NumberInput
-              label="Concurrent requests"
-              placeholder="Default"
-              {...number}
-              {...form.getInputProps('concurrent')}
-            />
-          </SimpleGrid>
-          <TagsInput
-            label="Allowed IP addresses"
-            description="IP addresses or CIDR ranges. Press Enter after each. Leave empty to allow all."
-            placeholder="203.0.113.7, 10.0.0.0/8"
-            splitChars={[',', ' ']}
-            maxTags={100}
-            {...form.getInputProps('addresses')}
+      <SubmitForm sending={sending} submit="Save changes" button={{ disabled: !form.isDirty() }}>
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <TextInput
+            label="Name"
+            maxLength={200}
+            autoComplete="off"
+            {...form.getInputProps('name')}
           />
-          {error && <ErrorNotice error={error} />}
-          <Group justify="flex-end">
-            <Button type="submit" loading={isSubmitting} disabled={!form.isDirty()}>
-              Save changes
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+          <TextInput
+            label="Price multiplier"
+            leftSection="×"
+            inputMode="decimal"
+            autoComplete="off"
+            {...form.getInputProps('multiplier')}
+          />
+        </SimpleGrid>
+        <LimitFields
+          requests={{ placeholder: 'Default', input: form.getInputProps('requests') }}
+          tokens={{ placeholder: 'Default', input: form.getInputProps('tokens') }}
+          concurrent={{ placeholder: 'Default', input: form.getInputProps('concurrent') }}
+        />
+        <AddressesField {...form.getInputProps('addresses')} />
+      </SubmitForm>
     </Panel>
   );
 }

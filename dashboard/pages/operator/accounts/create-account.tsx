@@ -5,13 +5,12 @@ import { useRef, useState } from 'react';
 import { useChange } from '../../../api/use-api.ts';
 import { checkEmail } from '../../../parts/field-checks.ts';
 import { CodeBlock } from '../../../parts/code-block.tsx';
-import { DialogButtons } from '../../../parts/dialog-buttons.tsx';
-import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
 import { ButtonLink } from '../../../parts/link.tsx';
 import { microsFromText } from '../../../parts/money-text.ts';
 import { ppmFromText } from '../../../parts/multiplier-text.ts';
 import { showSuccess } from '../../../parts/notify.ts';
+import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 
 type Props = {
@@ -56,7 +55,7 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
         text.trim() === '' || microsFromText(text) !== null ? null : 'Enter an amount, such as 50.',
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async (values) => {
       const name = values.name.trim();
@@ -93,53 +92,49 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
   );
   if (made) return <Done made={made} />;
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
+    <SubmitForm sending={sending} submit="Create account" onClose={onClose}>
+      <TextInput
+        label="Name"
+        description="The person or company. Members see this name."
+        maxLength={200}
+        withAsterisk
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <TextInput
+        label="Price multiplier"
+        description="Multiplies the list prices: 0.9 is 10% less."
+        leftSection="×"
+        inputMode="decimal"
+        autoComplete="off"
+        {...form.getInputProps('multiplier')}
+      />
+      <TextInput
+        label="First owner"
+        description="E-mail address of whom to invite. Leave it empty to do so later."
+        type="email"
+        autoComplete="off"
+        {...form.getInputProps('email')}
+      />
+      <TextInput
+        label="First live key"
+        description="Its name. Leave it empty for none."
+        maxLength={200}
+        autoComplete="off"
+        {...form.getInputProps('keyName')}
+      />
+      {form.values.keyName.trim() !== '' && (
         <TextInput
-          label="Name"
-          description="The person or company. Members see this name."
-          maxLength={200}
-          withAsterisk
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        <TextInput
-          label="Price multiplier"
-          description="Multiplies the list prices: 0.9 is 10% less."
-          leftSection="×"
+          label="Most spend of the key in a month"
+          description="USD; empty: the balance is the only limit."
+          leftSection="$"
           inputMode="decimal"
           autoComplete="off"
-          {...form.getInputProps('multiplier')}
+          {...form.getInputProps('cap')}
         />
-        <TextInput
-          label="First owner"
-          description="E-mail address of whom to invite. Leave it empty to do so later."
-          type="email"
-          autoComplete="off"
-          {...form.getInputProps('email')}
-        />
-        <TextInput
-          label="First live key"
-          description="Its name. Leave it empty for none."
-          maxLength={200}
-          autoComplete="off"
-          {...form.getInputProps('keyName')}
-        />
-        {form.values.keyName.trim() !== '' && (
-          <TextInput
-            label="Most spend of the key in a month"
-            description="USD; empty: the balance is the only limit."
-            leftSection="$"
-            inputMode="decimal"
-            autoComplete="off"
-            {...form.getInputProps('cap')}
-          />
-        )}
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Create account" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+      )}
+    </SubmitForm>
   );
 }
 

@@ -1,13 +1,13 @@
-import { Checkbox, Drawer, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Checkbox, Drawer, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Body, Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
-import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { ExpiryField } from '../../../parts/expiry-field.tsx';
 import { NewKeyDialog } from '../../../parts/new-key-dialog.tsx';
+import { AddressesField } from '../../../parts/limit-fields.tsx';
+import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
-import { DialogButtons } from '../../../parts/dialog-buttons.tsx';
 
 type Scope = Body<'POST /operator/admin-keys'>['scopes'][number];
 type Created = Output<'POST /operator/admin-keys'>;
@@ -87,7 +87,7 @@ function CreateForm({ onClose, onCreated }: FormProps) {
         text !== '' && Number.isNaN(Date.parse(text)) ? 'Enter a valid date and time.' : null,
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async (values) => {
       const body = {
@@ -101,45 +101,32 @@ function CreateForm({ onClose, onCreated }: FormProps) {
     { name: 'name', scopes: 'scopes', allowed_addresses: 'addresses', expires_at: 'expires' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="lg">
-        <TextInput
-          label="Name"
-          placeholder="Shop"
-          description="The program that uses this key. The audit log shows it."
-          maxLength={200}
-          data-autofocus
-          autoComplete="off"
-          withAsterisk
-          {...form.getInputProps('name')}
-        />
-        <Checkbox.Group
-          label="Scopes"
-          description="Choose only what the program needs."
-          withAsterisk
-          {...form.getInputProps('scopes')}
-          value={[...form.values.scopes]}
-        >
-          <Stack gap="xs" mt="xs">
-            {Object.entries(scopes).map(([scope, allows]) => (
-              <Checkbox key={scope} value={scope} label={scope} description={allows} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-        <ExpiryField {...form.getInputProps('expires')} />
-        <TagsInput
-          label="Allowed IP addresses"
-          description="IP addresses or CIDR ranges. Press Enter after each. Leave empty to allow all."
-          placeholder={form.values.addresses.length === 0 ? '203.0.113.7, 10.0.0.0/8' : undefined}
-          splitChars={[',', ' ', ';']}
-          acceptValueOnBlur
-          maxTags={100}
-          {...form.getInputProps('addresses')}
-          value={[...form.values.addresses]}
-        />
-        {error && <ErrorNotice error={error} />}
-        <DialogButtons submit="Create admin key" isSubmitting={isSubmitting} onClose={onClose} />
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Create admin key" onClose={onClose} gap="lg">
+      <TextInput
+        label="Name"
+        placeholder="Shop"
+        description="The program that uses this key. The audit log shows it."
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        withAsterisk
+        {...form.getInputProps('name')}
+      />
+      <Checkbox.Group
+        label="Scopes"
+        description="Choose only what the program needs."
+        withAsterisk
+        {...form.getInputProps('scopes')}
+        value={[...form.values.scopes]}
+      >
+        <Stack gap="xs" mt="xs">
+          {Object.entries(scopes).map(([scope, allows]) => (
+            <Checkbox key={scope} value={scope} label={scope} description={allows} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <ExpiryField {...form.getInputProps('expires')} />
+      <AddressesField {...form.getInputProps('addresses')} />
+    </SubmitForm>
   );
 }

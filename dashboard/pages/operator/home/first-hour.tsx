@@ -12,7 +12,8 @@ import { ButtonLink } from '../../../parts/link.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { firstModel } from '../../../parts/first-request.ts';
 import { SendStep } from '../../../parts/send-step.tsx';
-import { BalanceStep, type CreatedKey, LiveKeyStep, NewKeyNotice, ProviderStep } from './steps.tsx';
+import { NewKeyNotice } from '../../../parts/new-key-dialog.tsx';
+import { BalanceStep, type CreatedKey, LiveKeyStep, ProviderStep } from './steps.tsx';
 
 type SetUp = Output<'GET /operator/attention'>['set_up'];
 
@@ -146,7 +147,7 @@ export function FirstHour({ setUp }: { readonly setUp: SetUp }) {
       }
     >
       <Stack>
-        {created && <NewKeyNotice created={created} />}
+        {created && <NewKeyNotice secret={created.secret} />}
         <Accordion value={chosen ?? next} onChange={(name) => setChosen(name ?? '')}>
           {steps.map(({ name, title, isDone, body }) => (
             <Accordion.Item key={name} value={name}>

@@ -1,17 +1,15 @@
 // The forms of the first steps: a provider, a key and a balance.
-import { Alert, Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core';
+import { PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useApi, useChange } from '../../../api/use-api.ts';
-import { CodeBlock } from '../../../parts/code-block.tsx';
-import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
 import { AppLink } from '../../../parts/link.tsx';
 import { microsFromText } from '../../../parts/money-text.ts';
 import { showSuccess } from '../../../parts/notify.ts';
 import { QueryView } from '../../../parts/query-view.tsx';
+import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 
 export type CreatedKey = Output<'POST /accounts/:account/keys'>;
@@ -46,7 +44,7 @@ function ProviderForm({ saved }: { readonly saved: Saved }) {
         known(name)?.base_url === null && text.trim() === '' ? 'Enter its address.' : null,
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async ({ name, secret, address }) => {
       const value = {
@@ -62,46 +60,44 @@ function ProviderForm({ saved }: { readonly saved: Saved }) {
   );
   const { needs_key: needsKey = true, base_url: usual = null } = known(form.values.name) ?? {};
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack maw={480}>
-        <Select
-          label="Provider"
-          data={saved.known_providers.map(({ name, models }) => ({
-            value: name,
-            label: models > 0 ? `${name} (${models} models)` : name,
-          }))}
-          allowDeselect={false}
-          searchable
-          {...form.getInputProps('name')}
-        />
-        {needsKey && (
-          <PasswordInput
-            label="Key"
-            description="It is stored encrypted."
-            autoComplete="off"
-            withAsterisk
-            {...form.getInputProps('secret')}
-          />
-        )}
-        <TextInput
-          label="Address"
-          description={usual === null ? undefined : 'Leave it empty for its usual one.'}
-          placeholder={usual ?? 'https://'}
-          withAsterisk={usual === null}
+    <SubmitForm
+      sending={sending}
+      submit="Switch on"
+      beside={
+        <AppLink to="/operator/providers" search={{ add: '1' }} size="sm">
+          Another provider, or more settings
+        </AppLink>
+      }
+      maw={480}
+    >
+      <Select
+        label="Provider"
+        data={saved.known_providers.map(({ name, models }) => ({
+          value: name,
+          label: models > 0 ? `${name} (${models} models)` : name,
+        }))}
+        allowDeselect={false}
+        searchable
+        {...form.getInputProps('name')}
+      />
+      {needsKey && (
+        <PasswordInput
+          label="Key"
+          description="It is stored encrypted."
           autoComplete="off"
-          {...form.getInputProps('address')}
+          withAsterisk
+          {...form.getInputProps('secret')}
         />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button type="submit" loading={isSubmitting}>
-            Switch on
-          </Button>
-          <AppLink to="/operator/providers" search={{ add: '1' }} size="sm">
-            Another provider, or more settings
-          </AppLink>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <TextInput
+        label="Address"
+        description={usual === null ? undefined : 'Leave it empty for its usual one.'}
+        placeholder={usual ?? 'https://'}
+        withAsterisk={usual === null}
+        autoComplete="off"
+        {...form.getInputProps('address')}
+      />
+    </SubmitForm>
   );
 }
 
@@ -114,7 +110,7 @@ export function LiveKeyStep({ onCreated }: { readonly onCreated: (key: CreatedKe
     initialValues: { name: 'First live key', cap: '10' },
     validate: { name: (text) => (text.trim() ? null : 'Give the key a name.'), cap: checkAmount },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     ({ name, cap }) =>
       create.mutateAsync({
@@ -123,40 +119,16 @@ export function LiveKeyStep({ onCreated }: { readonly onCreated: (key: CreatedKe
     { name: 'name', monthly_cap_micros: 'cap' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack maw={480}>
-        <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />
-        <TextInput
-          label="Most spend in a month"
-          description="USD"
-          leftSection="$"
-          inputMode="decimal"
-          {...form.getInputProps('cap')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button type="submit" loading={isSubmitting}>
-            Create key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
-}
-
-export function NewKeyNotice({ created }: { readonly created: CreatedKey }) {
-  return (
-    <Stack gap="sm">
-      <CodeBlock code={created.secret} label="Your new key" />
-      <Alert
-        color="orange"
-        variant="light"
-        py="xs"
-        icon={<IconAlertTriangle size={18} aria-hidden />}
-      >
-        Copy it now. It is shown only once.
-      </Alert>
-    </Stack>
+    <SubmitForm sending={sending} submit="Create key" maw={480}>
+      <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />
+      <TextInput
+        label="Most spend in a month"
+        description="USD"
+        leftSection="$"
+        inputMode="decimal"
+        {...form.getInputProps('cap')}
+      />
+    </SubmitForm>
   );
 }
 
@@ -166,7 +138,7 @@ export function BalanceStep({ account }: { readonly account: string }) {
     invalidates: ['GET /operator/attention', 'GET /operator/money', 'GET /operator/accounts'],
   });
   const form = useForm({ initialValues: { amount: '10' }, validate: { amount: checkAmount } });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     ({ amount }) =>
       credit.mutateAsync({
@@ -182,22 +154,14 @@ export function BalanceStep({ account }: { readonly account: string }) {
     { amount_micros: 'amount' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack maw={480}>
-        <TextInput
-          label="Amount"
-          description="USD that your own account may spend. No card is charged."
-          leftSection="$"
-          inputMode="decimal"
-          {...form.getInputProps('amount')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button type="submit" loading={isSubmitting}>
-            Add credit
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SubmitForm sending={sending} submit="Add credit" maw={480}>
+      <TextInput
+        label="Amount"
+        description="USD that your own account may spend. No card is charged."
+        leftSection="$"
+        inputMode="decimal"
+        {...form.getInputProps('amount')}
+      />
+    </SubmitForm>
   );
 }

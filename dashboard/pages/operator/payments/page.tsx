@@ -19,7 +19,6 @@ import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
 import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
-import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { foreignText } from '../../../parts/money-text.ts';
 import { Money } from '../../../parts/money.tsx';
@@ -29,6 +28,7 @@ import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
+import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 
 type Payment = Output<'GET /operator/payments'>['data'][number];
@@ -283,7 +283,7 @@ function DecisionForm({
       note: (text) => (text.trim() === '' ? 'Give a reason. It appears in the audit log.' : null),
     },
   });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
+  const sending = useFormSubmit(
     form,
     async (values) => {
       const params = { payment: payment.id };
@@ -297,45 +297,39 @@ function DecisionForm({
     { account: 'account', note: 'note' },
   );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <Text>
-          {isAssigning ? (
-            <>
-              The account is credited with <Amount payment={payment} />, minus refunds and disputes.
-            </>
-          ) : (
-            'The payment will not be credited. To return the money, refund it in Stripe.'
-          )}
-        </Text>
-        {isAssigning && (
-          <TextInput
-            label="Account ID"
-            placeholder="acc_…"
-            autoComplete="off"
-            withAsterisk
-            data-autofocus
-            {...form.getInputProps('account')}
-          />
+    <SubmitForm
+      sending={sending}
+      submit={isAssigning ? 'Credit the account' : 'Dismiss'}
+      button={{ color: isAssigning ? undefined : 'red' }}
+      onClose={onClose}
+    >
+      <Text>
+        {isAssigning ? (
+          <>
+            The account is credited with <Amount payment={payment} />, minus refunds and disputes.
+          </>
+        ) : (
+          'The payment will not be credited. To return the money, refund it in Stripe.'
         )}
+      </Text>
+      {isAssigning && (
         <TextInput
-          label="Reason"
-          maxLength={500}
+          label="Account ID"
+          placeholder="acc_…"
           autoComplete="off"
           withAsterisk
-          data-autofocus={!isAssigning || undefined}
-          {...form.getInputProps('note')}
+          data-autofocus
+          {...form.getInputProps('account')}
         />
-        {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" color={isAssigning ? undefined : 'red'} loading={isSubmitting}>
-            {isAssigning ? 'Credit the account' : 'Dismiss'}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <TextInput
+        label="Reason"
+        maxLength={500}
+        autoComplete="off"
+        withAsterisk
+        data-autofocus={!isAssigning || undefined}
+        {...form.getInputProps('note')}
+      />
+    </SubmitForm>
   );
 }
