@@ -231,6 +231,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'POST /keys/:key/v1/moderations',
     'POST /keys/:key/v1/rerank',
     'POST /keys/:key/v1/responses',
+    'POST /keys/:key/v1beta/generateContent',
   ],
   admin: [
     'DELETE /invitations/:invitation',
