@@ -30,10 +30,10 @@ const clients: Readonly<Record<ClientFormatName, Client>> = {
   },
   gemini: {
     path: '/v1beta/models/',
-    body: {
-      contents: [{ parts: [{ text: prompt }] }],
+    body: (text) => ({
+      contents: [{ parts: [{ text }] }],
       generationConfig: { thinkingConfig: { includeThoughts: true } },
-    },
+    }),
   },
 };
 
@@ -104,7 +104,7 @@ async function play(
   const { path, body } = clients[client];
   const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
   if (client === 'gemini')
-    return gateway.post(`${path}recorded-${format}:${method}`, { key, body });
+    return gateway.post(`${path}recorded-${format}:${method}`, { key, body: body(prompt) });
   const usage = client === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
   return gateway.post(path, {
     key,
