@@ -68,7 +68,7 @@ const chatHello = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi
 const claims: readonly (readonly [guide: string, words: string, check: () => Promise<void>])[] = [
   [
     'costs.md',
-    "`usage.cost` in a model's answer | the cost in US dollars; images and searches have only the headers",
+    "`usage.cost` in a model's answer | the cost in US dollars; the endpoints of images and searches have only the headers",
     async () => {
       const chat = await ask('/v1/chat/completions', chatHello);
       assert.equal(chat.json<Usage>().usage!.cost, chat.costMicros! / 1e6);

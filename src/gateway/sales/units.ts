@@ -310,7 +310,8 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
     upstream: termsOf('upstreamPicos', tokens?.upstream),
   };
   const quantities = {
-    usage: { ...noUsage, ...tokens?.count },
+    // `noUsage` itself says that no tokens are sold.
+    usage: tokens ? { ...noUsage, ...tokens.count } : noUsage,
     searches: counted === 'search' ? count : 0,
     images: counted === 'image' ? count : 0,
   };
