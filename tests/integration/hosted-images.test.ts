@@ -383,6 +383,16 @@ test('a key draws only with models of its list', async () => {
   assert.deepEqual([left.reply.status, left.reply.headers['x-service-ignored']], [200, 'tools[0]']);
 });
 
+test('a key without the scope `images` draws nothing', async () => {
+  play('on-chat', drawTurn('a'), answerTurn);
+  const running = await gateway.makeKey({ mode: 'live', account, scopes: ['run'] });
+  for (const fields of [{}, { tools: [{ ...tool, model: 'gpt-image-flare' }] }]) {
+    const { reply, asked } = await ask(fields, running.key);
+    assert.equal(reply.headers['x-service-ignored'], 'tools[0]', reply.text);
+    assert.equal(drawings(asked).length, 0);
+  }
+});
+
 test('a function of the client’s with the same name is the client’s', async () => {
   play('on-chat', drawTurn('a'));
   const own = { type: 'function', name: 'generate_image', parameters: { type: 'object' } };

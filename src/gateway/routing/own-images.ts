@@ -35,7 +35,7 @@ export const promptCharactersMax = 4_000;
 export const promptTokensMax = 4 * promptCharactersMax;
 
 /**
- * Returns null when no image model can draw. Throws ApiError for a model that the catalogue lacks
+ * Returns null when no image model can draw, or the key may make no images. Throws ApiError for a model that the catalogue lacks
  * or the key may not use, and for options that it does not take.
  */
 export function offerImages(
@@ -43,6 +43,7 @@ export function offerImages(
   key: ApiKey,
   { tool, path, imagesMax }: HostedImages,
 ): AskedImages | null {
+  if (key.scopes !== null && !key.scopes.has('images')) return null;
   const model = findDrawer(program.hosts, key, { name: tool.model, path });
   if (!model) return null;
   const { request, ignored } = underPath(path, () => readOptions(tool, model));
