@@ -278,6 +278,22 @@ for (const [name, shape] of Object.entries(shapes)) {
   });
 }
 
+test('results that answer no call of a long turn are read in linear time', () => {
+  const id = (index: number) => 'c'.repeat(1_000) + String(index).padStart(6, '0');
+  const call = (index: number) => ({ functionCall: { id: id(index), name: 'a' } });
+  const result = (index: number) => ({ functionResponse: { id: id(index), name: 'b' } });
+  const contents = [
+    { parts: [{ text: 'q' }] },
+    { role: 'model', parts: times(4_000, call) },
+    { parts: times(4_000, (index) => result(4_000 + index)) },
+  ];
+  const format = clientFormats.gemini;
+  const request = format.parseRequest({ model: 'm', contents }, { chatMaxTokens: null });
+  const leastMs = Math.min(...times(3, () => cpuMsOf(() => format.readRequest(request))));
+  // Quadratic time took half a second.
+  assert.ok(leastMs < boundMs, `${leastMs.toFixed(1)} ms`);
+});
+
 test('a message with more parts than a function may have arguments is translated on every pair', () => {
   const parts = (type: string) => times(scaled(130_000, 200_000), () => ({ type, text: 'a' }));
   const [text, input] = [parts('text'), parts('input_text')];

@@ -33,26 +33,39 @@ export function readContents(contents: readonly Content[]): Message[] {
   });
 }
 
-/** Calls that have no result yet. */
+type Call = { readonly id: string; isOpen: boolean };
+/** Calls in their order. Those before `next` have their results. */
+type Line = { readonly calls: Call[]; next: number };
+
+/** Calls that have no result yet. A body may hold many thousands, so none is looked for. */
 class OpenCalls {
   #count = 0;
-  #open: { readonly id: string; readonly name: string }[] = [];
+  readonly #byId = new Map<string, Line>();
+  readonly #byName = new Map<string, Line>();
 
   open({ id, name }: NonNullable<Part['functionCall']>): string {
-    const call = { id: id || `call_${this.#count}`, name };
+    const call = { id: id || `call_${this.#count}`, isOpen: true };
     this.#count++;
-    this.#open.push(call);
+    lineUp(this.#byId, call.id, call);
+    lineUp(this.#byName, name, call);
     return call.id;
   }
 
   /** A result names its call by its id, or else answers the first call of its function. */
   close({ id, name }: NonNullable<Part['functionResponse']>): string {
-    const isMeant = (call: { readonly id: string; readonly name: string }) =>
-      id ? call.id === id : call.name === name;
-    const index = this.#open.findIndex(isMeant);
-    if (index === -1) return id || name;
-    return this.#open.splice(index, 1)[0]!.id;
+    const line = id ? this.#byId.get(id) : this.#byName.get(name);
+    while (line?.calls[line.next]?.isOpen === false) line.next++;
+    const call = line?.calls[line.next];
+    if (!call) return id || name;
+    call.isOpen = false;
+    return call.id;
   }
+}
+
+function lineUp(lines: Map<string, Line>, word: string, call: Call): void {
+  const line = lines.get(word);
+  if (line) line.calls.push(call);
+  else lines.set(word, { calls: [call], next: 0 });
 }
 
 type Turn = { readonly path: string; readonly calls: OpenCalls };
