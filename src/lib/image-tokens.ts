@@ -32,10 +32,17 @@ const openaiTokensPerPatch = 1.2;
  */
 const openaiPatchesMax = 10_000;
 const openaiLowPatchesMax = 256;
-/** Google: about 1 100 tokens for an image of any size. */
+/**
+ * Google: about 1 100 tokens for an image of any size, and twice as many on demand.
+ * https://ai.google.dev/gemini-api/docs/media-resolution, 2026-11
+ */
 const googleTokens: TokenEstimate = { upper: 1_120, likely: 1_100 };
+const googleUltraTokens: TokenEstimate = { upper: 2_240, likely: 2_200 };
 
-/** `size` is null when unknown, for example for an image by URL. `detail` is the OpenAI field. */
+/**
+ * `size` is null when unknown, for example for an image by URL. `detail` is OpenAI's field, or the
+ * level of Gemini's `mediaResolution`.
+ */
 export function estimateImageTokens(
   size: Size | null,
   vendor: ImageVendor,
@@ -54,7 +61,7 @@ export function estimateImageTokens(
       return exactly(size && tokens(patches(size, openaiPixels)), tokens(patchesMax));
     }
     case 'google':
-      return googleTokens;
+      return /ultra_?high$/i.test(String(detail)) ? googleUltraTokens : googleTokens;
     case 'sandbox':
       return { upper: plainImageTokens, likely: plainImageTokens };
     case 'unknown': {

@@ -145,6 +145,17 @@ test("an image of unknown size counts as the vendor's largest", () => {
   }
 });
 
+test('the highest resolution of an image costs twice as much at Google', () => {
+  const inlineData = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+  const mediaResolution = { level: 'MEDIA_RESOLUTION_ULTRA_HIGH' };
+  const estimate = estimateInputTokens(
+    { contents: [{ parts: [{ inlineData, mediaResolution }] }] },
+    { imageVendor: 'google' },
+  );
+  assert.ok(estimate.upper >= 2_240 && estimate.upper < 2_500, String(estimate.upper));
+  assert.ok(estimate.likely >= 2_200);
+});
+
 test('low detail is cheap at OpenAI', () => {
   const parts = imageParts(pngHead(4_000, 4_000).toString('base64'), 'low').slice(1, 3);
   for (const part of parts)

@@ -174,7 +174,7 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
     addKey(key, sums);
     if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(key, child, sums);
     else if (kind === 'text' && geminiMedia.has(key) && holdsAnything(child))
-      addValue(asBlock(child), sums, kind);
+      addValue(asBlock(child, value.mediaResolution), sums, kind);
     else if (kind === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (kind === 'document' && typeof child === 'string')
@@ -285,9 +285,10 @@ const dataFields = new Set(
 const geminiMedia = new Set(['inlineData', 'fileData']);
 
 /** Returns Gemini's media as a block of Messages, which is counted as one. */
-function asBlock({ mimeType, data, fileUri }: JsonObject): JsonObject {
+function asBlock({ mimeType, data, fileUri }: JsonObject, resolution: unknown): JsonObject {
   const type = /^\s*image\//i.test(String(mimeType)) ? 'image' : 'document';
-  return { type, source: { media_type: mimeType, data, url: fileUri } };
+  const detail = holdsAnything(resolution) ? resolution.level : undefined;
+  return { type, detail, source: { media_type: mimeType, data, url: fileUri } };
 }
 
 function holdsAnything(value: unknown): value is JsonObject {

@@ -388,6 +388,10 @@ test('what a shared credential must not pass is refused by name, straight and tr
       'generationConfig.speechConfig',
     ],
     [ask({ generation_config: { max_output_tokens: 0 } }), 'generationConfig.maxOutputTokens'],
+    [
+      part({ text: 'a', mediaResolution: { numTokens: 100_000 } }),
+      'contents[0].parts[0].mediaResolution.numTokens',
+    ],
   ] as const) {
     for (const model of ['acme/gem', 'claude-haiku-4-5']) {
       const reply = await gateway.post(`/v1beta/models/${model}:generateContent`, { key, body });
@@ -415,6 +419,18 @@ test('an image that Gemini draws in its answer arrives, and is charged', async (
   const answer = await live.models.generateContent({ model: 'acme/gem', contents: 'Draw.' });
   assert.equal(answer.data, data);
   assert.equal((answer.usageMetadata as unknown as { cost: number }).cost, 0.01291);
+});
+
+test('a prompt that is blocked before it runs is free, whole and streamed', async () => {
+  const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
+  gateway.upstream.on(path('generateContent'), answerJson(blocked));
+  gateway.upstream.on(path('streamGenerateContent'), answerSse([{ data: blocked }]));
+  for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
+    const body = { contents: [{ parts: [{ text: 'Hello!' }] }] };
+    const reply = await ok(gateway.post(`/v1beta/models/acme/gem:${method}`, { key, body }));
+    assert.match(reply.text, /SAFETY/);
+    assert.equal(reply.costMicros, 0, method);
+  }
 });
 
 async function newClient(options: KeyOptions): Promise<GoogleGenAI> {

@@ -56,7 +56,11 @@ export const verdictTable: VerdictTable = {
   executableCode: pass('code language id'),
   codeExecutionResult: pass('outcome output id'),
   videoMetadata: pass('startOffset endOffset fps'),
-  mediaResolution: pass('level numTokens'),
+  mediaResolution: {
+    // The hold knows the tokens of each word.
+    level: unavailable('send the name of a level', (value) => typeof value === 'string'),
+    numTokens: unavailable('send a `level`'),
+  },
   tools: {
     ...verdicts({ rule: 'tool' }, 'functionDeclarations googleSearch googleSearchRetrieval'),
     ...verdicts(

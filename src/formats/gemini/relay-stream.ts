@@ -1,6 +1,6 @@
 // The straight path for a stream. Each chunk is sent on with the catalogue's model id. Those from the
 // finish reason on wait for the charge, and the last gets its cost.
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage, noUsage } from '../../canonical/usage.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
@@ -112,6 +112,8 @@ class ChunkRelay {
       for (let choice = 0; choice < this.#context.request.choices; choice++)
         this.#finished.add(choice);
       progress.stop = readStop('PROHIBITED_CONTENT', false);
+      // Without a count it did not run.
+      if (progress.output.bytes === 0) progress.usage ??= noUsage;
     }
     progress.isComplete = this.#isOver && progress.usage !== null;
   }
