@@ -1,4 +1,4 @@
-// Edits frames that a client format has written, for hosts whose answers contain more.
+// Edits frames that a client format has written, for hosts whose answers differ.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, SseParser } from '../../lib/sse.ts';
 

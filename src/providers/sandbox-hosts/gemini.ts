@@ -1,7 +1,4 @@
-// The sandbox's host for Google's Gemini. The gateway has no client format for it, so answers are
-// written here.
-import type { Answer } from '../../canonical/answer.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
+// The sandbox's host for Google's Gemini.
 import type {
   AssistantPart,
   Message,
@@ -11,10 +8,8 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
-import type { Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { AnswerContext } from '../../formats/format.ts';
-import { formatSse } from '../../lib/sse.ts';
+import { gemini as format } from '../../formats/gemini/index.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
   jsonSchema,
@@ -28,20 +23,28 @@ import {
   textPart,
   textsOf,
 } from './fields.ts';
-import type { Host } from './host.ts';
+import { changeFrames } from './frames.ts';
+import type { AnswerOptions, Host } from './host.ts';
 
 export const gemini: Host = {
   readRequest,
-  writeAnswer: ({ content, stop, usage }: Answer, { context }) =>
-    writeChunk(content.map(writePart), context, { stop, usage }),
-  writeStream: ({ context }) => {
-    const write = createStreamWriter(context);
-    return (event) =>
-      write(event)
-        .map((chunk) => formatSse(null, JSON.stringify(chunk)))
-        .join('');
+  writeAnswer: (answer, options) =>
+    changeBody(format.writeAnswer(answer, options.context), options),
+  writeStream: (options) => {
+    const pipe = format.writeStream(options.context);
+    return (event) => {
+      const frames = pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+      return options.hasUsage ? frames : changeFrames(frames, (data) => changeBody(data, options));
+    };
   },
 };
+
+function changeBody(
+  { usageMetadata, ...body }: JsonObject,
+  { hasUsage }: AnswerOptions,
+): JsonObject {
+  return hasUsage ? { ...body, usageMetadata } : body;
+}
 
 function readRequest({
   systemInstruction,
@@ -146,86 +149,4 @@ function readOutputFormat({
   const schema = responseJsonSchema ?? responseSchema;
   if (schema !== undefined) return jsonSchema(schema);
   return responseMimeType === 'application/json' ? { type: 'json' } : { type: 'text' };
-}
-
-/** Collects the deltas of each call, because Gemini sends calls whole. */
-function createStreamWriter(context: AnswerContext): (event: StreamEvent) => readonly JsonObject[] {
-  let call: { readonly id: string; readonly name: string; text: string } | null = null;
-  return (event) => {
-    switch (event.type) {
-      case 'start':
-        return event.usage ? [writeChunk([], context, { stop: null, usage: event.usage })] : [];
-      case 'text-delta':
-        return [writeChunk([{ text: event.text }], context)];
-      case 'thinking-delta':
-        return [writeChunk([{ text: event.text, thought: true }], context)];
-      case 'tool-call-start':
-        call = { id: event.id, name: event.name, text: '' };
-        return [];
-      case 'tool-call-delta':
-        if (call) call.text += event.text;
-        return [];
-      case 'tool-call-end':
-        return call ? [writeChunk([writeCall(call)], context)] : [];
-      case 'finish':
-        return [writeChunk([], context, event)];
-      default:
-        return [];
-    }
-  };
-}
-
-function writePart(part: AssistantPart): JsonObject {
-  if (part.type === 'tool-call') return writeCall({ ...part, text: part.arguments });
-  const text = 'text' in part ? part.text : '';
-  return part.type === 'thinking' ? { text, thought: true } : { text };
-}
-
-/** A call that the output limit cut off has no arguments. */
-function writeCall({
-  id,
-  name,
-  text,
-}: {
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-}): JsonObject {
-  return { functionCall: { id, name, args: parse(text) } };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
-type Ending = { readonly stop: Stop | null; readonly usage: Usage | null };
-
-function writeChunk(
-  parts: readonly JsonObject[],
-  { model, requestId }: AnswerContext,
-  { stop, usage }: Ending = going,
-): JsonObject {
-  const finished = stop && { finishReason: stop.reason === 'length' ? 'MAX_TOKENS' : 'STOP' };
-  return {
-    candidates: [{ index: 0, content: { role: 'model', parts }, ...finished }],
-    ...(usage && { usageMetadata: writeUsage(usage) }),
-    modelVersion: model,
-    responseId: requestId,
-  };
-}
-
-const going: Ending = { stop: null, usage: null };
-
-/** Gemini counts thoughts separately from the answer. */
-function writeUsage({ inputTokens, outputTokens, reasoningTokens }: Usage): JsonObject {
-  return {
-    promptTokenCount: inputTokens,
-    candidatesTokenCount: outputTokens - reasoningTokens,
-    thoughtsTokenCount: reasoningTokens,
-    totalTokenCount: inputTokens + outputTokens,
-  };
 }
