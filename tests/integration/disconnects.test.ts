@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
-import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint, promptOf, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { hostNamed } from '../support/model-hosts.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -25,14 +26,14 @@ const ends = ['soon', 'late'] as const;
 
 type Cell = {
   readonly name: string;
-  readonly at: Endpoint;
+  readonly at: Client;
   readonly stream: boolean;
   readonly hasKey: boolean;
   readonly moment: Moment;
   readonly end: (typeof ends)[number];
 };
 
-const cells: readonly Cell[] = endpoints.flatMap((at) =>
+const cells: readonly Cell[] = clients.flatMap((at) =>
   [false, true].flatMap((stream) =>
     [false, true].flatMap((hasKey) =>
       (stream ? moments : moments.slice(0, 1)).flatMap((moment) =>
@@ -84,8 +85,8 @@ const runsOn = (cell: Cell) => cell.end === 'late' && (cell.hasKey || isHidden(c
 /** All clients leave at the same moment of the clock. */
 const gateway = await startGateway({ models: pairModels, log: { level: 'error' } }, { clock });
 const arrived = new Map(cells.map((cell) => [cell, Promise.withResolvers<UpstreamRequest>()]));
-for (const { upstreamPath } of endpoints) {
-  gateway.upstream.on(upstreamPath, async (response, request) => {
+for (const path of clients.flatMap(({ name }) => hostNamed(name).paths('upstream-model'))) {
+  gateway.upstream.on(path, async (response, request) => {
     const text = JSON.stringify(request.body);
     const cell = cells.find(({ name }) => text.includes(`[${name}]`))!;
     arrived.get(cell)!.resolve(request);
@@ -138,14 +139,15 @@ async function leave(cell: Cell, asked: Promise<UpstreamRequest>): Promise<Left>
   const { at, hasKey, moment } = cell;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const headers: Record<string, string> = hasKey ? { 'idempotency-key': cell.name } : {};
-  const options = { key, headers, body: bodyOf(cell) };
-  const { request, response } = gateway.open(at.path, options);
+  const { path, body } = addressed(at, bodyOf(cell));
+  const options = { key, headers, body };
+  const { request, response } = gateway.open(path, options);
   const upstreamRequest = await asked;
   if (moment !== 'nothing')
     await readUntil(await response, words[moment === 'two frames' ? 1 : 3]!.trim());
   request.destroy();
   // A retry waits for the running request.
-  const retry = hasKey ? gateway.post(at.path, options) : null;
+  const retry = hasKey ? gateway.post(path, options) : null;
   const leaving: Left = { key, account, retry, ended: null };
   void upstreamRequest.ended.then((ended) => (leaving.ended = ended));
   return leaving;
@@ -168,9 +170,9 @@ async function assertLeft(cell: Cell): Promise<void> {
   } else {
     assert.equal(ended, 'aborted');
     assert.equal(record.output_tokens, tokensAt[moment]);
-    // Anthropic reports the input at a stream's start; otherwise it is our own estimate.
+    // Anthropic and Google report the input at a stream's start; otherwise it is our own estimate.
     assert.ok(
-      at.name === 'messages'
+      at.name === 'messages' || at.name === 'gemini'
         ? record.input_tokens === 100
         : record.input_tokens > 0 && record.input_tokens < 100,
     );
@@ -191,11 +193,8 @@ async function assertLeft(cell: Cell): Promise<void> {
   assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0]);
 }
 
-function bodyOf({ name, at, stream }: Cell): object {
-  const prompt = `[${name}]`;
-  const fields =
-    at.name === 'responses' ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] };
-  return at.body({ model: `to-${at.name}`, stream, ...fields });
+function bodyOf({ name, at, stream }: Cell): Record<string, unknown> {
+  return at.body({ model: `to-${at.name}`, stream, ...promptOf(at.name, `[${name}]`) });
 }
 
 async function readUntil(stream: NodeJS.ReadableStream, word: string): Promise<void> {

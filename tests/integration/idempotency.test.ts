@@ -4,22 +4,24 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { streamFrames } from '../support/answers.ts';
-import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint, type Client } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { hostNamed } from '../support/model-hosts.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import {
   isSuccess,
   numberedAnswers as answers,
   numberedContent as content,
   asReplayed,
+  keepAlives,
 } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { noise } from '../support/noise.ts';
-import { answerStatus, behind, framesText } from '../support/upstream.ts';
+import { answerStatus, behind, framesText, type Script } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const dayMs = 24 * 3_600_000;
@@ -42,19 +44,25 @@ const newKey = (options: object = {}) =>
 const newName = () => `order-${++keys}`;
 
 /** Sends with an Idempotency-Key, and counts the upstream requests since then. */
-function asker(at: Endpoint, key: string, name: string, fields: object = {}) {
+function asker(at: Client, key: string, name: string, fields: object = {}) {
   const earlier = gateway.upstream.requests.length;
+  const headers = { 'idempotency-key': name };
   return {
-    ask: (more: object = {}) =>
-      gateway.post(at.path, {
-        key,
-        headers: { 'idempotency-key': name },
-        body: at.body({ ...fields, ...more }),
-      }),
-    leave: () =>
-      gateway.open(at.path, { key, headers: { 'idempotency-key': name }, body: at.body(fields) }),
+    ask: (more: object = {}) => {
+      const { path, body } = addressed(at, at.body({ ...fields, ...more }));
+      return gateway.post(path, { key, headers, body });
+    },
+    leave: () => {
+      const { path, body } = addressed(at, at.body(fields));
+      return gateway.open(path, { key, headers, body });
+    },
     runs: () => gateway.upstream.requests.length - earlier,
   };
+}
+
+/** Plays the scripts where the client's own vendor is called. */
+function playAt(at: Client, ...scripts: [Script, ...Script[]]): void {
+  for (const path of hostNamed(at.name).paths(at.model)) gateway.upstream.on(path, ...scripts);
 }
 
 function assertReplay(reply: Reply, first: Reply): void {
@@ -76,22 +84,22 @@ async function oneRunsOf(count: number, earlier: number): Promise<void> {
   await until(() => gateway.program.app.gateway.runs.count === count);
 }
 
-for (const at of endpoints) {
+for (const at of clients) {
   for (const stream of [false, true]) {
     describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
       test('a repeat gets the stored answer byte for byte for free, whatever the order of its fields', async () => {
-        gateway.upstream.on(at.upstreamPath, answers(at));
+        playAt(at, answers(at));
         const { key, account } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
         const first = await ask();
         assert.equal(first.status, 200, first.text);
         const { postedMicros } = await gateway.balance(account);
         assertReplay(await ask(), first);
-        const reversed = Object.fromEntries(Object.entries(at.body({ stream })).toReversed());
-        const again = await gateway.post(at.path, {
+        const { path, body } = addressed(at, at.body({ stream }));
+        const again = await gateway.post(path, {
           key,
           headers: { 'idempotency-key': `order-${keys}` },
-          body: reversed,
+          body: Object.fromEntries(Object.entries(body).toReversed()),
         });
         assertReplay(again, first);
         assert.equal(runs(), 1);
@@ -101,7 +109,7 @@ for (const at of endpoints) {
 
       test('of 20 requests at once one runs and is charged, and all get the same answer', async () => {
         const gate = Promise.withResolvers<void>();
-        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answers(at)));
+        playAt(at, behind(gate.promise, answers(at)));
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
         const earlier = gateway.upstream.requests.length;
@@ -116,13 +124,14 @@ for (const at of endpoints) {
         assert.equal(costs.length, 1);
         assert.equal(runs(), 1);
         assert.equal((await gateway.usage(key)).length, 1);
-        if (stream) assert.ok(replies.every(({ text }) => text.includes(': keep-alive')));
+        const hasKeepAlive = (text: string) => keepAlives.some((frame) => text.includes(frame));
+        if (stream) assert.ok(replies.every(({ text }) => hasKeepAlive(text)));
       });
 
       test('a failure is not stored: the next request runs, even one that waited', async () => {
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
-        gateway.upstream.on(at.upstreamPath, answerStatus(500), answers(at));
+        playAt(at, answerStatus(500), answers(at));
         assert.ok(!isSuccess(await ask(), stream));
         const success = await ask();
         assert.equal(success.status, 200);
@@ -131,7 +140,7 @@ for (const at of endpoints) {
 
         const other = asker(at, key, newName(), { stream });
         const gate = Promise.withResolvers<void>();
-        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answerStatus(500)), answers(at));
+        playAt(at, behind(gate.promise, answerStatus(500)), answers(at));
         const earlier = gateway.upstream.requests.length;
         const asked = Promise.all([other.ask(), other.ask(), other.ask()]);
         await oneRunsOf(3, earlier);
@@ -149,7 +158,7 @@ for (const at of endpoints) {
 
       test('a client that leaves finds the whole answer when it comes back', async () => {
         const gate = Promise.withResolvers<void>();
-        gateway.upstream.on(at.upstreamPath, answers(at, { gate: gate.promise }));
+        playAt(at, answers(at, { gate: gate.promise }));
         const { key } = await newKey();
         const { leave, ask, runs } = asker(at, key, newName(), { stream });
         const earlier = gateway.upstream.requests.length;
@@ -202,6 +211,18 @@ test('another body or path under the same Idempotency-Key is a conflict, and API
     undefined,
   );
   assert.equal(runs(), 2);
+});
+
+test('the model and the method in Google’s paths are part of a request', async () => {
+  const gemini = clients.find(({ name }) => name === 'gemini')!;
+  playAt(gemini, answers(gemini));
+  const { key } = await newKey();
+  const { ask, runs } = asker(gemini, key, newName());
+  const first = await ask();
+  for (const other of [{ stream: true }, { model: 'claude-haiku-4-5' }])
+    assert.deepEqual((await ask(other)).error.code, 'idempotency_conflict');
+  assertReplay(await ask(), first);
+  assert.equal(runs(), 1);
 });
 
 test('an Idempotency-Key that is empty, too long or not printable is refused by name', async () => {
@@ -380,7 +401,7 @@ test('a replay in a stream that a keep-alive opened says in trailers what was ig
   }
 });
 
-for (const at of endpoints) {
+for (const at of clients) {
   test(`${at.name}: a client that drops at any event of a stream and retries gets the whole stream`, async () => {
     const { start, deltas, end } = streamFrames(at.name, content);
     const frames = [...start, ...deltas, ...end];
@@ -389,7 +410,7 @@ for (const at of endpoints) {
     // Frames that only open a stream wait for the first word, and the last of Chat for the end.
     for (let events = start.length; events < start.length + deltas.length - 1; events++) {
       const gate = Promise.withResolvers<void>();
-      gateway.upstream.on(at.upstreamPath, async (response) => {
+      playAt(at, async (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(framesText(frames.slice(0, events + 1)));
         await gate.promise;
@@ -407,7 +428,7 @@ for (const at of endpoints) {
       texts.add(withoutIds(asReplayed((await asked).text)));
       assert.equal(runs(), 1);
     }
-    gateway.upstream.on(at.upstreamPath, (response) => {
+    playAt(at, (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(framesText(frames));
     });
@@ -421,5 +442,8 @@ for (const at of endpoints) {
 function withoutIds(text: string): string {
   return text
     .replaceAll('event: ping\ndata: {"type":"ping"}\n\n', '')
-    .replaceAll(/(resp|chatcmpl|msg|item|rs|fc)_?-?[\w]+|"created(_at)?":\d+/g, '');
+    .replaceAll(
+      /(resp|chatcmpl|msg|item|rs|fc)_?-?[\w]+|"(responseId|createTime)":"[^"]+"|"created(_at)?":\d+/g,
+      '',
+    );
 }

@@ -1,5 +1,5 @@
 // Everything a provider bills is charged or booked as a loss. A simulated provider keeps its own
-// bill of random episodes: three client formats on all hosts, streamed and whole, with
+// bill of random episodes: four client formats on all hosts, streamed and whole, with
 // faults, retries, fallbacks, malformed answers, and clients that leave at any moment. When its
 // complete usage arrived, the books match the bill to the microdollar; otherwise the mean of each
 // category does. What cannot be observed (how many tokens a text has, how fast a model writes) differs
@@ -19,7 +19,7 @@ import {
   type CallPlan,
   type CallOutcome,
 } from '../support/billing-provider.ts';
-import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { addressed, clients, promptOf, type Client } from '../support/endpoints.ts';
 import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { hostProviders } from '../support/model-hosts.ts';
 import fc from '../support/property.ts';
@@ -53,6 +53,12 @@ const clock = new TestClock();
 const stepMs = 20;
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
+const stopFields: Readonly<Record<Client['name'], string | null>> = {
+  responses: null,
+  chat: 'stop',
+  messages: 'stop_sequences',
+  gemini: 'stopSequences',
+};
 
 /** A small run has room for few models. */
 const models = billedModels.filter(
@@ -73,7 +79,7 @@ after(() => gateway.stop());
 
 type Episode = {
   readonly name: string;
-  readonly client: Endpoint;
+  readonly client: Client;
   readonly model: BilledModel;
   readonly stream: boolean;
   readonly plans: readonly CallPlan[];
@@ -119,7 +125,7 @@ async function measureRoutes(): Promise<void> {
       });
       return {
         name,
-        client: endpoints[0]!,
+        client: clients[0]!,
         model,
         stream,
         plans: [plan],
@@ -167,7 +173,7 @@ function inventEpisode(index: number): Episode {
   const wholeMs = ((last.hiddenTokens + last.words) / last.tokensPerSecond) * 1_000;
   return {
     name: `e${index}`,
-    client: random.pick(endpoints),
+    client: random.pick(clients),
     model,
     stream,
     plans: [...first, last],
@@ -190,21 +196,19 @@ async function playEpisode(
 ): Promise<Books> {
   const { client, name, model, stream, prompt, leavesAfterMs, hasKey, stops } = episode;
   provider.plan(name, episode.plans);
-  const fields =
-    client.name === 'responses'
-      ? { input: prompt }
-      : { messages: [{ role: 'user', content: prompt }] };
-  const stopField = { chat: 'stop', messages: 'stop_sequences', responses: null }[client.name];
-  const stopFields = stops && stopField ? { [stopField]: ['the the,the'] } : {};
-  const body = client.body({
-    model: model.name,
-    stream,
-    [client.limitField]: outputTokensMax,
-    ...fields,
-    ...stopFields,
-  });
+  const stopField = stopFields[client.name];
+  const { path, body } = addressed(
+    client,
+    client.body({
+      model: model.name,
+      stream,
+      [client.limitField]: outputTokensMax,
+      ...promptOf(client.name, prompt),
+      ...(stops && stopField && { [stopField]: ['the the,the'] }),
+    }),
+  );
   const booksBefore = await booksOf(account);
-  const { request, response } = gateway.open(client.path, {
+  const { request, response } = gateway.open(path, {
     key,
     body,
     ...(hasKey && { headers: { 'idempotency-key': name } }),

@@ -63,7 +63,7 @@ export function answerContent(
 }
 
 /** A Gemini request asks for a stream in its path. */
-function asksForStream({ path, body }: Parameters<Script>[1]): boolean {
+export function asksForStream({ path, body }: Parameters<Script>[1]): boolean {
   return path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
 }
 

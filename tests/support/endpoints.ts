@@ -1,5 +1,5 @@
-// The three endpoints that run a model, as data for tests that cover each of them.
-import type { WireName } from './answers.ts';
+// The endpoints that run a model, as data for tests that cover each of them.
+import type { UpstreamWireName, WireName } from './answers.ts';
 
 export type Endpoint = {
   readonly name: WireName;
@@ -56,4 +56,48 @@ export const endpoints: readonly Endpoint[] = [
 
 export function endpoint(name: WireName): Endpoint {
   return endpoints.find((candidate) => candidate.name === name)!;
+}
+
+/** An endpoint of any client format. Send what `addressed` returns: Google's paths depend on the body. */
+export type Client = Omit<Endpoint, 'name' | 'upstreamPath'> & { readonly name: UpstreamWireName };
+
+const google = '/v1beta/models';
+const geminiModel = 'gemini-3.5-flash';
+
+export const clients: readonly Client[] = [
+  ...endpoints,
+  {
+    name: 'gemini',
+    path: google,
+    model: geminiModel,
+    limitField: 'maxOutputTokens',
+    body: ({
+      maxOutputTokens = 200,
+      stopSequences,
+      ...fields
+    }: { maxOutputTokens?: number; stopSequences?: readonly string[] } = {}) => ({
+      model: geminiModel,
+      contents: [{ role: 'user', parts: [{ text: 'Hello!' }] }],
+      generationConfig: { maxOutputTokens, ...(stopSequences && { stopSequences }) },
+      ...fields,
+    }),
+  },
+];
+
+/** Where a body goes, and what is sent: Google's paths name the model, and whether to stream. */
+export function addressed(
+  { name, path }: Pick<Client, 'name' | 'path'>,
+  body: Readonly<Record<string, unknown>>,
+): { readonly path: string; readonly body: Readonly<Record<string, unknown>> } {
+  if (name !== 'gemini') return { path, body };
+  const { model, stream, ...rest } = body;
+  const method = stream === true ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return { path: `${path}/${String(model)}:${method}`, body: rest };
+}
+
+/** The field of a conversation that is this text alone. */
+export function promptOf(name: UpstreamWireName, text: string): Record<string, unknown> {
+  if (name === 'responses') return { input: text };
+  if (name === 'gemini') return { contents: [{ role: 'user', parts: [{ text }] }] };
+  return { messages: ask(text) };
 }

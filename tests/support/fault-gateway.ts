@@ -1,5 +1,5 @@
 // A gateway with short timeouts in front of the fault server, with a model for each host.
-import { endpoints, type Endpoint } from './endpoints.ts';
+import { clients, type Client } from './endpoints.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
 import {
@@ -19,12 +19,12 @@ import { modelLimits } from './usage-faults.ts';
 
 export type FaultPair = {
   readonly name: string;
-  readonly client: Endpoint;
+  readonly client: Client;
   readonly host: ModelHost;
   readonly straight: boolean;
 };
 
-export const faultPairs: readonly FaultPair[] = endpoints.flatMap((client) =>
+export const faultPairs: readonly FaultPair[] = clients.flatMap((client) =>
   modelHosts.map((host) => ({
     name: `${client.name} on ${host.name}`,
     client,

@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/lib/clock.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
-import type { WireName } from './answers.ts';
+import type { UpstreamWireName } from './answers.ts';
+import { addressed, promptOf } from './endpoints.ts';
 import type { ChargedTokens, Expected, ErrorCode, Fault } from './faults.ts';
 import { faults, transportFaults } from './faults.ts';
 import {
@@ -232,7 +233,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   upstream_timeout: 504,
 };
 
-function checkRefusal(client: WireName, expected: Expected, reply: Reply): void {
+function checkRefusal(client: UpstreamWireName, expected: Expected, reply: Reply): void {
   const where = reply.text.slice(0, 400);
   const { code, message } = reply.error;
   const wanted = 'code' in expected ? expected.code : 'upstream_error';
@@ -259,7 +260,11 @@ function costOf(cell: Cell, expected: Expected): number {
 function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string> {
   const tokens = (expected.kind === 'complete' && expected.tokens) || goodTokens;
   if (typeof tokens !== 'string') return tokens;
-  const { likely, most } = estimateInputTokens(bodyOf(cell));
+  const { likely, most } = estimateInputTokens({
+    ...bodyOf(cell),
+    // What the query of Google's path says is read as a field.
+    ...(cell.pair.client.name === 'gemini' && cell.stream && { alt: 'sse' }),
+  });
   // With what a provider may add to the input, and the request's own output limit.
   if (tokens === 'most') return { input: most + 3_000, output: 200 };
   const input = tokens === 'own' ? likely : goodTokens.input;
@@ -267,8 +272,9 @@ function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string
 }
 
 function ask(lane: Lane, cell: Cell): Promise<Reply> {
-  return askWithin(lane, cell.id, cell.pair.client.path, {
-    body: bodyOf(cell),
+  const { path, body } = addressed(cell.pair.client, bodyOf(cell));
+  return askWithin(lane, cell.id, path, {
+    body,
     headers: cell.isKeyed ? { 'idempotency-key': `${idempotencyKeyCore}${cell.id}` } : {},
   });
 }
@@ -347,13 +353,9 @@ export const idempotencyKeyCore = 'idempotency-k3y/of+';
 
 function bodyOf({ id, fault, pair, stream, isKeyed }: Cell): Record<string, unknown> {
   const text = `Hello! ${faultMark(fault.name, id, isKeyed ? 1 : 9)} ${promptCanary(id)}`;
-  const input =
-    pair.client.name === 'responses'
-      ? { input: text }
-      : { messages: [{ role: 'user', content: text }] };
   return pair.client.body({
     model: faultModel(pair.host.name, fault.play === null),
     stream,
-    ...input,
+    ...promptOf(pair.client.name, text),
   });
 }

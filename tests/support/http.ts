@@ -56,6 +56,10 @@ export class Reply {
     }
     const body = this.json<{ error?: ErrorFields; request_id?: string }>();
     assert.ok(body.error, `no error in ${this.status} ${this.text}`);
+    const [google] = Array.isArray(body.error.details)
+      ? (body.error.details as GoogleDetail[])
+      : [];
+    if (google) return { ...body.error, ...google.metadata };
     return { ...body.error, request_id: body.request_id ?? body.error.request_id };
   }
 
@@ -73,6 +77,9 @@ export class Reply {
     return String(this.headers['x-request-id']);
   }
 }
+
+/** Google's errors have our own fields there. */
+type GoogleDetail = { readonly metadata: { readonly code: string; readonly request_id: string } };
 
 export type ErrorFields = Readonly<Record<string, unknown>> & {
   readonly message: string;

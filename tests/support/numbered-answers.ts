@@ -1,7 +1,7 @@
 // Numbered answers of a local upstream, so that a second run of a request is visible, and helpers
 // to read them.
-import { streamFrames, wholeAnswer } from './answers.ts';
-import type { Endpoint } from './endpoints.ts';
+import { asksForStream, streamFrames, wholeAnswer } from './answers.ts';
+import type { Client } from './endpoints.ts';
 import type { Reply } from './http.ts';
 import { answerJson, framesText, type Script } from './upstream.ts';
 
@@ -9,7 +9,7 @@ export const numberedContent = { text: 'one two three four', tokens: { input: 10
 
 /** `gate`: holds back a whole answer, or a stream after its first word, until it opens. */
 export function numberedAnswers(
-  { name }: Endpoint,
+  { name }: Pick<Client, 'name'>,
   {
     gate,
     text = numberedContent.text,
@@ -18,7 +18,7 @@ export function numberedAnswers(
   let count = 0;
   return async (response, request) => {
     const numbered = { ...numberedContent, text: `${text} ${++count}` };
-    if ((request.body as { stream?: boolean }).stream !== true) {
+    if (!asksForStream(request)) {
       await gate;
       return answerJson(wholeAnswer(name, numbered))(response, request);
     }
@@ -32,10 +32,20 @@ export function numberedAnswers(
 
 /** The replay of an answer: no cost, no keep-alives. */
 export function asReplayed(text: string): string {
-  return text.replace(/"cost":[\d.]+/, '"cost":0').replaceAll(': keep-alive\n\n', '');
+  const paid = text.replace(/"cost":[\d.]+/, '"cost":0');
+  return keepAlives.reduce((rest, frame) => rest.replaceAll(frame, ''), paid);
 }
+
+/** Google's clients know no comments. */
+export const keepAlives: readonly string[] = [
+  ': keep-alive\n\n',
+  'data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0}]}\n\n',
+];
 
 /** A stream opened by a keep-alive reports failures in an event. */
 export function isSuccess({ status, text }: Reply, stream: boolean): boolean {
-  return status === 200 && (!stream || /\[DONE\]|response\.completed|message_stop/.test(text));
+  return (
+    status === 200 &&
+    (!stream || /\[DONE\]|response\.completed|message_stop|finishReason/.test(text))
+  );
 }

@@ -20,6 +20,7 @@ const routes = {
   responses: { provider: 'openai', api: 'responses' },
   chat: { provider: 'openai', api: 'chat' },
   messages: { provider: 'anthropic', api: 'messages' },
+  gemini: { provider: 'google', api: 'gemini' },
 } as const;
 
 /** The `models` of a test gateway's configuration. */

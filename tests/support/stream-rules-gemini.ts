@@ -14,6 +14,8 @@ export function checkGemini(
   assert.ok(last, 'an empty stream');
   for (const chunk of chunks.slice(0, -1))
     assert.ok(!chunk['error'], 'nothing comes after an error');
+  for (const chunk of chunks.slice(0, -1))
+    assert.equal(chunk['usageMetadata'], undefined, 'the last chunk alone has a usage');
   const content = chunks.filter((chunk) => !chunk['error']);
   assert.ok(
     new Set(content.flatMap((chunk) => chunk['modelVersion'] ?? [])).size <= 1,
@@ -52,5 +54,4 @@ function checkWritten(chunks: readonly Json[]): void {
     usage['totalTokenCount'],
     count('promptTokenCount') + count('candidatesTokenCount') + count('thoughtsTokenCount'),
   );
-  for (const chunk of chunks.slice(0, -1)) assert.equal(chunk['usageMetadata'], undefined);
 }

@@ -49,7 +49,9 @@ class ChunkRelay {
     if (failure) return this.#fail(failure);
     if (!isObject(chunk)) return this.#fail(unreadableEvent(data));
     this.#read(chunk);
-    const relayed = { ...chunk, modelVersion: this.#context.model };
+    // The last chunk alone tells the usage: what is charged.
+    const { usageMetadata: _early, ...rest } = chunk;
+    const relayed = { ...rest, modelVersion: this.#context.model };
     const isLast = candidatesOf(chunk).some(({ finishReason }) => finishReason);
     if (!isLast && !this.#isOver) return frame(relayed);
     this.#held.push(relayed);
