@@ -112,7 +112,16 @@ export async function startServing(
   const { books, hosts, observe } = gateway;
   const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity, alerts];
   const listeners = [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry];
-  const batches = openBatches({ gateway, database, secrets, keys, overload, listeners });
+  const largeBodies = new LargeBodies();
+  const batches = openBatches({
+    gateway,
+    database,
+    secrets,
+    keys,
+    overload,
+    largeBodies,
+    listeners,
+  });
   const parts = {
     gateway,
     listeners,
@@ -125,7 +134,7 @@ export async function startServing(
     settings: shared.settings,
     lifecycle,
     overload,
-    largeBodies: new LargeBodies(),
+    largeBodies,
     telemetry,
     database,
     secrets,

@@ -55,7 +55,8 @@ async function open(t: TestContext, store: StoreKind) {
     outcome: null,
   }));
   await batches.addLines('batch_1', 0, lines, startMs);
-  await batches.start('batch_1', { lines: 3, bytes: 30 });
+  await batches.noteTotals('batch_1', { lines: 3, bytes: 30 });
+  assert.equal(await batches.start('batch_1'), true);
   const batch: Batch = (await batches.find(owner, 'openai', 'batch_1'))!;
   return { database, batches, batch, files: new BatchFiles(database, secrets) };
 }
@@ -110,7 +111,10 @@ onEachStore((store) => {
     };
     await assert.rejects(files.put({ ...owner, name: 'g', pieces: broken(), ...times }));
     assert.equal((await files.list(owner, { limit: 9 }, startMs))!.length, 1);
+    const cut = files.read(file);
+    await cut.next();
     await files.removeExpired(startMs + 2 * hourMs);
+    await assert.rejects(cut.next(), { code: 'not_found' }, 'a part of a file is no file');
     await batches.removeExpired(startMs + 49 * hourMs);
     assert.notEqual(await batches.find(owner, 'openai', batch.id), null, 'it has not ended');
     for (const line of await batches.take(batch, 'one', { max: 9, dueMs: startMs }))

@@ -521,6 +521,7 @@ test('lines of another form refuse the batch, and name the line', async () => {
     { lines: [lineOf('a'), '{"custom_id":"b","method":"POST"}'], says: /Line 2.*url/ },
     { lines: [lineOf('a', {}, '/v1/responses')], says: /Line 1.*endpoint/ },
     { lines: [''], says: /one line/ },
+    { lines: ['\n'.repeat(2_000)], says: /1000 empty lines/ },
     { lines: [lineOf('a'.repeat(600))], says: /Line 1.*custom_id/ },
     { lines: [lineOf('a', { user: 'x'.repeat(5_000_000) })], says: /longer/ },
   ];
@@ -538,6 +539,8 @@ test('lines of another form refuse the batch, and name the line', async () => {
   const wrong = { requests: [{ custom_id: 'no spaces', params: {} }] };
   const reply = await gateway.post('/v1/messages/batches', { key: made.key, body: wrong });
   assert.deepEqual([reply.status, reply.json()['type']], [400, 'error']);
+  for (const path of ['batches?after=a&after=b', 'files?limit=1&after=a&after=b'])
+    assert.equal((await gateway.get(`/v1/${path}`, { key: made.key })).error.param, 'after');
   assert.equal((await balanceOf(made)).heldMicros, 0);
 });
 
@@ -549,6 +552,27 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   const batch = await begin(made, few(linesPerDay - 1));
   await assert.rejects(begin(other, few(2)), { status: 429, message: /batch_lines_per_day/ });
   await end(made, batch.id);
+  // What is created at once counts together, and what was deleted counts all the same.
+  const both = await newKey();
+  const fileId = await upload(both, few(linesPerDay - 1));
+  const body = {
+    input_file_id: fileId,
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+  };
+  const create = () => gateway.post('/v1/batches', { key: both.key, body });
+  const replies = await Promise.all([create(), create()]);
+  assert.ok(replies.some(({ status }) => status === 429));
+  const sender = await newKey();
+  const { batches } = anthropic(sender).messages;
+  const requests = names(linesPerDay).map((name) => ({
+    custom_id: name,
+    params: { model: 'no-such-model', max_tokens: 1, messages: [] },
+  }));
+  const { id } = await batches.create({ requests });
+  await until(async () => (await batches.retrieve(id)).processing_status === 'ended', hangMs);
+  await batches.delete(id);
+  await assert.rejects(batches.create({ requests }), { status: 429 });
   const long = [lineOf('long', { user: 'x'.repeat(6_000_000) })];
   await assert.rejects(upload(made, long), { status: 429, message: /batch_bytes_per_day/ });
   await assertSpent(made, (linesPerDay - 1) * costMicros);

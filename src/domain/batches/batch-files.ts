@@ -1,5 +1,6 @@
 // Files with the lines of batches, encrypted in pieces, so that none is ever in memory as a whole.
 import type { Selectable } from 'kysely';
+import { ApiError } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -64,17 +65,22 @@ export class BatchFiles {
     return pageOf(this.#of(owner, nowMs), page, from).execute();
   }
 
-  /** Throws when a piece was sealed under a secret that has ended. */
-  async *read({ id }: BatchFile): AsyncGenerator<Buffer> {
-    for (let part = 0; ; part += 1) {
+  /**
+   * Throws when a piece was sealed under a secret that has ended. Throws ApiError `not_found` when the
+   * file is removed meanwhile.
+   */
+  async *read({ id, bytes }: BatchFile): AsyncGenerator<Buffer> {
+    for (let [part, left] = [0, bytes!]; left > 0; part += 1) {
       const row = await this.#database.read
         .selectFrom('batch_file_parts')
         .select('sealed')
         .where('file_id', '=', id)
         .where('part', '=', part)
         .executeTakeFirst();
-      if (!row) return;
-      yield this.#sealer.open(row.sealed, contextOf(id, part));
+      if (!row) throw new ApiError('not_found', 'The file was removed while it was read.');
+      const piece = await this.#sealer.open(row.sealed, contextOf(id, part));
+      left -= piece.length;
+      yield piece;
     }
   }
 

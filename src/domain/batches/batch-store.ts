@@ -13,6 +13,7 @@ import { type Page, pageOf } from './page.ts';
 
 export type Batch = Selectable<Tables['batches']>;
 type LineRow = Selectable<Tables['batch_lines']>;
+type HeldLine = Pick<LineRow, 'request_id' | 'held_micros'>;
 /** `isTakenOver`: another process has begun it, and ended. */
 export type TakenLine = LineRow & { readonly isTakenOver: boolean };
 
@@ -93,13 +94,22 @@ export class BatchStore {
     await this.#database.write.insertInto('batch_lines').values(rows).execute();
   }
 
-  /** Shows the batch to its owner, and its lines to the queue. */
-  async start(id: string, { lines, bytes }: Pick<Batch, 'lines' | 'bytes'>): Promise<void> {
+  async noteTotals(id: string, { lines, bytes }: Pick<Batch, 'lines' | 'bytes'>): Promise<void> {
     await this.#database.write
       .updateTable('batches')
-      .set({ state: 'running', lines, bytes })
+      .set({ lines, bytes })
       .where('id', '=', id)
       .execute();
+  }
+
+  /** Shows the batch to its owner, and its lines to the queue. Returns false when it was abandoned. */
+  async start(id: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.write
+      .updateTable('batches')
+      .set({ state: 'running' })
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
   }
 
   async find({ accountId, mode }: Owner, form: BatchForm, id: string): Promise<Batch | null> {
@@ -312,12 +322,12 @@ export class BatchStore {
     }
   }
 
-  /** Calls back with pages of lines that may have a hold. */
-  async eachUnended(id: string, handle: (lines: readonly LineRow[]) => Promise<void>) {
+  /** Calls back with pages of lines that may have a hold, without their long texts. */
+  async eachUnended(id: string, handle: (lines: readonly HeldLine[]) => Promise<void>) {
     for (let after = -1; ;) {
       const rows = await this.#database.read
         .selectFrom('batch_lines')
-        .selectAll()
+        .select(['line', 'request_id', 'held_micros'])
         .where('batch_id', '=', id)
         .where('outcome', 'is', null)
         .where('line', '>', after)
@@ -330,14 +340,25 @@ export class BatchStore {
     }
   }
 
+  /** Removes a batch for its owner. It counts in the limits of its day. */
+  async hide(id: string): Promise<void> {
+    const hidden = this.#database.write.updateTable('batches').set({ kept_until_ms: 0 });
+    await hidden.where('id', '=', id).execute();
+    await this.#removeLines(id);
+  }
+
   /** Removes a batch with its lines. Their holds must have ended. */
   async remove(id: string): Promise<void> {
-    await this.#inSteps(
+    await this.#removeLines(id);
+    await this.#database.write.deleteFrom('batches').where('id', '=', id).execute();
+  }
+
+  #removeLines(id: string): Promise<void> {
+    return this.#inSteps(
       id,
       (lines) =>
         sql`delete from batch_lines where batch_id = ${id} and line in (${sql.join(lines)})`,
     );
-    await this.#database.write.deleteFrom('batches').where('id', '=', id).execute();
   }
 
   async removeExpired(nowMs: number): Promise<void> {
@@ -345,6 +366,7 @@ export class BatchStore {
       .selectFrom('batches')
       .select('id')
       .where('kept_until_ms', '<=', nowMs)
+      .where('created_at_ms', '<=', nowMs - dayMs)
       .where('state', '=', 'ended')
       .limit(20)
       .execute();
@@ -384,6 +406,7 @@ export class BatchStore {
       .where('account_id', '=', accountId)
       .where('mode', '=', mode)
       .where('form', '=', form)
+      .where('kept_until_ms', '>', 0)
       .where('state', '<>', sql<'creating'>`'creating'`);
   }
 

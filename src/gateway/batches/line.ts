@@ -7,7 +7,7 @@ import { type Micros, zeroMicros } from '../../lib/money.ts';
 import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
 import type { Gateway } from '../gateway.ts';
-import type { IncomingRequest } from '../request.ts';
+import type { Caller, IncomingRequest } from '../request.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Endpoint } from '../stages.ts';
 import { readTags } from '../tags.ts';
@@ -26,6 +26,8 @@ type Line = {
   readonly body: JsonObject;
   readonly record: RequestRecord;
   readonly arrivedAtMs: number;
+  /** As in Caller; left out: the line is only estimated. */
+  readonly nextTurn?: Caller['nextTurn'];
   /** Left out: the line is only estimated. */
   readonly idempotencyKey?: string;
 };
@@ -35,9 +37,10 @@ export function requestOf(
   line: Line,
 ): IncomingRequest {
   const { requestId, key, endpoint, body, record, arrivedAtMs, idempotencyKey } = line;
+  const { nextTurn = null } = line;
   const beta = versionHeaders['anthropic-beta'];
   return {
-    caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn: null, record },
+    caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn, record },
     method: 'POST',
     path: endpoint,
     wishes: { idempotencyKey, cache: undefined, streamComments: undefined, tags },

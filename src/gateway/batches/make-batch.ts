@@ -18,6 +18,7 @@ import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { type BatchForm, batchLineBytesMax, batchLinesMax, batchOwner } from '../../terms/batch.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
+import type { Gateway } from '../gateway.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { RequestRecord } from '../request-record.ts';
 import { erroredText, estimate, type LineContext, requestOf } from './line.ts';
@@ -95,8 +96,11 @@ export async function makeBatch(
   }
   try {
     const totals = await storeLines(parts, { ...asked, id, nowMs });
+    // Once more, with those that are created at the same time.
+    await store.noteTotals(id, totals);
+    refuseOverDay(gateway, await store.since(key.accountId, nowMs - dayMs));
     await hold(parts, asked, { id, ...totals });
-    await store.start(id, totals);
+    if (!(await store.start(id))) throw shuttingDown();
   } catch (error) {
     await abandon(parts, id);
     throw error;
@@ -140,7 +144,6 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
   const { id, nowMs, form, key } = asked;
   const place = placeOf[form];
   const used = await store.since(key.accountId, nowMs - dayMs);
-  const limits = gateway.config.limits;
   const seen = new Set<string>();
   let waiting: NewLine[] = [];
   let [bytes, waitingBytes, heldMicros, turnEndsMs] = [0, 0, 0, 0];
@@ -165,10 +168,7 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
     bytes += lineBytes;
     waitingBytes += lineBytes;
     heldMicros = micros(heldMicros + made.heldMicros);
-    if (used.lines + seen.size > limits.batch_lines_per_day)
-      throw overDay('lines', limits.batch_lines_per_day);
-    if (used.bytes + bytes > limits.batch_bytes_per_day)
-      throw overDay('bytes', limits.batch_bytes_per_day);
+    refuseOverDay(gateway, { lines: used.lines + seen.size, bytes: used.bytes + bytes });
     waiting.push(made);
     if (waiting.length === stepLines || waitingBytes > stepBytes) await flush();
     if (gateway.clock.elapsedMs() < turnEndsMs) continue;
@@ -178,6 +178,14 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
   if (seen.size === 0) throw invalidRequest(place, 'A batch needs one line at least.');
   if (waiting.length > 0) await flush();
   return { lines: seen.size, bytes, heldMicros: micros(heldMicros) };
+}
+
+function refuseOverDay(
+  { config: { limits } }: Gateway,
+  { lines, bytes }: Pick<Batch, 'lines' | 'bytes'>,
+): void {
+  if (lines > limits.batch_lines_per_day) throw overDay('lines', limits.batch_lines_per_day);
+  if (bytes > limits.batch_bytes_per_day) throw overDay('bytes', limits.batch_bytes_per_day);
 }
 
 export function overDay(unit: 'lines' | 'bytes', max: number): ApiError {

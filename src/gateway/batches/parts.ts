@@ -4,6 +4,7 @@ import type { BatchStore } from '../../domain/batches/batch-store.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import type { Gateway } from '../gateway.ts';
+import type { Caller } from '../request.ts';
 import type { Endpoint } from '../stages.ts';
 
 export type BatchParts = {
@@ -14,6 +15,8 @@ export type BatchParts = {
   readonly endpoints: Readonly<Record<string, Endpoint>>;
   readonly findKey: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
   readonly listeners: readonly RequestListener[];
+  /** Large lines are read one after the other, among the large requests (Caller's `nextTurn`). */
+  readonly turnsOf: (body: Buffer) => Caller['nextTurn'];
   /** True while new live requests are refused. */
   readonly isOverloaded: () => boolean;
 };

@@ -115,17 +115,19 @@ export class BatchQueue {
     if (!isOver && max <= 0) return;
     const found = await findKey(batch.account_id, batch.key_id);
     const key = found === 'revoked' ? null : found;
+    let mayHaveMore: boolean;
     if (isOver) {
-      await this.#endLines(batch, key, nowMs);
+      mayHaveMore = await this.#endLines(batch, key, nowMs);
     } else {
       if (!key || !mayRun(key, nowMs)) return this.cancel(id);
       const lines = await store.take(batch, gateway.books.owner, { max, dueMs: nowMs });
       for (const line of lines) this.#start(batch, line, key);
-      if (lines.length > 0) {
-        // There may be room for more.
-        this.#isAwaited = true;
-        return store.postpone(id, nowMs);
-      }
+      mayHaveMore = lines.length > 0;
+    }
+    if (mayHaveMore) {
+      // Other batches have their turns first.
+      this.#isAwaited = true;
+      return store.postpone(id, nowMs);
     }
     if (!(await store.endIfDone(id, nowMs))) await store.postpone(id, nowMs + pollMs);
   }
@@ -204,7 +206,7 @@ export class BatchQueue {
   }
 
   async #answer(batch: Batch, line: TakenLine, key: ApiKey): Promise<Ended> {
-    const { gateway, store, endpoints, listeners } = this.#parts;
+    const { gateway, store, endpoints, listeners, turnsOf } = this.#parts;
     const { endpoint, form } = batch;
     const { clock, observe } = gateway;
     const { request_id: requestId, custom_id: customId } = line;
@@ -219,8 +221,12 @@ export class BatchQueue {
     let status = 200;
     try {
       const text = await store.textOf(line);
-      bodies?.noteRequest(Buffer.from(text));
-      const body = (parseJson(Buffer.from(text)) as { readonly value: JsonObject }).value;
+      const bytes = Buffer.from(text);
+      const nextTurn = turnsOf(bytes);
+      if (nextTurn) await nextTurn();
+      bodies?.noteRequest(bytes);
+      const body = (parseJson(bytes) as { readonly value: JsonObject }).value;
+      if (nextTurn) await nextTurn();
       const idempotencyKey = `${batch.id}/${line.line}`;
       const incoming = requestOf(JSON.parse(batch.request) as LineContext, {
         requestId,
@@ -229,6 +235,7 @@ export class BatchQueue {
         body,
         record,
         arrivedAtMs,
+        nextTurn,
         idempotencyKey,
       });
       const client = new LineClient();
@@ -270,8 +277,11 @@ export class BatchQueue {
     }
   }
 
-  /** Ends lines that do not run. One that was charged when its process was killed has its answer. */
-  async #endLines(batch: Batch, key: ApiKey | null, nowMs: number): Promise<void> {
+  /**
+   * Ends lines that do not run. One that was charged when its process was killed has its answer.
+   * Returns true when there may be more of them.
+   */
+  async #endLines(batch: Batch, key: ApiKey | null, nowMs: number): Promise<boolean> {
     const { store, gateway } = this.#parts;
     const { form, expires_at_ms: expiresAtMs } = batch;
     const outcome = batch.state === 'cancelling' ? 'canceled' : 'expired';
@@ -290,15 +300,12 @@ export class BatchQueue {
           : { outcome, text: unrunText({ form, customId, requestId }, outcome) };
       await store.finish(line, result.outcome, result.text);
     };
-    for (;;) {
-      const lines = await store.take(batch, gateway.books.owner, asked);
-      if (lines.length === 0) return;
-      // Those that could not be ended come again in the next turn.
-      await Promise.all(
-        lines.map((line) => end(line).catch((error: unknown) => this.#giveUp(line, error))),
-      );
-      if (asked.isForced) return;
-    }
+    const lines = await store.take(batch, gateway.books.owner, asked);
+    // Those that could not be ended come again in the next turn.
+    await Promise.all(
+      lines.map((line) => end(line).catch((error: unknown) => this.#giveUp(line, error))),
+    );
+    return lines.length > 0 && !asked.isForced;
   }
 
   async #removeExpired(): Promise<void> {

@@ -10,12 +10,15 @@ import type { AskedLine } from './make-batch.ts';
 const findProblem = compileSchema(BatchLineSchema);
 const field = 'input_file_id';
 
+/** They take time, too. */
+const emptyMax = 1_000;
+
 /** Lines of JSON. Empty ones are left out. */
 export async function* linesOfFile(
   pieces: AsyncIterable<Buffer>,
   endpoint: string,
 ): AsyncGenerator<AskedLine> {
-  let number = 0;
+  let [number, empty] = [0, 0];
   for await (const line of splitLines(pieces)) {
     number += 1;
     const at = `Line ${number} of the file`;
@@ -24,7 +27,14 @@ export async function* linesOfFile(
         field,
         `${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`,
       );
-    if (line.toString('latin1').trim() === '') continue;
+    if (line.toString('latin1').trim() === '') {
+      empty += 1;
+      if (empty <= emptyMax) continue;
+      throw invalidRequest(
+        field,
+        `The file has more than ${emptyMax} empty lines. Leave them out.`,
+      );
+    }
     const parsed = parseJson(line, { valuesMax: requestValuesMax });
     if (!parsed.ok) throw invalidRequest(field, `${at} cannot be read: ${parsed.message}.`);
     const problem = findProblem(parsed.value);

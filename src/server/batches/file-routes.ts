@@ -58,6 +58,11 @@ function createFile({ gateway, batches }: ServerContext): Handler {
         nowMs,
         expiresAtMs: nowMs + seconds * 1_000,
       });
+      // Once more, with those that were uploaded at the same time.
+      if ((await files.bytesSince(owner.accountId, nowMs - dayMs)) > bytesMax) {
+        await files.remove(file.id);
+        throw overDay('bytes', bytesMax);
+      }
       return writeFile(file);
     } finally {
       await spooled.close();

@@ -130,7 +130,7 @@ function deleteBatch(context: ServerContext): Handler {
     const { id, state } = await findBatch(context, request);
     if (state !== 'ended')
       throw invalidRequest(null, 'The batch has not ended. Cancel it first, and wait for its end.');
-    await context.batches.parts.store.remove(id);
+    await context.batches.parts.store.hide(id);
     return { id, type: 'message_batch_deleted' };
   };
 }

@@ -6,7 +6,10 @@ import { BatchQueue } from '../../gateway/batches/queue.ts';
 import type { ServerContext } from '../context.ts';
 import { batchEndpoints } from '../sales.ts';
 
-type Options = Pick<ServerContext, 'gateway' | 'database' | 'secrets' | 'keys' | 'overload'> &
+type Options = Pick<
+  ServerContext,
+  'gateway' | 'database' | 'secrets' | 'keys' | 'overload' | 'largeBodies'
+> &
   Pick<BatchParts, 'listeners'>;
 
 export function openBatches({
@@ -15,15 +18,17 @@ export function openBatches({
   secrets,
   keys,
   overload,
+  largeBodies,
   listeners,
 }: Options): ServerContext['batches'] {
-  const parts = {
+  const parts: BatchParts = {
     gateway,
     store: new BatchStore(database, secrets),
     files: new BatchFiles(database, secrets),
     endpoints: batchEndpoints,
     findKey: keys.findById,
     listeners,
+    turnsOf: (body) => largeBodies.turnsOf(body),
     isOverloaded: () => overload.reason !== null,
   };
   return { parts, queue: new BatchQueue(parts) };

@@ -30,6 +30,8 @@ export function readQuery(
   { limitMax }: { readonly limitMax: number },
 ): Readonly<Record<string, string | undefined>> & { readonly limit: number } {
   const texts = query as Readonly<Record<string, string | undefined>>;
+  for (const [name, value] of Object.entries(texts))
+    if (typeof value !== 'string') throw invalidRequest(name, `\`${name}\` is given twice.`);
   const { limit: text = '20' } = texts;
   const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > limitMax)
