@@ -41,6 +41,8 @@ describe('sources', () => {
       concurrent_requests: null,
       account_requests_per_minute: null,
       account_tokens_per_minute: null,
+      batch_bytes_per_day: 1_073_741_824,
+      batch_lines_per_day: 200_000,
       account_concurrent_requests: null,
       unpaid_concurrent_requests: 4,
       loss_budget_usd: 1,

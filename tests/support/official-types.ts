@@ -72,6 +72,11 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
     type,
     fields: { cost: { type: 'number' } },
   })),
+  // Recordings of Google's API have the tier. Its caches have no price for writes, so the count is ours.
+  {
+    type: 'GenerateContentResponseUsageMetadata',
+    fields: { serviceTier: { type: 'string' }, cacheWriteTokenCount: { type: 'integer' } },
+  },
   // Reasoning in Chat is a convention of other hosts (DeepSeek, OpenRouter); OpenAI's own API does
   // not show any.
   { type: 'ChatCompletionMessage', fields: reasoningFields() },

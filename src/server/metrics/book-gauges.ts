@@ -33,7 +33,7 @@ export function bookGauges(sources: GaugeSources): Gauges {
       ({ amountMicros }) => amountMicros,
     ),
     tollgate_oldest_hold_age_seconds: ofHolds(
-      'Age of the oldest open hold; 0: there is none.',
+      'Age of the oldest open hold, lines that wait in batches aside; 0: there is none.',
       ({ oldestAtMs }) =>
         oldestAtMs === null ? 0 : Math.max(0, gateway.clock.nowMs() - oldestAtMs) / 1_000,
     ),
