@@ -305,7 +305,7 @@ test('results, citations and history pass unchanged', async () => {
   }
 });
 
-test('a count above the allowed searches is not believed', async () => {
+test('a count above the allowed searches is not charged; the rest is a booked loss', async () => {
   const tokens = { input: 100, output: 20 };
   for (const wire of cases) {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
@@ -313,6 +313,8 @@ test('a count above the allowed searches is not believed', async () => {
     for (const stream of [false, true]) {
       const reply = await gateway.ask(wire, key, { ...wire.asks(2), stream });
       assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * searchMicros, wire.name);
+      // Without the markup.
+      assert.deepEqual(await gateway.lossesOf(reply.requestId), [5 * 10_000], wire.name);
       const unasked = await gateway.ask(wire, key, { stream });
       assert.equal(unasked.costMicros, tokenMicros(tokens), 'no search was requested');
     }

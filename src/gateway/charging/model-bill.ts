@@ -31,11 +31,11 @@ export function billOf(
 ): { readonly bill: Bill; readonly losses: readonly Loss[] } {
   const { attempt, number } = called.call;
   const images = imagesOf(called);
-  const { usage, searches, claimed } = ended.used;
+  const { usage, searches, claimed, claimedSearches } = ended.used;
   const nowMs = called.gateway.clock.nowMs();
   const priced = priceUsage(attempt.price, { usage, searches, ...images, nowMs });
   const bill = { ...priced, record: recordOf(called, ended, priced) };
-  const claim = { usage: claimed ?? usage, searches, ...images, nowMs };
+  const claim = { usage: claimed ?? usage, searches: claimedSearches, ...images, nowMs };
   const lossMicros = upstreamCostOf(attempt.price, claim) - priced.upstreamCostMicros;
   const { tier: named = priced.tier } = usage;
   if (named !== priced.tier)
@@ -86,7 +86,7 @@ export function lossOf(called: Called, failed: Failed): Micros {
     (hasStreamed && called.call.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
-  const { usage, claimed, searches } = failedUse(called, failed);
+  const { usage, claimed, claimedSearches: searches } = failedUse(called, failed);
   const nowMs = called.gateway.clock.nowMs();
   const run = { usage: claimed ?? usage, searches, ...imagesOf(called), nowMs };
   return upstreamCostOf(called.call.attempt.price, run);

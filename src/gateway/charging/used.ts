@@ -15,6 +15,8 @@ export type Used = {
   readonly source: 'upstream' | 'estimate';
   /** Web searches that the provider ran. */
   readonly searches: number;
+  /** Those that it counts; more than it was allowed, if it has no limit, as Google. */
+  readonly claimedSearches: number;
   /** The use as the provider counts it, if the request could not have caused so much, else null. */
   readonly claimed: Usage | null;
 };
@@ -158,6 +160,7 @@ function usedOf(called: Called, count: Counted): Used {
     usage: counted,
     source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
+    claimedSearches: called.call.attempt.tools ? searches : 0,
     claimed: claimOf(called, count),
   };
 }
@@ -168,7 +171,7 @@ function clampSearches({ call, gateway, caller: { requestId } }: Called, searche
   if (searches <= searchesMax) return searches;
   gateway.log.warn(
     { request_id: requestId, searches, searchesMax },
-    'the upstream reported more web searches than it was allowed: clamped',
+    'the upstream reported more web searches than it was allowed: the rest is booked as a loss',
   );
   return searchesMax;
 }
