@@ -18,7 +18,7 @@ function readSearch({ body }: ClientRequest): HostedSearch | null {
 /** A choice of no tool is about the client's own. */
 function withFunctions(request: ClientRequest): ClientRequest {
   const { toolConfig, ...body } = withoutSearch(request.body as GeminiRequest);
-  const isNone = toolConfig?.functionCallingConfig?.mode === 'NONE';
+  const isNone = toolConfig?.functionCallingConfig?.mode?.toUpperCase() === 'NONE';
   const search = { functionDeclarations: [searchFunction] };
   return {
     ...request,
