@@ -503,6 +503,18 @@ test('other accounts and the other mode see none of it', async () => {
   }
 });
 
+test('purging an account erases the results of its batches', async () => {
+  upstream.on(chatPath, answers);
+  const made = await newKey();
+  const batch = await begin(made, [lineOf('one')]);
+  const { output_file_id: output } = await end(made, batch.id);
+  await gateway.program.cli('accounts', 'purge', made.account);
+  await assert.rejects(openAi(made).files.content(output!), { status: 404 });
+  assert.equal((await openAi(made).batches.retrieve(batch.id)).output_file_id, null);
+  const lines = database.read.selectFrom('batch_lines').where('batch_id', '=', batch.id);
+  assert.equal((await lines.select('body').executeTakeFirstOrThrow()).body, null);
+});
+
 test("a key's scopes and list of models apply to every line", async () => {
   const listed = await newKey({ models: ['in-messages'] });
   const batch = await begin(listed, [lineOf('one')]);

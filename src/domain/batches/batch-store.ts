@@ -141,7 +141,8 @@ export class BatchStore {
       .where('id', '=', id)
       .execute();
     const outcomes = kind === 'output' ? sql`= 'succeeded'` : sql`<> 'succeeded'`;
-    await this.#inSteps(
+    await inSteps(
+      this.#database,
       id,
       (lines) => sql`update batch_lines set body = null where batch_id = ${id}
         and outcome ${outcomes} and line in (${sql.join(lines)})`,
@@ -354,7 +355,8 @@ export class BatchStore {
   }
 
   #removeLines(id: string): Promise<void> {
-    return this.#inSteps(
+    return inSteps(
+      this.#database,
       id,
       (lines) =>
         sql`delete from batch_lines where batch_id = ${id} and line in (${sql.join(lines)})`,
@@ -409,26 +411,51 @@ export class BatchStore {
       .where('kept_until_ms', '>', 0)
       .where('state', '<>', sql<'creating'>`'creating'`);
   }
-
-  /** Runs a statement on a few lines at a time, so that other writers never wait long. */
-  async #inSteps(id: string, statement: (lines: readonly number[]) => ReturnType<typeof sql>) {
-    for (let after = -1; ;) {
-      const rows = await this.#database.read
-        .selectFrom('batch_lines')
-        .select('line')
-        .where('batch_id', '=', id)
-        .where('line', '>', after)
-        .orderBy('line')
-        .limit(stepRows)
-        .execute();
-      if (rows.length === 0) return;
-      await statement(rows.map(({ line }) => line)).execute(this.#database.write);
-      after = rows.at(-1)!.line;
-    }
-  }
 }
 
 const stepRows = 200;
+
+/** Runs a statement on a few lines at a time, so that other writers never wait long. */
+async function inSteps(
+  { read, write }: Database,
+  id: string,
+  statement: (lines: readonly number[]) => ReturnType<typeof sql>,
+) {
+  for (let after = -1; ;) {
+    const rows = await read
+      .selectFrom('batch_lines')
+      .select('line')
+      .where('batch_id', '=', id)
+      .where('line', '>', after)
+      .orderBy('line')
+      .limit(stepRows)
+      .execute();
+    if (rows.length === 0) return;
+    await statement(rows.map(({ line }) => line)).execute(write);
+    after = rows.at(-1)!.line;
+  }
+}
+
+/** Erases the results of an account's batches. */
+export async function eraseResults(database: Database, accountId: string): Promise<void> {
+  const { read } = database;
+  const batches = read.selectFrom('batches').select('id').where('account_id', '=', accountId);
+  for (const { id } of await batches.execute()) {
+    await inSteps(
+      database,
+      id,
+      (lines) => sql`update batch_lines set body = null where batch_id = ${id}
+        and outcome is not null and line in (${sql.join(lines)})`,
+    );
+    // A running batch still gets results.
+    await database.write
+      .updateTable('batches')
+      .set({ output_removed: 1, errors_removed: 1 })
+      .where('id', '=', id)
+      .where('state', '=', 'ended')
+      .execute();
+  }
+}
 
 function bytesOf(text: string): number {
   return Buffer.byteLength(text) + 1;

@@ -14,6 +14,7 @@ import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
 import { readThresholds, writeThresholds } from '../../domain/alerts/thresholds.ts';
+import { eraseResults } from '../../domain/batches/batch-store.ts';
 import { removeErasedOf } from '../../domain/bodies/upkeep.ts';
 import { removePurgedOf } from '../../domain/cache/purged-accounts.ts';
 import { dropBodies } from '../../domain/idempotency/purge.ts';
@@ -97,6 +98,7 @@ export async function purgeAccount(changes: AuditedChanges, accountId: string): 
  * erased.
  */
 async function eraseResponses(database: Database, accountId: string): Promise<Erased> {
+  await eraseResults(database, accountId);
   return {
     cached_responses_erased: await removePurgedOf(database, accountId),
     replayed_responses_erased: await dropBodies(database, accountId),
