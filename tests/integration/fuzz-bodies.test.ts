@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Pool } from 'undici';
 import { fuzzedBody } from '../support/body-fuzzer.ts';
-import { endpoints } from '../support/endpoints.ts';
+import { addressed, clients } from '../support/endpoints.ts';
 import { metricsToken, startGatewayProgram } from '../support/gateway.ts';
 import { canMeasure, peakResidentBytes, residentBytes } from '../support/process-memory.ts';
 import { Random } from '../support/random.ts';
@@ -66,8 +66,13 @@ async function sendAll(start: number, end: number): Promise<void> {
 /** A body's number alone determines it, whichever connection sends it. */
 async function sendBody(index: number): Promise<void> {
   const random = new Random(`body ${index}`);
-  const { name, path } = random.pick(endpoints);
-  const body = fuzzedBody(name, random);
+  const client = random.pick(clients);
+  const body = fuzzedBody(client.name, random);
+  const named = {
+    model: random.pick([client.model, 'gpt-6-luna', 'nope']),
+    stream: random.chance(0.3),
+  };
+  const path = addressed(client, named).path.replace('?alt=sse', random.pick(['', '?alt=sse']));
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': random.chance(0.01) ? 'text/plain' : 'application/json',
@@ -84,11 +89,16 @@ async function sendBody(index: number): Promise<void> {
 
 function checkError(text: string, what: () => string): void {
   const { error, request_id: outer } = JSON.parse(text) as {
-    error: { message: string; request_id?: string };
+    error: {
+      message: string;
+      request_id?: string;
+      details?: readonly { metadata?: { request_id?: string } }[];
+    };
     request_id?: string;
   };
+  const google = error.details?.[0]?.metadata?.request_id;
   assert.ok(error.message.length > 0 && error.message.length < 2_000, what());
-  assert.match(outer ?? error.request_id ?? '', /^req_/, what());
+  assert.match(outer ?? error.request_id ?? google ?? '', /^req_/, what());
 }
 
 const memory = (): number => (canMeasure ? residentBytes(gateway.program.pid) : 0);

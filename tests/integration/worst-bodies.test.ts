@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import { tryToBeQuick, TurnMeter } from '../support/cpu-time.ts';
-import { endpoints } from '../support/endpoints.ts';
+import { addressed, clients } from '../support/endpoints.ts';
 import { startLoopGateway } from '../support/loop-gateway.ts';
 import { Random } from '../support/random.ts';
 import { isPart, scaled } from '../support/volume.ts';
@@ -65,16 +65,22 @@ async function assertQuick(t: TestContext, bodies: readonly (readonly [string, S
 }
 
 /** Every reader and every writer once: all pairs with the largest bodies take a quarter of an hour. */
-const upstreams = { chat: 'messages', responses: 'gemini', messages: 'chat' } as const;
+const upstreams = {
+  chat: 'messages',
+  responses: 'gemini',
+  messages: 'chat',
+  gemini: 'responses',
+} as const;
 
-for (const { name: wire, path } of endpoints) {
+for (const client of clients) {
+  const { name: wire } = client;
   const upstream = upstreams[wire];
   test(`no ${wire} body holds a thread, on ${upstream}`, async (t) => {
     const key = isFull ? loop.key : testKey;
-    const sent = Object.entries(worstBodies(bytes)).map(
-      ([name, make]) =>
-        [name, { path, key, body: { model: `on-${upstream}`, ...make(wire) } }] as const,
-    );
+    const sent = Object.entries(worstBodies(bytes)).map(([name, make]) => {
+      const body = { model: `on-${upstream}`, ...make(wire) };
+      return [name, { key, ...addressed(client, body) }] as const;
+    });
     await assertQuick(t, sent);
   });
 }

@@ -1,18 +1,18 @@
 // Malformed request bodies: rich ones with a few fields changed, the same with corrupted bytes, and
 // random bytes. A run uses up to a million, so this is not fast-check: the seed and a body's number
 // reproduce it.
-import type { WireName } from './answers.ts';
+import type { UpstreamWireName } from './answers.ts';
 import { oddNames, oddNumbers, oddSchemas, oddTexts, fieldsOf, setOwnField } from './odd-values.ts';
 import type { Random } from './random.ts';
 import { richBodies, type Json } from './rich-bodies.ts';
 
-export function fuzzedBody(wire: WireName, random: Random): Buffer {
+export function fuzzedBody(wire: UpstreamWireName, random: Random): Buffer {
   if (random.chance(0.05)) return randomBytes(random);
   const text = Buffer.from(spoilText(JSON.stringify(mutatedBody(wire, random)), random));
   return random.chance(0.3) ? spoilBytes(text, random) : text;
 }
 
-function mutatedBody(wire: WireName, random: Random): object {
+function mutatedBody(wire: UpstreamWireName, random: Random): object {
   const body = structuredClone(richBodies[wire]) as Record<string, Json>;
   if (random.chance(0.3)) body['stream'] = true;
   if (random.chance(0.2)) body['model'] = wire === 'messages' ? 'gpt-6-luna' : 'claude-haiku-4-5';

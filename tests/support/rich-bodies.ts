@@ -1,6 +1,6 @@
 // Requests with every known field set, in each client format, so that a mutation can break many
 // things.
-import type { WireName } from './answers.ts';
+import type { UpstreamWireName } from './answers.ts';
 
 export type Json =
   | null
@@ -21,7 +21,7 @@ const schema: Json = {
 };
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
-export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>>>> = {
+export const richBodies: Readonly<Record<UpstreamWireName, Readonly<Record<string, Json>>>> = {
   responses: {
     model: 'gpt-6-luna',
     instructions: 'Be brief.',
@@ -131,5 +131,64 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
     thinking: { type: 'enabled', budget_tokens: 1_024 },
     metadata: { user_id: 'u' },
     output_config: { effort: 'low' },
+  },
+  gemini: {
+    model: 'gemini-3.5-flash',
+    systemInstruction: { parts: [{ text: 'Be brief.' }] },
+    contents: [
+      {
+        role: 'user',
+        parts: [
+          { text: 'Hi' },
+          { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+          { fileData: { mimeType: 'image/png', fileUri: 'https://e.example/a.png' } },
+        ],
+      },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Hm.', thought: true },
+          {
+            functionCall: { id: 'call_1', name: 'look', args: { city: 'OSLO' } },
+            thoughtSignature: 'c2lnbmVk',
+          },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [{ functionResponse: { id: 'call_1', name: 'look', response: { output: 'Rain' } } }],
+      },
+      { role: 'user', parts: [{ text: 'And now?' }] },
+    ],
+    tools: [
+      {
+        function_declarations: [
+          { name: 'look', description: 'Looks.', parametersJsonSchema: schema },
+          {
+            name: 'find',
+            parameters: {
+              type: 'OBJECT',
+              properties: { day: { type: 'STRING', nullable: true, enum: ['today'] } },
+            },
+          },
+        ],
+      },
+      { googleSearch: {} },
+    ],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } },
+    generationConfig: {
+      maxOutputTokens: 2_000,
+      temperature: 1,
+      topP: 0.9,
+      topK: 4,
+      candidateCount: 1,
+      seed: 1,
+      stopSequences: ['END'],
+      thinkingConfig: { include_thoughts: true, thinkingBudget: 1_024 },
+      responseModalities: ['TEXT'],
+    },
+    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+    serviceTier: 'standard',
+    labels: { a: 'b' },
   },
 };

@@ -1,10 +1,10 @@
 // The worst bodies that the endpoints of models accept: as large or with as many values as the bounds
 // allow, and each made for one kind of work.
 import { requestValuesMax } from '../../src/lib/json.ts';
-import type { WireName } from './answers.ts';
+import type { UpstreamWireName } from './answers.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
-type Shape = (wire: WireName) => Body;
+type Shape = (wire: UpstreamWireName) => Body;
 
 /** The largest body, less what stands around the long part. */
 export const bodyBytesMax = 31_000_000;
@@ -15,36 +15,77 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 /** As many items as a body may have. `share`: the part of the values that they may take. */
 function many<T>(make: (index: number) => T, share = 1): T[] {
   const text = JSON.stringify(make(100));
-  const values = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[[{,]/g)?.length ?? 0;
   const count = Math.min(
-    ((requestValuesMax - 100) * share) / (values + 1),
+    ((requestValuesMax - 100) * share) / (valuesIn(text) + 1),
     bodyBytesMax / text.length,
   );
   return times(Math.floor(count), make);
 }
+const valuesIn = (json: string) =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[[{,]/g)?.length ?? 0;
 const manyNamed = (make: (index: number) => unknown, share = 1) =>
   Object.fromEntries(many(make, share).map((value, index) => [`p${index}`, value]));
 const long = (unit: string, bytes: number) => unit.repeat(Math.floor(bytes / unit.length));
 
 /** A request with one message of the user. */
-function ask(wire: WireName, content: unknown, fields: Body = {}): Body {
+function ask(wire: UpstreamWireName, content: unknown, fields: Body = {}): Body {
   const turn = [{ role: 'user', content }];
+  if (wire === 'gemini') return { contents: [googleTurn(turn[0]!)], ...inGoogleFields(fields) };
   if (wire === 'chat') return { messages: turn, ...fields };
   if (wire === 'responses') return { input: turn, ...fields };
   return { messages: turn, max_tokens: 128_000, ...fields };
 }
-function converse(wire: WireName, items: readonly unknown[], fields: Body = {}): Body {
+function converse(wire: UpstreamWireName, items: readonly unknown[], fields: Body = {}): Body {
+  if (wire === 'gemini') {
+    const last = { role: 'user', content: 'x' };
+    const contents = [...fitting(items.map(googleTurn)), googleTurn(last)];
+    return { ...ask(wire, 'x', fields), contents };
+  }
   const name = wire === 'responses' ? 'input' : 'messages';
   return { ...ask(wire, 'x', fields), [name]: [...items, { role: 'user', content: 'x' }] };
 }
 
-function tool(wire: WireName, name: string, schema: unknown): object {
+/** A turn of `content` in Google's words; others are left as they are. */
+function googleTurn(item: unknown): unknown {
+  const { content, role, ...rest } = item as Record<string, unknown>;
+  if (content === undefined) return item;
+  const parts = Array.isArray(content) ? content : [{ text: content }];
+  return { role: role === 'assistant' ? 'model' : role, parts, ...rest };
+}
+/** As many as fit: a turn of Google's has more values than the turns of others. */
+function fitting(turns: readonly unknown[]): readonly unknown[] {
+  const values = valuesIn(JSON.stringify(turns)) + turns.length;
+  const most = requestValuesMax - 200;
+  if (values <= most) return turns;
+  // From the start and from the end, so that calls keep results.
+  const half = Math.floor((turns.length * most) / values / 2);
+  return [...turns.slice(0, half), ...turns.slice(-half)];
+}
+/** Google has one object for all functions, and puts the stop sequences beside the limit. */
+function inGoogleFields({ tools, stop_sequences: stopSequences, ...fields }: Body): Body {
+  return {
+    generationConfig: {
+      maxOutputTokens: 128_000,
+      ...(stopSequences !== undefined && { stopSequences }),
+    },
+    ...(tools !== undefined && { tools: [{ functionDeclarations: tools }] }),
+    ...fields,
+  };
+}
+
+function tool(wire: UpstreamWireName, name: string, schema: unknown): object {
   if (wire === 'chat') return { type: 'function', function: { name, parameters: schema } };
   if (wire === 'responses') return { type: 'function', name, parameters: schema };
+  if (wire === 'gemini') return { name, parameters: schema };
   return { name, input_schema: schema };
 }
 /** One tool, which must be called. */
-function forced(wire: WireName, schema: object): Body {
+function forced(wire: UpstreamWireName, schema: object): Body {
+  if (wire === 'gemini')
+    return ask(wire, 'x', {
+      tools: [tool(wire, 't', schema)],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['t'] } },
+    });
   const choices = {
     chat: { type: 'function', function: { name: 't' } },
     responses: { type: 'function', name: 't' },
@@ -52,13 +93,17 @@ function forced(wire: WireName, schema: object): Body {
   };
   return ask(wire, 'x', { tools: [tool(wire, 't', schema)], tool_choice: choices[wire] });
 }
-function output(wire: WireName, schema: object): Body {
+function output(wire: UpstreamWireName, schema: object): Body {
   const format = { type: 'json_schema', name: 's', schema, strict: true };
   if (wire === 'chat')
     return ask(wire, 'x', {
       response_format: { type: 'json_schema', json_schema: { name: 's', schema, strict: true } },
     });
   if (wire === 'responses') return ask(wire, 'x', { text: { format } });
+  if (wire === 'gemini') {
+    const typed = { responseMimeType: 'application/json', responseSchema: schema };
+    return ask(wire, 'x', { generationConfig: { maxOutputTokens: 128_000, ...typed } });
+  }
   return ask(wire, 'x', { output_config: { format: { type: 'json_schema', schema } } });
 }
 const closed = (properties: Body) => ({
@@ -68,49 +113,64 @@ const closed = (properties: Body) => ({
   additionalProperties: false,
 });
 
-function call(wire: WireName, id: string, name: string, text = '{}'): object {
+function call(wire: UpstreamWireName, id: string, name: string, text = '{}'): object {
   if (wire === 'chat') {
     const calls = [{ id, type: 'function', function: { name, arguments: text } }];
     return { role: 'assistant', content: null, tool_calls: calls };
   }
   if (wire === 'responses') return { type: 'function_call', call_id: id, name, arguments: text };
+  if (wire === 'gemini')
+    return {
+      role: 'model',
+      parts: [{ functionCall: { id, name, args: JSON.parse(text) as unknown } }],
+    };
   const use = { type: 'tool_use', id, name, input: JSON.parse(text) as unknown };
   return { role: 'assistant', content: [use] };
 }
-function result(wire: WireName, id: string): object {
+function result(wire: UpstreamWireName, id: string): object {
   if (wire === 'chat') return { role: 'tool', tool_call_id: id, content: 'r' };
   if (wire === 'responses') return { type: 'function_call_output', call_id: id, output: 'r' };
+  if (wire === 'gemini') {
+    const functionResponse = { id, name: 't', response: { output: 'r' } };
+    return { role: 'user', parts: [{ functionResponse }] };
+  }
   return { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'r' }] };
 }
 
-function part(wire: WireName, text: string): object {
+function part(wire: UpstreamWireName, text: string): object {
+  if (wire === 'gemini') return { text };
   return { type: wire === 'responses' ? 'input_text' : 'text', text };
 }
-function image(wire: WireName, url: string): object {
+function image(wire: UpstreamWireName, url: string): object {
   if (wire === 'chat') return { type: 'image_url', image_url: { url } };
   if (wire === 'responses') return { type: 'input_image', image_url: url };
+  if (wire === 'gemini') return { fileData: { mimeType: 'image/png', fileUri: url } };
   return { type: 'image', source: { type: 'url', url } };
 }
-function inlineImage(wire: WireName, data: string): object {
+function inlineImage(wire: UpstreamWireName, data: string): object {
+  if (wire === 'gemini') return { inlineData: { mimeType: 'image/jpeg', data } };
   if (wire !== 'messages') return image(wire, `data:image/jpeg;base64,${data}`);
   return { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data } };
 }
-function pdf(wire: WireName, content: string): object {
+function pdf(wire: UpstreamWireName, content: string): object {
   const data = Buffer.from(`%PDF-1.4\n${content}`).toString('base64');
   const url = `data:application/pdf;base64,${data}`;
   if (wire === 'chat') return { type: 'file', file: { filename: 'a.pdf', file_data: url } };
+  if (wire === 'gemini') return { inlineData: { mimeType: 'application/pdf', data } };
   if (wire === 'responses') return { type: 'input_file', filename: 'a.pdf', file_data: url };
   return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } };
 }
 
-const stops = (wire: WireName, list: readonly string[]) =>
-  wire === 'messages' ? { stop_sequences: list } : { stop: list };
+const stops = (wire: UpstreamWireName, list: readonly string[]) =>
+  wire === 'messages' || wire === 'gemini' ? { stop_sequences: list } : { stop: list };
 function nest(depth: number, inside: object, wrap: (inside: object) => object): object {
   return depth === 0 ? inside : nest(depth - 1, wrap(inside), wrap);
 }
-/** For a model's arguments in a text; Messages has them as an object. */
-const inText = (wire: WireName, text: string, unit: string) =>
-  wire === 'messages' ? `{"a":[${long(unit, 45_000 * unit.length)}1]}` : text;
+/** Messages and Gemini have a call's arguments as an object, which must be JSON. */
+const hasObjects = (wire: UpstreamWireName) => wire === 'messages' || wire === 'gemini';
+/** For a model's arguments in a text. */
+const inText = (wire: UpstreamWireName, text: string, unit: string) =>
+  hasObjects(wire) ? `{"a":[${long(unit, 45_000 * unit.length)}1]}` : text;
 
 /** `bytes`: the length of the long texts. */
 export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
@@ -266,6 +326,13 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
         wire,
         many((i) => call(wire, `c${i}`, 't')),
       ),
+    'calls, then their results from the last to the first': (wire) => {
+      const calls = many((i) => call(wire, `c${i}`, 't'), 0.5);
+      return converse(wire, [
+        ...calls,
+        ...calls.map((_, i) => result(wire, `c${calls.length - i - 1}`)),
+      ]);
+    },
     'results without calls': (wire) =>
       converse(
         wire,
@@ -285,12 +352,7 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
       converse(
         wire,
         times(100, (i) =>
-          call(
-            wire,
-            `c${i}`,
-            't',
-            wire === 'messages' ? '{}' : `{"a":[${long('1,', bytes / 100)}1]}`,
-          ),
+          call(wire, `c${i}`, 't', hasObjects(wire) ? '{}' : `{"a":[${long('1,', bytes / 100)}1]}`),
         ),
       ),
     'long numbers in arguments': (wire) =>
@@ -305,7 +367,7 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
       ]),
     'deep arguments': (wire) =>
       converse(wire, [
-        call(wire, 'c', 't', wire === 'messages' ? '{}' : `{"a":${long('[', bytes / 2)}`),
+        call(wire, 'c', 't', hasObjects(wire) ? '{}' : `{"a":${long('[', bytes / 2)}`),
         result(wire, 'c'),
       ]),
     'stop sequences': (wire) =>
