@@ -225,6 +225,22 @@ function runOpencode(workspace: Workspace, name: string): Promise<ProgramResult>
   return runProgram('opencode', { workspace, args: ['run', task], env });
 }
 
+function runGemini(workspace: Workspace, name: string): Promise<ProgramResult> {
+  const folder = join(workspace.home, '.gemini');
+  mkdirSync(folder);
+  const settings = JSON.parse(readGuide('google-sdk', /```json\n([\s\S]*?)```/)) as object;
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify({ ...settings, ...geminiOffline }));
+  const env = exportedIn('google-sdk', { $TOLLGATE_KEY: key });
+  const args = ['--model', name, '--skip-trust', '--approval-mode', 'yolo', '--prompt', task];
+  return runProgram('gemini', { workspace, args, env });
+}
+
+const geminiOffline = {
+  privacy: { usageStatisticsEnabled: false },
+  general: { enableAutoUpdate: false },
+  telemetry: { enabled: false },
+};
+
 /** Without the statistics and updates that it sends and loads. */
 const qwenOffline = {
   privacy: { usageStatisticsEnabled: false },
@@ -356,6 +372,17 @@ export const clients = {
       input: { command: `cp note.txt ${copy}`, description: 'Copy the note' },
     })),
     run: runOpencode,
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    play: withTools(
+      { name: 'run_shell_command', input: { command: 'cat note.txt' } },
+      ({ work, copy, marker }) => ({
+        name: 'write_file',
+        input: { file_path: join(work, copy), content: marker },
+      }),
+    ),
+    run: runGemini,
   },
   qwen: {
     title: 'Qwen Code',

@@ -18,6 +18,7 @@ const commands = {
   codex: [process.execPath, join(packages, '@openai', 'codex', 'bin', 'codex.js')],
   claude: [process.execPath, join(packages, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs')],
   opencode: [join(packages, opencode, 'bin', 'opencode')],
+  gemini: [process.execPath, join(packages, '@google', 'gemini-cli', 'bundle', 'gemini.js')],
   qwen: [process.execPath, join(packages, '@qwen-code', 'qwen-code', 'cli-entry.js')],
   cline: [process.execPath, join(morePackages, 'cline', 'bin', 'cline')],
   continue: [process.execPath, join(morePackages, '@continuedev', 'cli', 'dist', 'cn.js')],

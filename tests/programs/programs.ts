@@ -1,5 +1,5 @@
-// Runs real clients, offline, against the started gateway: Claude Code, Codex, opencode, Qwen Code and
-// aider finish a task each; what is special about Codex and Claude Code follows. Their settings come
+// Runs real clients, offline, against the started gateway: Claude Code, Codex, opencode, Qwen Code,
+// Gemini CLI and aider finish a task each; what is special about Codex and Claude Code follows. Their settings come
 // from docs/guides, so that the documented settings are proven to work.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -38,6 +38,7 @@ const few: readonly (readonly [Client, UpstreamName])[] = [
   [clients.opencode, 'gemini'],
   [clients.opencode, 'converse'],
   [clients.qwen, 'chat'],
+  [clients.gemini, 'messages'],
 ];
 
 for (const [client, upstream] of few) {
