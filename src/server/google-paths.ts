@@ -18,6 +18,9 @@ const methods = [
 const start =
   /^\/v1(?:alpha|beta1?)?(?:\/projects\/[^/?]+\/locations\/[^/?]+)?(?:\/publishers\/[^/?]+)?\/models(?=[/?]|$)/;
 
+/** Some clients encode the colon. */
+const end = /(?::|%3A)(\w+)$/i;
+
 /**
  * Returns other addresses unchanged. `/v1/models` is the list of OpenAI's clients, unless the key comes
  * in Google's header.
@@ -27,10 +30,9 @@ export function routeOfGoogle({ url = '', headers }: IncomingMessage): string {
   if (place === undefined) return url;
   const rest = url.slice(place.length);
   const [path = '', query] = rest.split(/(\?.*)/s, 2);
-  const methodAt = path.lastIndexOf(':');
-  const method = path.slice(methodAt + 1);
-  if (methodAt > 0 && methods.includes(method))
-    return `/v1beta/${method}${path.slice(0, methodAt)}${query ?? ''}`;
+  const [ending, method = ''] = end.exec(path) ?? [''];
+  if (methods.includes(method))
+    return `/v1beta/${method}${path.slice(0, -ending.length)}${query ?? ''}`;
   const isOpenAis = place === '/v1/models' && headers['x-goog-api-key'] === undefined;
   return isOpenAis ? url : `/v1beta/models${rest}`;
 }

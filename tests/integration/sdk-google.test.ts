@@ -280,18 +280,15 @@ test('counting, embeddings and the list of models', async () => {
 test('the versions and Vertex’s paths answer alike; /v1/models stays the list of OpenAI’s clients', async () => {
   const body = { contents: [{ parts: [{ text: 'Hello!' }] }] };
   const model = 'models/gpt-6-luna:generateContent';
-  for (const start of [
-    '/v1',
-    '/v1alpha',
-    '/v1beta1/publishers/google',
-    '/v1/projects/p/locations/global/publishers/google',
-    '/v1beta1/projects/p/locations/global/publishers/google',
+  for (const url of [
+    `/v1/${model}`,
+    `/v1alpha/${model}`,
+    `/v1beta/${model.replace(':', '%3A')}`,
+    `/v1beta1/publishers/google/${model}`,
+    `/v1/projects/p/locations/global/publishers/google/${model}`,
+    `/v1beta1/projects/p/locations/global/publishers/google/${model}`,
   ])
-    assert.equal(
-      (await gateway.post(`${start}/${model}`, { key: testKey, body })).status,
-      200,
-      start,
-    );
+    assert.equal((await gateway.post(url, { key: testKey, body })).status, 200, url);
   const vertex = new GoogleGenAI({
     vertexai: true,
     apiKey: testKey,
