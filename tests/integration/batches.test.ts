@@ -197,6 +197,7 @@ test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async
   upstream.on(messagesPath, answersByPrompt('messages'));
   const made = await newKey();
   const { batches } = anthropic(made).messages;
+  const message = { role: 'user', content: 'x' };
   const request = (customId: string, fields: object = {}) => ({
     custom_id: customId,
     params: {
@@ -207,7 +208,12 @@ test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async
     },
   });
   const { id } = await batches.create({
-    requests: [request('one'), request('fail'), request('odd', { max_tokens: 'many' })],
+    requests: [
+      request('one'),
+      request('fail'),
+      request('odd', { max_tokens: 'many' }),
+      request('many', { messages: Array.from({ length: 20_000 }, () => message) }),
+    ],
   });
   assert.match(id, /^msgbatch_/);
   const done = await until(async () => {
@@ -217,7 +223,7 @@ test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async
   assert.deepEqual(done.request_counts, {
     processing: 0,
     succeeded: 1,
-    errored: 2,
+    errored: 3,
     canceled: 0,
     expired: 0,
   });
@@ -229,15 +235,17 @@ test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async
       ['one', 'succeeded'],
       ['fail', 'errored'],
       ['odd', 'errored'],
+      ['many', 'errored'],
     ],
   );
-  const [first, , odd] = results.map(({ result }) => result);
+  const [first, , odd, many] = results.map(({ result }) => result);
   assert.ok(first?.type === 'succeeded' && odd?.type === 'errored');
   assert.deepEqual(
     first.message.content.map((block) => block.type === 'text' && block.text),
     ['Yes.'],
   );
   assert.equal(odd.error.error.type, 'invalid_request_error');
+  assert.match(JSON.stringify(many), /more than 50000 values/);
   await assertSpent(made, costMicros);
 
   const second = await batches.create({ requests: [request('one')] });

@@ -13,7 +13,7 @@ import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf, type Outcome } from '../../domain/ledger/commands.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, JsonScan, requestValuesMax } from '../../lib/json.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { type BatchForm, batchLineBytesMax, batchLinesMax, batchOwner } from '../../terms/batch.ts';
@@ -210,8 +210,15 @@ function newLine(
   const arrivedAtMs = gateway.clock.elapsedMs();
   const incoming = requestOf(context, { requestId, key, endpoint, body, record, arrivedAtMs });
   try {
+    const text = JSON.stringify(body);
+    // The bound of a request by itself: a body of many requests may have more.
+    if (new JsonScan({ valuesMax: requestValuesMax }).findExcess(text) !== null)
+      throw invalidRequest(
+        null,
+        `The request has more than ${requestValuesMax} values; send shorter lists and objects.`,
+      );
     const estimated = estimate({ ...gateway }, endpoints[endpoint]!, incoming);
-    return { customId, requestId, ...estimated, text: JSON.stringify(body), outcome: null };
+    return { customId, requestId, ...estimated, text, outcome: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const publicUrl = gateway.config.server.public_url;
