@@ -105,9 +105,10 @@ export function unknownEndpoint(
   request: FastifyRequest,
   reply: FastifyReply,
 ): ApiError {
-  const path = request.url.split('?')[0]!.slice(0, 100);
+  const path = request.originalUrl.split('?')[0]!.slice(0, 100);
   // The last part of a model's path is a method of Google's, and no address.
-  const methods = isGooglePath(path) && path.includes(':') ? [] : methodsAt(routes, request.url);
+  const isMethod = isGooglePath(path) && request.url.includes(':');
+  const methods = isMethod ? [] : methodsAt(routes, request.url);
   if (methods.length === 0 || methods.includes(request.method))
     return new ApiError(
       'not_found',
