@@ -301,11 +301,15 @@ export class BatchQueue {
       await store.finish(line, result.outcome, result.text);
     };
     const lines = await store.take(batch, gateway.books.owner, asked);
-    // Those that could not be ended come again in the next turn.
-    await Promise.all(
-      lines.map((line) => end(line).catch((error: unknown) => this.#giveUp(line, error))),
-    );
-    return lines.length > 0 && !asked.isForced;
+    let endedLines = 0;
+    const endOrGiveUp = (line: TakenLine) =>
+      end(line).then(
+        () => (endedLines += 1),
+        (error: unknown) => this.#giveUp(line, error),
+      );
+    // Those that could not be ended come again later.
+    await Promise.all(lines.map(endOrGiveUp));
+    return !asked.isForced && endedLines > 0;
   }
 
   async #removeExpired(): Promise<void> {
