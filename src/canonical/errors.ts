@@ -42,7 +42,7 @@ export const errorKinds = {
     meaning:
       'The API key is missing, wrong, revoked, disabled or expired, or the request has two different keys. The admin API needs an admin key.',
     remedy:
-      'Send one valid key as `Authorization: Bearer <key>` or, for the API under `/v1`, `x-api-key`.',
+      'Send one valid key as `Authorization: Bearer <key>` or, for the API under `/v1` and `/v1beta`, `x-api-key` or `x-goog-api-key`.',
   },
   not_signed_in: {
     status: 401,

@@ -319,6 +319,10 @@ test('errors have Google’s form, on every path of its clients', async () => {
     details: [{ reason: 'MODEL_NOT_FOUND' }],
   });
   assert.equal((await refused(asked(clientOf('tg_test_wrong'), 'gpt-6-luna'))).status, 401);
+  const body = { contents: [] };
+  const keyless = await gateway.post('/v1/models/gpt-6-luna:generateContent', { body });
+  assert.deepEqual([keyless.status, keyless.error['status']], [401, 'UNAUTHENTICATED']);
+  assert.match(keyless.error.message, /`x-goog-api-key: <key>`/);
   const poor = await newClient({ mode: 'live' });
   assert.partialDeepStrictEqual((await refused(asked(poor, 'gpt-6-luna'))).error, {
     code: 402,

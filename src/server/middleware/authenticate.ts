@@ -30,9 +30,11 @@ export function authenticate({ keys, gateway, addressRates, telemetry }: ServerC
     const sent = sentKey(request, queryKey);
     if (sent === null) {
       if (auth === 'optional') return next();
+      // Google's paths alone take the key in `?key=`.
+      const name = queryKey === 'key' ? 'x-goog-api-key' : 'x-api-key';
       throw new ApiError(
         'invalid_api_key',
-        'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
+        `An API key is missing. Send it as \`Authorization: Bearer <key>\` or \`${name}: <key>\`.`,
       );
     }
     const known = keys.recall(sent);
