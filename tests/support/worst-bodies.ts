@@ -14,15 +14,19 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 
 /** As many items as a body may have. `share`: the part of the values that they may take. */
 function many<T>(make: (index: number) => T, share = 1): T[] {
-  const text = JSON.stringify(make(100));
+  const sample = make(100);
   const count = Math.min(
-    ((requestValuesMax - 100) * share) / (valuesIn(text) + 1),
-    bodyBytesMax / text.length,
+    ((requestValuesMax - 100) * share) / (valuesIn(sample) + 1),
+    bodyBytesMax / JSON.stringify(sample).length,
   );
   return times(Math.floor(count), make);
 }
-const valuesIn = (json: string) =>
-  json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[[{,]/g)?.length ?? 0;
+/** As the brackets and commas of its JSON. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value);
+  return inner.reduce<number>((sum, one) => sum + valuesIn(one), Math.max(inner.length, 1));
+}
 const manyNamed = (make: (index: number) => unknown, share = 1) =>
   Object.fromEntries(many(make, share).map((value, index) => [`p${index}`, value]));
 const long = (unit: string, bytes: number) => unit.repeat(Math.floor(bytes / unit.length));
@@ -54,7 +58,7 @@ function googleTurn(item: unknown): unknown {
 }
 /** As many as fit: a turn of Google's has more values than the turns of others. */
 function fitting(turns: readonly unknown[]): readonly unknown[] {
-  const values = valuesIn(JSON.stringify(turns)) + turns.length;
+  const values = valuesIn(turns) + turns.length;
   const most = requestValuesMax - 200;
   if (values <= most) return turns;
   // From the start and from the end, so that calls keep results.
