@@ -113,31 +113,18 @@ export async function startServing(
   const ofCalls = [hosts.routing.health, books.trust, observe.meter, observe.activity, alerts];
   const listeners = [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry];
   const largeBodies = new LargeBodies();
-  const batches = openBatches({
-    gateway,
-    database,
-    secrets,
-    keys,
-    overload,
-    largeBodies,
-    listeners,
-  });
+  const forLines = { gateway, database, secrets, keys, overload, largeBodies, listeners };
+  const batches = openBatches(forLines);
   const parts = {
-    gateway,
-    listeners,
+    ...forLines,
     batches,
     sealing,
-    keys,
     addressRates,
     deviceLogins: openDeviceLogins({ ...forManagement, secrets }),
     threads,
     settings: shared.settings,
     lifecycle,
-    overload,
-    largeBodies,
     telemetry,
-    database,
-    secrets,
     billing,
     metrics,
   };

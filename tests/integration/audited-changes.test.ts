@@ -151,6 +151,13 @@ async function withSavedCard(): Promise<Call> {
   return call;
 }
 
+/** Nothing is topped up at once, which would show in the tables of the next test. */
+async function withCardAndBalance(): Promise<Call> {
+  const call = await withSavedCard();
+  await gateway.makeKey({ mode: 'live', account: call.by.account, creditUsd: 10 });
+  return call;
+}
+
 async function withOtherSession() {
   const by = await owner();
   await visitor(gateway).post('/auth/sign-in', { email: by.email, password });
@@ -339,7 +346,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     request_id: requestId(),
     amount_micros: 10_000_000,
   }),
-  'PATCH /accounts/:account/auto-top-up': sending(withSavedCard, {
+  'PATCH /accounts/:account/auto-top-up': sending(withCardAndBalance, {
     settings: {
       threshold_micros: 5_000_000,
       amount_micros: 20_000_000,
