@@ -2,9 +2,7 @@
 import { testMutations } from '../../support/mutations.ts';
 
 const changes = 'management/changes/settings.ts';
-const saved = (pattern: string) => [
-  `tests/integration/saved-settings.test.ts # on SQLite .*${pattern}`,
-];
+const saved = (pattern: string) => [`tests/integration/saved-settings.test.ts # ${pattern}`];
 
 testMutations(saved('.'), {
   'a stored credential goes to any address': {
