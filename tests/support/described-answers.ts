@@ -55,10 +55,9 @@ class Description {
   /** The JSON pointer of the operation; null when there is none. */
   find(method: string, path: string): string | null {
     const name = method.toLowerCase();
-    const found = this.#paths.find(
-      ([pattern, described]) => pattern.test(path) && this.#document['paths'][described][name],
-    );
-    return found ? `/paths/${escape(found[1])}/${name}` : null;
+    const [, found] = this.#paths.find(([pattern]) => pattern.test(path)) ?? [];
+    const isOperation = found !== undefined && this.#document['paths'][found][name] !== undefined;
+    return isOperation ? `/paths/${escape(found)}/${name}` : null;
   }
 
   get(pointer: string): Json[string] {
