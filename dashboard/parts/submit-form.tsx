@@ -8,7 +8,7 @@ type Props = StackProps & {
   /** The text of the button that submits the form. */
   readonly submit: string;
   readonly button?: Pick<ButtonProps, 'variant' | 'color' | 'disabled' | 'fullWidth'>;
-  /** Of a dialog: called by its button Cancel. */
+  /** Adds a button Cancel, which calls it. Left out: the form is in no dialog. */
   readonly onClose?: () => void;
   /** Shown beside the button. */
   readonly beside?: ReactNode;

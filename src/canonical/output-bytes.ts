@@ -66,7 +66,7 @@ export class OutputMeter {
     }
   }
 
-  /** What tools of the gateway give is no output of the model. */
+  /** Results of the gateway's own tools do not count: the model did not write them. */
   addPart(part: AnswerPart): void {
     if (part.type === 'search' || part.type === 'drawing') return;
     if (part.type === 'tool-call') this.addText(part.arguments);

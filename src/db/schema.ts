@@ -829,7 +829,7 @@ export type Tables = {
     file_id: string | null;
     /** The client's, as JSON. */
     metadata: string | null;
-    /** What the lines take over from the request that created the batch, as JSON. */
+    /** Inherited by the lines from the request that created the batch, as JSON. */
     request: string;
     /**
      * `creating`: its lines are read and held for. `cancelling`: no further line begins; those that run
@@ -842,7 +842,7 @@ export type Tables = {
     name_digest: string | null;
     fingerprint: string | null;
     lines: Generated<number>;
-    /** Of its requests. */
+    /** Bytes of all its requests. */
     bytes: Generated<number>;
     /** Lines and bytes by outcome, as JSON; null until its end. */
     counts: string | null;
@@ -871,7 +871,7 @@ export type Tables = {
     likely_micros: Micros;
     /** null: it waits, or runs. */
     outcome: 'succeeded' | 'errored' | 'canceled' | 'expired' | null;
-    /** Of the result, with the end of its line; null without an outcome. */
+    /** Bytes of the result, its line break included; null without an outcome. */
     bytes: number | null;
     /** The process that runs it; null: none. */
     owner: string | null;

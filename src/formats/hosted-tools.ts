@@ -20,7 +20,7 @@ export type HostedTools = {
 };
 
 export type HostedSearch = SearchTool & {
-  /** What it is limited to. Left out: nothing. */
+  /** The only sites, or the excluded ones. Left out: all are searched. */
   readonly sites?: SearchSites;
   /** The most pages of a search. Left out: the usual number. */
   readonly pages?: number;

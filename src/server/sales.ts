@@ -104,7 +104,7 @@ export const sales: (Options & Url)[] = [
 
 const pathsOfLines: readonly string[] = [...batchPaths.openai, ...batchPaths.anthropic];
 
-/** What lines of batches may ask for, by path. */
+/** The endpoints that lines of batches may use, by path. */
 export const batchEndpoints: Readonly<Record<string, Endpoint>> = Object.fromEntries(
   sales.flatMap(({ url, endpoint }) => (pathsOfLines.includes(url) ? [[url, endpoint]] : [])),
 );

@@ -9,11 +9,11 @@ export type BatchForm = 'openai' | 'anthropic';
 export type LineOutcome = 'succeeded' | 'errored' | 'canceled' | 'expired';
 
 export const batchLinesMax = 50_000;
-/** Of a request in a batch, as JSON. */
+/** The longest request of a batch, as JSON. */
 export const batchLineBytesMax = 4 * 1024 * 1024;
 export const batchFileBytesMax = 200 * 1024 * 1024;
 
-/** What lines may ask for. */
+/** The endpoints that lines may use. */
 export const batchPaths = {
   openai: [
     '/v1/responses',

@@ -1,5 +1,4 @@
-// What the playground asks of the models that do not answer conversations, by their type, and how it reads
-// their answers.
+// The requests and answers of models that answer no conversations, by their type, for the playground.
 import type { OtherModel } from '../../../src/management/contract/models.ts';
 import type { Json } from '../../api/chat-formats/types.ts';
 import { voiceOf } from '../../parts/model-text.ts';

@@ -1,5 +1,5 @@
-// What the requests of tasks have in common. A task is what a model does that does not answer
-// conversations, such as embeddings.
+// The common part of all requests for tasks. A task is work of a model other than answering a
+// conversation, such as embeddings or speech.
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { refuseProblem } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';

@@ -1,5 +1,5 @@
-// What Gemini clients receive: the whole answer, and the chunks of a stream, which have its shape. On
-// the straight path Google's own fields pass, so objects are open.
+// The schema of answers to Gemini clients; the chunks of a stream have the same shape. On the straight
+// path Google's own fields pass, so objects may have further fields.
 // https://ai.google.dev/api/generate-content#generatecontentresponse
 import { Type } from 'typebox';
 import { AnyGeminiError } from '../error-schema.ts';

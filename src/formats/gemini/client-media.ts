@@ -1,5 +1,5 @@
-// What media a client may send, on both paths. Files at Google are read with the operator's
-// credential; sounds and films have prices of their own, which no model here has.
+// Refuses media that a client may not send, also to Google's own hosts: files kept at Google would be
+// read with the operator's credential, and audio and video have prices that no model here has.
 import { invalidRequest, quoted, type ApiError } from '../../canonical/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import type { MediaPlace } from '../../canonical/media-type.ts';

@@ -1,6 +1,5 @@
-// What a model of any vendor thought comes back through a client of Gemini's format, which returns parts
-// as they came, drops thoughts as the Gemini CLI does, and writes signatures in base64 for URLs as Python
-// does.
+// The reasoning of any vendor's model returns through a Gemini client. Such clients return parts as they
+// came, but the Gemini CLI drops thoughts, and Python's SDK writes signatures in URL-safe base64.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';

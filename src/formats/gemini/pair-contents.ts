@@ -1,5 +1,5 @@
-// Whether a conversation is in an order that Google takes: the calls of a turn and their results, as
-// many, in the turn behind it. Others are translated, which repairs them.
+// Checks the order of a conversation. Google wants as many results in a turn as there were calls in the
+// turn before. A conversation in another order is translated, which repairs it.
 import type { Content } from './schema.ts';
 
 export function isInOrder(contents: readonly Content[]): boolean {

@@ -1,4 +1,4 @@
-// What the straight path reads of a whole answer or a chunk: its output, stop reasons and searches.
+// Counts what passes on the straight path, in a whole answer or a chunk: output, stop reasons, searches.
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 

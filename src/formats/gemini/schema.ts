@@ -96,7 +96,7 @@ const fields = {
   serviceTier: optional(Type.String()),
 };
 
-/** What a client sends. */
+/** The body of a client's request. */
 export const requestSchema = Type.Object(fields);
 
 /** `model`, `stream` and `alt` come from the path. */

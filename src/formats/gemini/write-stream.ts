@@ -33,7 +33,7 @@ class ChunkWriter {
   readonly #parts: PartWriter;
   #call: OpenCall | null = null;
   #thinking: ThinkingPart | null = null;
-  /** Of the last chunk. */
+  /** The parts that the last chunk sends. */
   #lastParts: readonly JsonObject[] = [];
 
   constructor(context: AnswerContext) {

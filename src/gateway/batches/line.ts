@@ -12,7 +12,7 @@ import type { RequestRecord } from '../request-record.ts';
 import type { Endpoint } from '../stages.ts';
 import { readTags } from '../tags.ts';
 
-/** What lines take over from the request that created their batch. Stored as JSON. */
+/** Inherited by lines from the request that created their batch. Stored as JSON. */
 export type LineContext = {
   readonly baseUrl: string;
   readonly versionHeaders: Readonly<Record<string, string>>;

@@ -43,7 +43,7 @@ export type AskedBatch = {
   readonly keptForMs: number;
 };
 
-/** Where a line is told of in errors. */
+/** The field that errors name for a line. */
 const placeOf = { openai: 'input_file_id', anthropic: 'requests' } as const;
 const idPrefix = { openai: 'batch', anthropic: 'msgbatch' } as const;
 

@@ -1,4 +1,4 @@
-// What batches need of the program. serving.ts assembles it.
+// The parts of the program that batches use. serving.ts passes them.
 import type { BatchFiles } from '../../domain/batches/batch-files.ts';
 import type { BatchStore } from '../../domain/batches/batch-store.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
@@ -11,7 +11,7 @@ export type BatchParts = {
   readonly gateway: Gateway;
   readonly store: BatchStore;
   readonly files: BatchFiles;
-  /** What lines may ask for, by path. */
+  /** The endpoints that lines may use, by path. */
   readonly endpoints: Readonly<Record<string, Endpoint>>;
   readonly findKey: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
   readonly listeners: readonly RequestListener[];

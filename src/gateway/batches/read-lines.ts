@@ -10,7 +10,7 @@ import type { AskedLine } from './make-batch.ts';
 const findProblem = compileSchema(BatchLineSchema);
 const field = 'input_file_id';
 
-/** They take time, too. */
+/** Bounded, because reading them takes time, too. */
 const emptyMax = 1_000;
 
 /** Lines of JSON. Empty ones are left out. */

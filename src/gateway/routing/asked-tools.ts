@@ -33,7 +33,7 @@ export type OwnTools = {
 };
 
 type AskedSearch = OwnSearch & {
-  /** What it is limited to. Left out: nothing. */
+  /** The only sites, or the excluded ones. Left out: all are searched. */
   readonly sites?: SearchSites;
   /** The most pages of a search. */
   readonly pages: number;

@@ -1,5 +1,5 @@
-// Sells tasks: what a model does that does not answer conversations. A `Task` has what is specific to
-// one, such as speech. The routes of its model are called in order until one answers.
+// Sells tasks: work of a model other than answering a conversation, such as speech. A `Task` holds only
+// what is specific to one of them. The routes of its model are called in order until one answers.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -62,7 +62,7 @@ export type Task<Request extends TaskRequest, Host, Made> = {
   readonly call: (route: TaskRoute<Host>, calling: Calling<Request>) => Promise<Called<Made>>;
   /** Returns the fields of the request that a host has no word for. */
   readonly ignoredAt: (host: Host, request: Request) => readonly string[];
-  /** Of a stream that has begun: sets its last frame. */
+  /** Returns the answer. When a stream has begun, sets its last frame. */
   readonly answer: (made: Made, sold: SoldTask<Request>) => UnitsAnswer;
 };
 
@@ -224,7 +224,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     calls += at.calls ?? 1;
     if (!at.failure) return { kind: 'made', route, ...at } as const;
     const picos = costOfCount(atCost(price, chosen.costPpm).upstream, at.lost);
-    // Who puts a text that is refused behind good ones would have those for nothing.
+    // Otherwise a refused text behind good ones would make those free.
     if (isOfRequest(at.failure)) spoiledPicos += picos;
     else lostPicos += picos;
     // A part was passed on, so no other route can serve.

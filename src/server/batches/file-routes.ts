@@ -10,7 +10,7 @@ import { readUploadForm, type SpooledBody } from '../upload-form.ts';
 import { readBatchOf, writeResultFile } from './batch-routes.ts';
 import { idOf, keptDays, listOf, notFound, ownerOf, readQuery, sendLines } from './shared.ts';
 
-/** Of the form around the file. */
+/** The most bytes of the form around the file. */
 const formBytesMax = 64 * 1024;
 
 export function fileRoutes(context: ServerContext): readonly Route[] {

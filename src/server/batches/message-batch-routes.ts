@@ -25,7 +25,7 @@ import {
 } from './shared.ts';
 
 const findProblem = compileSchema(MessageBatchRequestSchema);
-/** Of all requests of a batch. */
+/** The values of all requests of a batch together. */
 const valuesMax = 1_000_000;
 
 export function messageBatchRoutes(context: ServerContext): readonly Route[] {

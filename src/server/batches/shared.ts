@@ -1,4 +1,4 @@
-// What the endpoints of batches share: whose they are, pages of a list, and what lines take over.
+// Shared by the endpoints of batches: owners, pages of a list, and the context that lines inherit.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
