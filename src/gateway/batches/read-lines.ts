@@ -10,8 +10,8 @@ import type { AskedLine } from './make-batch.ts';
 const findProblem = compileSchema(BatchLineSchema);
 const field = 'input_file_id';
 
-/** Bounded, because reading them takes time, too. */
-const emptyMax = 1_000;
+/** Bounded, because reading empty lines takes time, too. */
+const emptyLinesMax = 1_000;
 
 /** Lines of JSON. Empty ones are left out. */
 export async function* linesOfFile(
@@ -29,10 +29,10 @@ export async function* linesOfFile(
       );
     if (line.toString('latin1').trim() === '') {
       empty += 1;
-      if (empty <= emptyMax) continue;
+      if (empty <= emptyLinesMax) continue;
       throw invalidRequest(
         field,
-        `The file has more than ${emptyMax} empty lines. Leave them out.`,
+        `The file has more than ${emptyLinesMax} empty lines. Leave them out.`,
       );
     }
     const parsed = parseJson(line, { valuesMax: requestValuesMax });
