@@ -169,7 +169,9 @@ function chargeOn(gateway: TestGateway, key: string) {
   const clients = Array.from({ length: 8 }, async () => {
     while (!state.isOver) {
       const reply = await gateway.post(chat.path, { key, body: chat.body() });
-      assert.equal(reply.costMicros, costMicros);
+      // A busy machine overloads the gateway, which then refuses requests for free.
+      if (reply.status === 503) continue;
+      assert.equal(reply.costMicros, costMicros, reply.text);
       state.count += 1;
     }
   });
