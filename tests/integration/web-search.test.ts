@@ -439,9 +439,13 @@ test('a price on the model overrides the one of its provider, without the markup
   const reply = await gateway.ask(responses, key, { model: 'search-stated', ...responses.asks() });
   assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * statedMicros);
   const tools = [{ type: 'web_search_preview' }];
-  const refused = await gateway.ask(responses, key, { model: 'search-stated', tools });
+  const forced = { tools, tool_choice: { type: 'web_search_preview' } };
+  const refused = await gateway.ask(responses, key, { model: 'search-stated', ...forced });
   assert.deepEqual([refused.status, refused.error.param], [400, 'tools[0].type'], refused.text);
   assert.match(refused.error.message, /`tool_prices`/);
+  const without = await gateway.ask(responses, key, { model: 'search-stated', tools });
+  assert.equal(without.headers['x-service-ignored'], 'tools[0]');
+  assert.equal(without.costMicros, tokenMicros(tokens), 'a search that did not run is free');
   const dearer = await gateway.ask(responses, key, { tools });
   assert.equal(
     dearer.costMicros,

@@ -82,11 +82,8 @@ export const gateway = await startGateway((upstream) => ({
     'converse-model': model('bedrock', { model: claudeId, api: 'converse' }),
     'invoke-model': model('bedrock', { model: claudeId }),
     'vertex-model': model('vertex', { model: claudeId }),
-    // Codex sends a web search with every request, which has no price there.
-    'azure-model': {
-      ...model('azure', { api: 'responses' }),
-      tool_prices: { web_search: 0.01 },
-    },
+    // Codex sends a web search with every request, which has no price there and is left out.
+    'azure-model': model('azure', { api: 'responses' }),
     // Codex knows these two models and gives them tools of other kinds.
     'gpt-6-sol': model('anthropic'),
     'gpt-6.1-terra': model('openai'),

@@ -3,15 +3,19 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { leaveOutTools, type LeanRequest } from '../optional-tools.ts';
 import type { MessagesRequest } from './schema.ts';
 import { isUnknownTool, runsAtClient } from './shared-credential.ts';
+import { isSearchTool } from './web-search.ts';
 
 /** For a model that runs elsewhere: leaves out all that it need not use. */
 export function leaveOutHosted<Body extends MessagesRequest>(body: Body): LeanRequest<Body> {
   return leaveOut(body, (tool) => !runsAtClient(tool));
 }
 
-/** For Anthropic: leaves out kinds that nobody knows, whose price could be any. */
-export function leaveOutUnknown<Body extends MessagesRequest>(body: Body): LeanRequest<Body> {
-  return leaveOut(body, isUnknownTool);
+/** For Anthropic: leaves out kinds that nobody knows, whose price could be any, and an unpriced search. */
+export function leaveOutUnsold<Body extends MessagesRequest>(
+  body: Body,
+  { hasSearch }: { readonly hasSearch: boolean },
+): LeanRequest<Body> {
+  return leaveOut(body, (tool) => isUnknownTool(tool) || (!hasSearch && isSearchTool(tool)));
 }
 
 function leaveOut<Body extends MessagesRequest>(

@@ -11,7 +11,7 @@ import { limitCacheMarks } from './cache-marks.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { ignoredMetadata } from './ignored-fields.ts';
 import { fitSampling, claudeTraits } from '../claude-traits.ts';
-import { leaveOutUnknown } from './optional-tools.ts';
+import { leaveOutUnsold } from './optional-tools.ts';
 import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
@@ -25,9 +25,10 @@ export function relayRequest(
   { body: clientBody }: ClientRequest<MessagesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { body: lean, leftOut } = leaveOutUnknown(clientBody);
+  const hasSearch = target.searchesMax !== undefined;
+  const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const body = refuseSharedState(lean, {
-    search: target.searchesMax === undefined ? 'unpriced' : 'priced',
+    search: hasSearch ? 'priced' : 'unpriced',
     unknown: target.unknown,
   });
   const ignored = [...leftOut, ...ignoredMetadata(body)];

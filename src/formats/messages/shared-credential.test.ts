@@ -152,7 +152,10 @@ test('of the official types’ tools, those that the client runs pass and those 
     ).exec(types)!;
     const write = () =>
       messages.relay.writeRequest(
-        clientRequest({ tools: [{ type: declaration[1], name: 'x' }] }),
+        clientRequest({
+          tools: [{ type: declaration[1], name: 'x' }],
+          tool_choice: { type: 'tool', name: 'x' },
+        }),
         upstreamTarget(),
       );
     if (clients.includes(name) || name.startsWith('BetaToolSearchTool'))

@@ -93,11 +93,21 @@ test('with a price the tool passes with the held limit; a later version may not 
   assert.deepEqual(write({ tools: [direct] }, 2), { ...write({ tools: [newer] }, 2), ignored: [] });
 });
 
-test('without a price, forced on a model of another format and inside the conversation it is refused by name', () => {
+test('without a price it is left out and listed if the model need not use it', () => {
+  const own = { name: 'f', input_schema: { type: 'object' } };
+  const { body, ignored } = write({ tools: [search, own] });
+  assert.deepEqual([body.tools, ignored], [[own], ['tools[0]']]);
+});
+
+test('forced without a price or on a model of another format, and inside the conversation it is refused by name', () => {
   const change = { type: 'tool_addition', tool: { type: 'tool_definition', definition: search } };
   const changed = { messages: [{ role: 'system', content: [change] }] };
   const refused: [run: () => unknown, param: string, message: RegExp][] = [
-    [() => write({ tools: [search] }), 'tools[0].type', /`tool_prices`/],
+    [
+      () => write({ tools: [search], tool_choice: { type: 'tool', name: search.name } }),
+      'tools[0].type',
+      /`tool_prices`/,
+    ],
     [
       () => messages.readRequest(clientRequest({ tools: [search], tool_choice: { type: 'any' } })),
       'tools[0].type',

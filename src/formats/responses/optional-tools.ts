@@ -5,15 +5,19 @@ import type { LeanRequest } from '../optional-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { isKnownTool, runsAtCaller } from './shared-credential.ts';
 import { toolListsOf } from './tool-names.ts';
+import { isSearchTool } from './web-search.ts';
 
 /** For a model that runs elsewhere: leaves out all that it need not use. */
 export function leaveOutHosted<Body extends ResponsesRequest>(body: Body): LeanRequest<Body> {
   return leaveOut(body, isHosted);
 }
 
-/** For OpenAI: leaves out kinds that nobody knows, whose price could be any. */
-export function leaveOutUnknown<Body extends ResponsesRequest>(body: Body): LeanRequest<Body> {
-  return leaveOut(body, (tool) => !isKnownTool(tool));
+/** For OpenAI: leaves out kinds that nobody knows, whose price could be any, and an unpriced search. */
+export function leaveOutUnsold<Body extends ResponsesRequest>(
+  body: Body,
+  { hasSearch }: { readonly hasSearch: boolean },
+): LeanRequest<Body> {
+  return leaveOut(body, (tool) => !isKnownTool(tool) || (!hasSearch && isSearchTool(tool)));
 }
 
 /** The client works the computer, but only OpenAI's models know the tool. */
@@ -50,7 +54,26 @@ function leaveOut<Body extends ResponsesRequest>(
         'tools' in item && lists.has(item.tools) ? { ...item, tools: lists.get(item.tools) } : item,
       )
     : body.input;
-  return { body: { ...body, input, ...(body.tools && { tools: lists.get(body.tools) }) }, leftOut };
+  const choice = choiceWithout(body.tool_choice, isLacking);
+  return {
+    body: {
+      ...body,
+      input,
+      ...(body.tools && { tools: lists.get(body.tools) }),
+      ...(choice && { tool_choice: choice }),
+    },
+    leftOut,
+  };
+}
+
+/** OpenAI refuses a choice among tools that are not in the request. */
+function choiceWithout(
+  choice: ResponsesRequest['tool_choice'],
+  isLacking: (tool: JsonObject) => boolean,
+): ResponsesRequest['tool_choice'] {
+  if (!choice || typeof choice === 'string' || choice.type !== 'allowed_tools') return choice;
+  const allowed = choice.tools.filter((tool) => !isLacking(tool));
+  return allowed.length === 0 ? 'none' : { ...choice, tools: allowed };
 }
 
 const chosenKinds = new Set(['function', 'custom', 'namespace', 'tool_search']);

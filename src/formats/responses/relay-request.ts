@@ -13,7 +13,7 @@ import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { asksForCompaction, readCompaction } from './compaction.ts';
-import { leaveOutUnknown } from './optional-tools.ts';
+import { leaveOutUnsold } from './optional-tools.ts';
 import { drawingAsText, isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
@@ -32,9 +32,10 @@ export function relayRequest(
   { body: clientBody }: ClientRequest<ResponsesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { body: lean, leftOut } = leaveOutUnknown(clientBody);
+  const hasSearch = target.searchesMax !== undefined;
+  const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const known = refuseUnshareable(lean, {
-    search: target.searchesMax === undefined ? 'unpriced' : 'priced',
+    search: hasSearch ? 'priced' : 'unpriced',
     unknown: target.unknown,
   });
   const body: Record<string, unknown> = { ...known };

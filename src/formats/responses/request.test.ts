@@ -206,7 +206,7 @@ test('tools that OpenAI runs are left out and listed where the model need not us
         tools: [own, search],
         tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] },
       },
-      [],
+      ['f'],
       ['tools[1]'],
     ],
     [
@@ -229,6 +229,9 @@ test('tools that OpenAI runs are left out and listed where the model need not us
       JSON.stringify(fields),
     );
   }
+  const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: [search] };
+  const onlySearch = readRequest(requestFor({ tools: [own, search], tool_choice }));
+  assert.deepEqual(onlySearch.toolChoice, { type: 'none' });
 });
 
 test('what the canonical request cannot express is refused by name', async (t) => {

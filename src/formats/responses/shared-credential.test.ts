@@ -96,7 +96,10 @@ test('a refusal names the field and the reason', async (t) => {
       /a file/,
     ],
     [
-      item({ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }),
+      {
+        ...item({ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }),
+        tool_choice: 'required',
+      },
       'input[0].tools[0].type',
       /not priced/,
     ],
@@ -116,7 +119,7 @@ test('a refusal names the field and the reason', async (t) => {
       .map(
         (type) =>
           [
-            { tools: [{ type: 'function', name: 'f' }, { type }] },
+            { tools: [{ type: 'function', name: 'f' }, { type }], tool_choice: { type } },
             'tools[1].type',
             /not priced/,
           ] as const,

@@ -66,7 +66,7 @@ test('two searches with different prices and an invalid limit are refused by nam
   }
 });
 
-test('with a price the tool passes unchanged with the held limit; without one it is refused by name', () => {
+test('with a price the tool passes unchanged with the held limit; without one it is refused by name if it is forced', () => {
   const tool = {
     type: 'web_search_2025_08_26',
     search_context_size: 'high',
@@ -83,7 +83,12 @@ test('with a price the tool passes unchanged with the held limit; without one it
     7,
     'without a search the limit is the client’s own',
   );
-  assertRefused(() => write({ tools: [tool] }), 'tools[0].type', /not priced.*`tool_prices`/);
+  for (const forced of ['required', { type: 'web_search_2025_08_26' }])
+    assertRefused(
+      () => write({ tools: [tool], tool_choice: forced }),
+      'tools[0].type',
+      /not priced.*`tool_prices`/,
+    );
   assertRefused(
     () => responses.readRequest(requestFor({ tools: [tool], tool_choice: 'required' })),
     'tools[0].type',
@@ -92,6 +97,27 @@ test('with a price the tool passes unchanged with the held limit; without one it
   for (const type of ['file_search', 'code_interpreter', 'image_generation', 'mcp']) {
     assertRefused(() => write({ tools: [tool, { type }] }, 5), 'tools[1].type');
   }
+});
+
+test('without a price a search that need not be used is left out and listed, in a choice of tools, too', () => {
+  const own = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
+  const item = { type: 'additional_tools', role: 'developer', tools: [search, own] };
+  const { body, ignored } = write({
+    tools: [own, search],
+    input: [item, { role: 'user', content: 'x' }],
+  });
+  assert.deepEqual([body.tools, ignored], [[own], ['tools[1]', 'input[0].tools[0]']]);
+  assert.deepEqual((body.input as (typeof item)[])[0]!.tools, [own]);
+  const choose = (tools: object[]) =>
+    write({ tools: [own, search], tool_choice: { type: 'allowed_tools', mode: 'auto', tools } })
+      .body.tool_choice;
+  const named = { type: 'function', name: 'f' };
+  assert.deepEqual(choose([named, search]), {
+    type: 'allowed_tools',
+    mode: 'auto',
+    tools: [named],
+  });
+  assert.equal(choose([search]), 'none');
 });
 
 const call = (action: object | undefined, status?: string) => ({
