@@ -2,6 +2,7 @@
 // field is optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-image-catalog.ts checks what a new model needs.
 import { Type, type Static } from 'typebox';
+import { byName, closed, optional } from '../lib/schema-parts.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import {
   imageFamilies,
@@ -11,28 +12,24 @@ import {
 } from '../terms/image-model.ts';
 import type { DeepReadonly } from './model-schema.ts';
 
-const closed = { additionalProperties: false } as const;
 const usd = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, description });
 const tiers = [...imageQualities, ...imageResolutions] as const;
 
-const TierPrices = Type.Partial(
-  Type.Object(
-    {
-      low: usd('USD for quality `low`.'),
-      medium: usd('USD for quality `medium`.'),
-      high: usd('USD for quality `high`.'),
-      '1k': usd('USD for resolution `1k`.'),
-      '2k': usd('USD for resolution `2k`.'),
-      '4k': usd('USD for resolution `4k`.'),
-    },
-    closed,
-  ),
+const TierPrices = Type.Object(
+  optional({
+    low: usd('USD for quality `low`.'),
+    medium: usd('USD for quality `medium`.'),
+    high: usd('USD for quality `high`.'),
+    '1k': usd('USD for resolution `1k`.'),
+    '2k': usd('USD for resolution `2k`.'),
+    '4k': usd('USD for resolution `4k`.'),
+  }),
 );
 
 const perMillion = (description: string) =>
   Type.Number({ minimum: 0, maximum: 100_000, description });
 
-const TokenPrices = Type.Object(
+const TokenPrices = closed(
   {
     text: perMillion('Tokens of the prompt.'),
     cached_text: Type.Optional(
@@ -45,119 +42,90 @@ const TokenPrices = Type.Object(
     output: perMillion('Tokens of the output images.'),
   },
   {
-    ...closed,
     description:
       'USD per million tokens, for a provider that bills images by tokens. Its count is charged, up to the hold. The other prices apply to answers without a count. Default: the other prices apply to all answers.',
   },
 );
 
-const Prices = Type.Object(
+const Prices = closed(
   {
     output: TierPrices,
-    further_megapixel: Type.Optional(
-      Type.Partial(TierPrices, {
+    ...optional({
+      further_megapixel: Type.Partial(TierPrices, {
         description:
           'USD for each megapixel of an image after its first, if `output` is the price of a megapixel. Default: as the first.',
       }),
-    ),
-    per_megapixel: Type.Optional(
-      Type.Boolean({
+      per_megapixel: Type.Boolean({
         description:
           '`output` is the price of a megapixel (1024 × 1024; a part counts as a whole one), not of an image. Default: `true` if the family takes a `size`.',
       }),
-    ),
-    input_image: Type.Optional(
-      Type.Union([usd('USD for each input image, for every output image.'), TierPrices], {
-        description:
-          'USD for each input image, for every output image; one price, or one for each quality or resolution. Default: 0.',
-      }),
-    ),
-    input_per_megapixel: Type.Optional(
-      Type.Boolean({
+      input_image: Type.Union(
+        [usd('USD for each input image, for every output image.'), TierPrices],
+        {
+          description:
+            'USD for each input image, for every output image; one price, or one for each quality or resolution. Default: 0.',
+        },
+      ),
+      input_per_megapixel: Type.Boolean({
         description:
           '`input_image` is the price of a megapixel of the input image (a part counts as a whole one, four at most), not of the image. Default: `false`.',
       }),
-    ),
-    tokens: Type.Optional(TokenPrices),
+      tokens: TokenPrices,
+    }),
   },
   {
-    ...closed,
     description:
       'USD, as accounts pay them, without `pricing.markup`. Every quality or every resolution of the family needs a price. A model without a price never runs.',
   },
 );
 
 const upstreamModel = (tier: (typeof tiers)[number]) =>
-  Type.Optional(
-    Type.String({ minLength: 1, description: `The provider's id for the model for \`${tier}\`.` }),
-  );
+  Type.String({ minLength: 1, description: `The provider's id for the model for \`${tier}\`.` });
 
-const Route = Type.Object(
-  {
-    provider: Type.String({
+const Route = closed({
+  provider: Type.String({
+    minLength: 1,
+    description:
+      "A provider's name under `providers`, or a known provider, that makes images: of kind `openai`, `openai-compatible`, `bfl` or `google`.",
+  }),
+  ...optional({
+    model: Type.String({
       minLength: 1,
-      description:
-        "A provider's name under `providers`, or a known provider, that makes images: of kind `openai`, `openai-compatible`, `bfl` or `google`.",
+      description: "The provider's own id for the model, for every quality and resolution.",
     }),
-    model: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: "The provider's own id for the model, for every quality and resolution.",
-      }),
-    ),
-    models: Type.Optional(
-      Type.Object(
-        Object.fromEntries(tiers.map((tier) => [tier, upstreamModel(tier)])) as Record<
-          (typeof tiers)[number],
-          ReturnType<typeof upstreamModel>
-        >,
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+    models: closed(optional(byName(tiers, upstreamModel))),
+  }),
+});
 
-export const ImageModelEntry = Type.Object(
-  {
-    ...sharedModelFields,
-    mode: Type.Optional(
-      Type.Enum([...imageModes], {
-        description:
-          '`text-to-image` takes no images, `edit` exactly one, `reference` one or more. Required for a new model; fixed for a built-in one.',
-      }),
-    ),
-    family: Type.Optional(
-      Type.Enum([...imageFamilies], {
-        description:
-          'Decides the parameters and their limits: `gpt-image` and `flux-2` take `size` and `quality`, `nano-banana` takes `aspect_ratio` and `resolution`. Required for a new model; fixed for a built-in one.',
-      }),
-    ),
-    input_images_max: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 64,
-        description: "The most input images of a `reference` model. Default: its family's.",
-      }),
-    ),
-    images_max: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10,
-        description: "The most images of one request (`n`). Default: its family's.",
-      }),
-    ),
-    routes: Type.Optional(
-      Type.Array(Route, {
-        minItems: 1,
-        description:
-          'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
-      }),
-    ),
-    prices: Type.Optional(Prices),
-  },
-  closed,
-);
+export const ImageModelEntry = closed({
+  ...sharedModelFields,
+  ...optional({
+    mode: Type.Enum([...imageModes], {
+      description:
+        '`text-to-image` takes no images, `edit` exactly one, `reference` one or more. Required for a new model; fixed for a built-in one.',
+    }),
+    family: Type.Enum([...imageFamilies], {
+      description:
+        'Decides the parameters and their limits: `gpt-image` and `flux-2` take `size` and `quality`, `nano-banana` takes `aspect_ratio` and `resolution`. Required for a new model; fixed for a built-in one.',
+    }),
+    input_images_max: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description: "The most input images of a `reference` model. Default: its family's.",
+    }),
+    images_max: Type.Integer({
+      minimum: 1,
+      maximum: 10,
+      description: "The most images of one request (`n`). Default: its family's.",
+    }),
+    routes: Type.Array(Route, {
+      minItems: 1,
+      description:
+        'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
+    }),
+    prices: Prices,
+  }),
+});
 
 export type ImageModelEntry = DeepReadonly<Static<typeof ImageModelEntry>>;
 export type ImagePricesEntry = DeepReadonly<Static<typeof Prices>>;

@@ -6,6 +6,7 @@ import { upstreamFormatNames } from '../terms/format-name.ts';
 import { modelTypeNames } from '../terms/model-type.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
+import { byName, closed, optional, orNull } from '../lib/schema-parts.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
@@ -14,7 +15,6 @@ export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
 export const modelNames =
   'letters, digits and `._:/@+-`, beginning with a letter or digit, at most 200';
 
-const closed = { additionalProperties: false } as const;
 const usdPerMillion = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1_000, description });
 /** Paths of fields, such as `messages.content.hologram`. */
@@ -36,184 +36,150 @@ const tokenPrices = {
     'USD per million input tokens that were not read from or written to the prompt cache. An explicit 0 is free.',
   ),
   output: usdPerMillion('USD per million output tokens, including reasoning.'),
-  cache_write: Type.Optional(
-    usdPerMillion('USD per million tokens written to the prompt cache. Default: the input price.'),
-  ),
-  cache_read: Type.Optional(
-    usdPerMillion('USD per million tokens read from the prompt cache. Default: the input price.'),
-  ),
-  cache_write_1h: Type.Optional(
-    usdPerMillion(
+  ...optional({
+    cache_write: usdPerMillion(
+      'USD per million tokens written to the prompt cache. Default: the input price.',
+    ),
+    cache_read: usdPerMillion(
+      'USD per million tokens read from the prompt cache. Default: the input price.',
+    ),
+    cache_write_1h: usdPerMillion(
       'USD per million tokens written to the prompt cache for one hour. Default: twice the input price.',
     ),
-  ),
+  }),
 };
 
-const PriceTier = Type.Object(
-  {
-    above_input_tokens: Type.Integer({
-      minimum: 1,
-      maximum: 100_000_000,
-      description:
-        'The tier prices the whole request when its input, cached or not, has more tokens than this.',
-    }),
-    ...tokenPrices,
-  },
-  closed,
-);
+const PriceTier = closed({
+  above_input_tokens: Type.Integer({
+    minimum: 1,
+    maximum: 100_000_000,
+    description:
+      'The tier prices the whole request when its input, cached or not, has more tokens than this.',
+  }),
+  ...tokenPrices,
+});
 
 const priceSet = {
   ...tokenPrices,
   tiers: Type.Optional(Type.Array(PriceTier, { description: 'Other prices for long inputs.' })),
 };
-const tierPrices = (description: string) =>
-  Type.Optional(Type.Object(priceSet, { ...closed, description }));
+const tierPrices = (description: string) => Type.Optional(closed(priceSet, { description }));
 
 const time = '([01]\\d|2[0-3]):[0-5]\\d';
 const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
-const HourlyPrice = Type.Object(
-  {
-    utc: Type.Array(
-      Type.String({
-        pattern: `^${day}(-${day})? ${time}-(${time}|24:00)$`,
-        shape: 'days and hours, such as Mon-Fri 01:00-04:00',
-      }),
-      {
-        minItems: 1,
-        description:
-          'Days and hours in UTC, such as `Mon-Fri 01:00-04:00`. Hours that end before they begin end on the next day.',
-      },
-    ),
-    ...priceSet,
-  },
-  closed,
-);
-
-const Price = Type.Object(
-  {
-    effective_from: Type.Optional(
-      Type.String({
-        pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
-        shape: 'a day, such as 2026-12-01, or a time like 2026-12-01T16:00Z',
-        description:
-          'When the price begins: a day (00:00 UTC), or a time like `2026-12-01T16:00Z`. Default: always.',
-      }),
-    ),
-    ...priceSet,
-    million_characters: Type.Optional(
-      usdPerMillion(
-        'USD per million characters of the text, for a `speech` model that is not billed by tokens; `input` and `output` are 0 then.',
-      ),
-    ),
-    search: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 100,
-        description:
-          'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
-      }),
-    ),
-    minute: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1_000,
-        description:
-          'USD per minute of audio, for a `transcription` model that is not billed by tokens; `input` and `output` are 0 then.',
-      }),
-    ),
-    service_tiers: Type.Optional(
-      Type.Object(
-        {
-          flex: tierPrices('Slower: `service_tier: flex`.'),
-          priority: tierPrices('Faster: `service_tier: priority`, or `speed: fast` in Messages.'),
-          ultrafast: tierPrices('The fastest: `service_tier: ultrafast`.'),
-        } satisfies Record<ServiceTier, unknown>,
-        { ...closed, description: 'Prices of the service tiers that are sold.' },
-      ),
-    ),
-    hours: Type.Optional(
-      Type.Array(HourlyPrice, {
-        description:
-          'Other prices of the standard tier at some hours of the week. The time when the answer ends counts.',
-      }),
-    ),
-  },
-  closed,
-);
-
-const RouteEntry = Type.Object(
-  {
-    provider: Type.String({
-      minLength: 1,
-      description: "A provider's name under `providers`, or a known provider.",
+const HourlyPrice = closed({
+  utc: Type.Array(
+    Type.String({
+      pattern: `^${day}(-${day})? ${time}-(${time}|24:00)$`,
+      shape: 'days and hours, such as Mon-Fri 01:00-04:00',
     }),
-    model: Type.String({ minLength: 1, description: "The provider's own id for the model." }),
-    api: Type.Optional(
-      Type.Enum([...upstreamFormatNames], {
-        description:
-          "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first. A cloud speaks one or two with each model, which it tells by the model's id: state it for a deployment, an endpoint or an ARN of another name.",
-      }),
-    ),
-    rank: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000,
-        description:
-          'Lower ranks are tried first; routes of one rank share the load. Default: the position in the list, from 0.',
-      }),
-    ),
-    weight: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        default: 1,
-        description: "The route's share of the load among routes of one rank.",
-      }),
-    ),
-    cost_factor: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 100,
-        description:
-          'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
-      }),
-    ),
-    context_tokens: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000_000,
-        description:
-          "The most tokens of input and output together on this route. Default: the model's.",
-      }),
-    ),
-    lacks: Type.Optional(
-      Type.Array(Type.Enum(['streaming', 'vision', 'tools']), {
-        description:
-          'What the model cannot do on this route; requests that need it use other routes.',
-      }),
-    ),
-  },
-  closed,
-);
+    {
+      minItems: 1,
+      description:
+        'Days and hours in UTC, such as `Mon-Fri 01:00-04:00`. Hours that end before they begin end on the next day.',
+    },
+  ),
+  ...priceSet,
+});
 
-const Supports = Type.Object(
-  {
-    thinking: Type.Optional(
-      Type.Boolean({
-        description: 'The model reasons before it answers. Default for a new model: `false`.',
-      }),
+const Price = closed({
+  effective_from: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
+      shape: 'a day, such as 2026-12-01, or a time like 2026-12-01T16:00Z',
+      description:
+        'When the price begins: a day (00:00 UTC), or a time like `2026-12-01T16:00Z`. Default: always.',
+    }),
+  ),
+  ...priceSet,
+  ...optional({
+    million_characters: usdPerMillion(
+      'USD per million characters of the text, for a `speech` model that is not billed by tokens; `input` and `output` are 0 then.',
     ),
-    streaming: Type.Optional(
-      Type.Boolean({ description: 'The model can stream. Default for a new model: `true`.' }),
+    search: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description:
+        'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
+    }),
+    minute: Type.Number({
+      minimum: 0,
+      maximum: 1_000,
+      description:
+        'USD per minute of audio, for a `transcription` model that is not billed by tokens; `input` and `output` are 0 then.',
+    }),
+    service_tiers: closed(
+      {
+        flex: tierPrices('Slower: `service_tier: flex`.'),
+        priority: tierPrices('Faster: `service_tier: priority`, or `speed: fast` in Messages.'),
+        ultrafast: tierPrices('The fastest: `service_tier: ultrafast`.'),
+      } satisfies Record<ServiceTier, unknown>,
+      { description: 'Prices of the service tiers that are sold.' },
     ),
-    vision: Type.Optional(
-      Type.Boolean({ description: 'The model takes images. Default for a new model: `false`.' }),
-    ),
-    tools: Type.Optional(
-      Type.Boolean({ description: 'The model can call tools. Default for a new model: `true`.' }),
-    ),
-  },
-  closed,
+    hours: Type.Array(HourlyPrice, {
+      description:
+        'Other prices of the standard tier at some hours of the week. The time when the answer ends counts.',
+    }),
+  }),
+});
+
+const RouteEntry = closed({
+  provider: Type.String({
+    minLength: 1,
+    description: "A provider's name under `providers`, or a known provider.",
+  }),
+  model: Type.String({ minLength: 1, description: "The provider's own id for the model." }),
+  ...optional({
+    api: Type.Enum([...upstreamFormatNames], {
+      description:
+        "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first. A cloud speaks one or two with each model, which it tells by the model's id: state it for a deployment, an endpoint or an ARN of another name.",
+    }),
+    rank: Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      description:
+        'Lower ranks are tried first; routes of one rank share the load. Default: the position in the list, from 0.',
+    }),
+    weight: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1,
+      description: "The route's share of the load among routes of one rank.",
+    }),
+    cost_factor: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description:
+        'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
+    }),
+    context_tokens: Type.Integer({
+      minimum: 1,
+      maximum: 100_000_000,
+      description:
+        "The most tokens of input and output together on this route. Default: the model's.",
+    }),
+    lacks: Type.Array(Type.Enum(['streaming', 'vision', 'tools']), {
+      description:
+        'What the model cannot do on this route; requests that need it use other routes.',
+    }),
+  }),
+});
+
+const Supports = closed(
+  optional({
+    thinking: Type.Boolean({
+      description: 'The model reasons before it answers. Default for a new model: `false`.',
+    }),
+    streaming: Type.Boolean({
+      description: 'The model can stream. Default for a new model: `true`.',
+    }),
+    vision: Type.Boolean({
+      description: 'The model takes images. Default for a new model: `false`.',
+    }),
+    tools: Type.Boolean({
+      description: 'The model can call tools. Default for a new model: `true`.',
+    }),
+  }),
 );
 
 const toolPriceMeanings: Readonly<Record<SearchToolName, string>> = {
@@ -221,82 +187,60 @@ const toolPriceMeanings: Readonly<Record<SearchToolName, string>> = {
   web_search_preview: "The preview web search of Responses, and Chat's `web_search_options`.",
 };
 const toolPrice = (name: SearchToolName) =>
-  Type.Optional(
-    Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
-      description: `USD a call. ${toolPriceMeanings[name]} \`null\`: not sold.`,
-    }),
+  orNull(
+    Type.Number({ minimum: 0, maximum: 100 }),
+    `USD a call. ${toolPriceMeanings[name]} \`null\`: not sold.`,
   );
 
 /** Prices of the provider's own tools, for each call, in addition to tokens. */
-export const ToolPrices = Type.Object(
-  Object.fromEntries(searchToolNames.map((name) => [name, toolPrice(name)])) as Record<
-    SearchToolName,
-    ReturnType<typeof toolPrice>
-  >,
-  closed,
-);
+export const ToolPrices = closed(optional(byName(searchToolNames, toolPrice)));
 
 const vectorSize = (description: string) =>
   Type.Integer({ minimum: 1, maximum: 100_000, description });
 
-const Dimensions = Type.Object(
+const Dimensions = closed(
   {
     default: vectorSize('The size of its vectors when a request names none.'),
     min: Type.Optional(vectorSize('The smallest size that it can make. Default: `default`.')),
     max: Type.Optional(vectorSize('The largest size that it can make. Default: `default`.')),
   },
-  { ...closed, description: 'The size of the vectors of an embedding model, in numbers.' },
+  { description: 'The size of the vectors of an embedding model, in numbers.' },
 );
 
-export const ModelEntry = Type.Object(
-  {
-    ...sharedModelFields,
-    type: Type.Optional(
-      Type.Enum([...modelTypeNames], {
-        description:
-          'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `rerank`: it ranks documents by a query, at `prices.input` a token or `prices.search` a search unit. `moderation`: it judges texts and images. `speech`: it speaks a text. `transcription`: it writes down what is said. Fixed for a built-in model. Default: `chat`.',
-      }),
+export const ModelEntry = closed({
+  ...sharedModelFields,
+  ...optional({
+    type: Type.Enum([...modelTypeNames], {
+      description:
+        'What the model does. `embedding`: it makes vectors of texts, and `prices.output` is 0. `rerank`: it ranks documents by a query, at `prices.input` a token or `prices.search` a search unit. `moderation`: it judges texts and images. `speech`: it speaks a text. `transcription`: it writes down what is said. Fixed for a built-in model. Default: `chat`.',
+    }),
+    dimensions: Dimensions,
+    routes: Type.Array(RouteEntry, {
+      minItems: 1,
+      description:
+        'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
+    }),
+    context_tokens: tokenCount(
+      'The most tokens of input and output together. Default for a new model: `max_input_tokens` + `max_output_tokens`.',
     ),
-    dimensions: Type.Optional(Dimensions),
-    routes: Type.Optional(
-      Type.Array(RouteEntry, {
-        minItems: 1,
-        description:
-          'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
-      }),
+    max_input_tokens: tokenCount('The most input tokens. Default for a new model: 128000.'),
+    max_output_tokens: tokenCount(
+      'The most output tokens, including reasoning. Default for a new model: 16384.',
     ),
-    context_tokens: Type.Optional(
-      tokenCount(
-        'The most tokens of input and output together. Default for a new model: `max_input_tokens` + `max_output_tokens`.',
-      ),
-    ),
-    max_input_tokens: Type.Optional(
-      tokenCount('The most input tokens. Default for a new model: 128000.'),
-    ),
-    max_output_tokens: Type.Optional(
-      tokenCount('The most output tokens, including reasoning. Default for a new model: 16384.'),
-    ),
-    supports: Type.Optional(Supports),
-    prices: Type.Optional(
-      Type.Union([Price, Type.Array(Price, { minItems: 1 })], {
-        description:
-          'USD per million tokens, as accounts pay them, without `pricing.markup`. Several entries, each with its `effective_from`, make a schedule. A model without a price never runs.',
-      }),
-    ),
-    tool_prices: Type.Optional(ToolPrices),
-    timeouts: Type.Optional(ModelTimeouts),
-    pass_fields: Type.Optional(
-      passFields("Like a provider's `pass_fields`, for all routes of this model."),
-    ),
-    cache_marks: Type.Optional(
-      Type.Boolean({
-        description:
-          'Conversations of Responses and Chat clients with a Claude model are marked for its prompt cache, which makes each later turn cheaper. Default: `true`.',
-      }),
-    ),
-  },
-  closed,
-);
+    supports: Supports,
+    prices: Type.Union([Price, Type.Array(Price, { minItems: 1 })], {
+      description:
+        'USD per million tokens, as accounts pay them, without `pricing.markup`. Several entries, each with its `effective_from`, make a schedule. A model without a price never runs.',
+    }),
+    tool_prices: ToolPrices,
+    timeouts: ModelTimeouts,
+    pass_fields: passFields("Like a provider's `pass_fields`, for all routes of this model."),
+    cache_marks: Type.Boolean({
+      description:
+        'Conversations of Responses and Chat clients with a Claude model are marked for its prompt cache, which makes each later turn cheaper. Default: `true`.',
+    }),
+  }),
+});
 
 export type DeepReadonly<T> = T extends object
   ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }

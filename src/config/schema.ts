@@ -1,6 +1,7 @@
 // The schema of the whole configuration file: the single source of validation, defaults, the JSON
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+import { closed, optional } from '../lib/schema-parts.ts';
 import { providerKindNames, type ProviderKindName } from '../terms/provider-kind.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
@@ -16,9 +17,15 @@ import {
 import { ProviderTimeouts } from './timeouts.ts';
 import type { Tuning } from './tuning.ts';
 
-const closed = { additionalProperties: false } as const;
 /** A section may be left out: its fields have defaults. */
-const section = { ...closed, default: {} } as const;
+const section = <Fields extends TProperties>(fields: Fields) => closed(fields, { default: {} });
+const named = { additionalProperties: false, default: {} } as const;
+const byModelName = <Entry extends TSchema>(entry: Entry, description: string) =>
+  Type.Record(Type.String({ pattern: modelNamePattern }), entry, {
+    ...named,
+    names: modelNames,
+    description,
+  });
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
 const count = (value: number, minimum: number, maximum: number, description: string) =>
@@ -30,811 +37,667 @@ const limitOf = (description: string) =>
     description: `${description} \`null\`: no limit.`,
   });
 
-const Provider = Type.Object(
-  {
-    kind: Type.Optional(
-      Type.Enum([...providerKindNames], {
-        description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure`, `bedrock` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
-      }),
-    ),
-    base_url: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "The address of the provider's API: with the version (`/v1`) for the two openai kinds and `bfl`, without it for `anthropic` and `google`. Optional for a known provider other than `searxng`.",
-      }),
-    ),
-    api_key: Type.Optional(
-      Type.String({
-        minLength: 1,
-        writeOnly: true,
-        description:
-          "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}`: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable. Clouds also take other credentials ([clouds.md](clouds.md)), and `ambient`: that of the machine.",
-      }),
-    ),
-    region: Type.Optional(
-      Type.String({
-        pattern: '^[a-z]{2,}(?:-[a-z0-9]+)*$',
-        shape: 'the name of a region, such as europe-west1',
-        maxLength: 40,
-        description:
-          "The region of a cloud, part of its address: `us-east-1` for `bedrock`; `global`, `eu` or `europe-west1` for `vertex`. Default: the cloud's usual variable.",
-      }),
-    ),
-    project: Type.Optional(
-      Type.String({
-        pattern: '^[a-z0-9][a-z0-9.:-]*$',
-        shape: 'the id of a project',
-        maxLength: 100,
-        description: 'The Google Cloud project of `vertex`. Default: `GOOGLE_CLOUD_PROJECT`.',
-      }),
-    ),
-    api_version: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-z-]+$',
-        shape: 'a version, such as 2024-10-21',
-        maxLength: 40,
-        description:
-          "For `azure`: the version of its classic addresses, `/openai/deployments/…`. Default: Azure's v1 addresses, which have none.",
-      }),
-    ),
-    enabled: Type.Boolean({
-      default: true,
-      description: '`false` switches the provider off, even with a key.',
-    }),
-    credential_of: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          'Another provider of which this is a further credential: it has its kind, address, settings and models, and a name, an `api_key`, a weight and a limit of its own. Its reports and circuit breakers are its own too.',
-      }),
-    ),
-    weight: Type.Number({
-      minimum: 0.001,
-      maximum: 1_000,
-      default: 1,
+const Provider = closed({
+  ...optional({
+    kind: Type.Enum([...providerKindNames], {
       description:
-        'The share of the load beside the other credentials of the provider: conversations keep to one, for its prompt cache.',
+        '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure`, `bedrock` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
     }),
-    requests_per_minute: limitOf(
-      'Calls a minute with this credential, by all gateways together. Beyond it, other credentials and routes are called; if there is none, this one all the same.',
-    ),
-    timeouts: ProviderTimeouts,
-    tool_prices: Type.Optional(ToolPrices),
-    pass_fields: Type.Optional(
-      passFields(
-        'Unknown request fields that may be sent to the provider: paths without list indexes, such as `custom_sampler` or `messages.content.hologram`. The last also allows the kind of content of that name. You are responsible for what a field does to the price. Fields that are refused by name stay refused.',
-      ),
-    ),
-    accounts_may_bring_keys: Type.Boolean({
-      default: false,
+    base_url: Type.String({
+      minLength: 1,
       description:
-        'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
+        "The address of the provider's API: with the version (`/v1`) for the two openai kinds and `bfl`, without it for `anthropic` and `google`. Optional for a known provider other than `searxng`.",
     }),
-    cache_salt: Type.Boolean({
-      default: false,
+    api_key: Type.String({
+      minLength: 1,
+      writeOnly: true,
       description:
-        'Sends `cache_salt`, which vLLM supports: each account then has its own prompt cache there, and no other account can measure it.',
+        "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}`: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable. Clouds also take other credentials ([clouds.md](clouds.md)), and `ambient`: that of the machine.",
     }),
-  },
-  closed,
-);
+    region: Type.String({
+      pattern: '^[a-z]{2,}(?:-[a-z0-9]+)*$',
+      shape: 'the name of a region, such as europe-west1',
+      maxLength: 40,
+      description:
+        "The region of a cloud, part of its address: `us-east-1` for `bedrock`; `global`, `eu` or `europe-west1` for `vertex`. Default: the cloud's usual variable.",
+    }),
+    project: Type.String({
+      pattern: '^[a-z0-9][a-z0-9.:-]*$',
+      shape: 'the id of a project',
+      maxLength: 100,
+      description: 'The Google Cloud project of `vertex`. Default: `GOOGLE_CLOUD_PROJECT`.',
+    }),
+    api_version: Type.String({
+      pattern: '^[0-9a-z-]+$',
+      shape: 'a version, such as 2024-10-21',
+      maxLength: 40,
+      description:
+        "For `azure`: the version of its classic addresses, `/openai/deployments/…`. Default: Azure's v1 addresses, which have none.",
+    }),
+  }),
+  enabled: Type.Boolean({
+    default: true,
+    description: '`false` switches the provider off, even with a key.',
+  }),
+  credential_of: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Another provider of which this is a further credential: it has its kind, address, settings and models, and a name, an `api_key`, a weight and a limit of its own. Its reports and circuit breakers are its own too.',
+    }),
+  ),
+  weight: Type.Number({
+    minimum: 0.001,
+    maximum: 1_000,
+    default: 1,
+    description:
+      'The share of the load beside the other credentials of the provider: conversations keep to one, for its prompt cache.',
+  }),
+  requests_per_minute: limitOf(
+    'Calls a minute with this credential, by all gateways together. Beyond it, other credentials and routes are called; if there is none, this one all the same.',
+  ),
+  timeouts: ProviderTimeouts,
+  tool_prices: Type.Optional(ToolPrices),
+  pass_fields: Type.Optional(
+    passFields(
+      'Unknown request fields that may be sent to the provider: paths without list indexes, such as `custom_sampler` or `messages.content.hologram`. The last also allows the kind of content of that name. You are responsible for what a field does to the price. Fields that are refused by name stay refused.',
+    ),
+  ),
+  accounts_may_bring_keys: Type.Boolean({
+    default: false,
+    description:
+      'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
+  }),
+  cache_salt: Type.Boolean({
+    default: false,
+    description:
+      'Sends `cache_salt`, which vLLM supports: each account then has its own prompt cache there, and no other account can measure it.',
+  }),
+});
 
-/** A host, or a host and its port. */
-const host = {
-  pattern: '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
-  shape: 'a host, or a host and its port',
-} as const;
+/** Hosts. `usualPorts`: those that need not be written. */
+const hostsBeside = (usualPorts: string, description: string) =>
+  Type.Array(
+    Type.String({
+      pattern: '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
+      shape: 'a host, or a host and its port',
+      description: `A host, or \`host:port\` for a port other than ${usualPorts}.`,
+    }),
+    { maxItems: 100, default: [], description },
+  );
 /** Characters that are valid in a header. */
 const visible = {
   pattern: '^[\\x21-\\x7e]+$',
   shape: 'visible ASCII characters without spaces',
 } as const;
 
-export const ConfigFile = Type.Object(
-  {
-    service: Type.Object(
+export const ConfigFile = closed({
+  service: section({
+    name: Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9-]{0,39}$',
+      shape: 'letters, digits and hyphens, beginning with a letter, at most 40',
+      default: 'Service',
+      description:
+        "The service's name in header names: `X-<name>-Cost-Micros`, `X-<name>-Balance-Cents`.",
+    }),
+  }),
+  server: section({
+    host: Type.String({
+      pattern: '^\\S+$',
+      shape: 'an address without spaces',
+      default: '127.0.0.1',
+      description: 'The address to listen on; `0.0.0.0` or `::` for all.',
+    }),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 4_000,
+      description: 'The TCP port; 0 picks a free one.',
+    }),
+    threads: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
+      default: 'auto',
+      description:
+        'Threads that serve HTTP, each on a core of its own; together they behave like one gateway. `auto`: one for each core of the process, at most 8; outside Linux one, because several need its `SO_REUSEPORT`.',
+    }),
+    public_url: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+      default: null,
+      description:
+        'The address that clients use, if it differs from the one listened on: behind a proxy or a domain name.',
+    }),
+    trust_proxy: Type.Union(
+      [
+        Type.Boolean(),
+        Type.Integer({ minimum: 1, maximum: 32 }),
+        Type.Array(Type.String({ minLength: 1 })),
+      ],
       {
+        default: false,
+        description:
+          "Which proxies' `X-Forwarded-*` headers are trusted: the number of proxies in front, or a list of their addresses and CIDR ranges. `true` trusts anybody: use it only behind a proxy that overwrites the client's headers.",
+      },
+    ),
+    cors_origins: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description:
+        "The origins of web pages whose scripts may call the API (`https://app.example.com`), or `*` for all. None: no script of another origin can read a response. The dashboard's API is never open to other origins.",
+    }),
+    body_limit_bytes: Type.Integer({
+      minimum: 1_024,
+      maximum: 1_073_741_824,
+      default: 33_554_432,
+      description: 'The largest request body; a larger one is a 413.',
+    }),
+    arrival_timeout_ms: milliseconds(
+      60_000,
+      'How long a request may take to arrive, including its body. A slower client gets a 408.',
+    ),
+    shutdown_timeout_ms: milliseconds(
+      30_000,
+      'How long open requests may continue after SIGTERM before they are ended, free of charge.',
+    ),
+    shutdown_delay_ms: Type.Integer({
+      minimum: 0,
+      maximum: 3_600_000,
+      default: 5_000,
+      description:
+        'How long requests are still accepted after SIGTERM, while `/readyz` already fails, so that a load balancer notices before the port closes. Part of `shutdown_timeout_ms`; skipped if nobody has asked `/readyz` for a minute.',
+    }),
+  }),
+  overload: section({
+    lag_ms: Type.Union([Type.Integer({ minimum: 1, maximum: 60_000 }), Type.Null()], {
+      default: 500,
+      description:
+        'How late the event loop may be, five measurements in a row, before new charged requests are refused with a 503 until it has caught up. `null`: no limit.',
+    }),
+    memory_bytes: Type.Union([Type.Integer({ minimum: 67_108_864 }), Type.Null()], {
+      default: null,
+      description:
+        'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of the memory of the machine or container. They are always refused at 85 % of the heap limit of Node.',
+    }),
+  }),
+  database: section({
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        writeOnly: true,
+        description:
+          'The database: `sqlite:<path of the file>`, or `postgres://user:password@host/database` for one or more gateways, which then need `TOLLGATE_SECRET`. Default: `tollgate.db` in the data folder.',
+      }),
+    ),
+  }),
+  test_mode: section({
+    enabled: Type.Boolean({
+      default: true,
+      description:
+        'Allows test keys, which spend play money and are answered by the built-in sandbox.',
+    }),
+  }),
+  log: section({
+    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      default: 'info',
+      description: 'The lowest level that is logged.',
+    }),
+  }),
+  metrics: section({
+    token: Type.Optional(
+      Type.String({
+        minLength: 16,
+        writeOnly: true,
+        description:
+          'Gives access to `GET /metrics` (Prometheus) and the details of `GET /readyz`, as `Authorization: Bearer`. Default: there are no metrics, and readiness is only a status.',
+      }),
+    ),
+  }),
+  telemetry: section({
+    endpoint: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'The address of a receiver of OpenTelemetry over HTTP: `http://collector:4318`; `/v1/traces` and `/v1/metrics` are added. `OTEL_EXPORTER_OTLP_ENDPOINT` goes before it. Default: nothing is exported ([telemetry.md](telemetry.md)).',
+      }),
+    ),
+    headers: Type.Record(
+      Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
+      Type.String({
+        pattern: '^[\\x20-\\x7e]{0,4096}$',
+        shape: 'printable ASCII characters, at most 4096',
+        description: 'The value of the header.',
+      }),
+      {
+        ...named,
+        names: 'letters, digits, hyphens and underscores, at most 100',
+        writeOnly: true,
+        description: "Headers of each export, for the receiver's key.",
+      },
+    ),
+    allowed_hosts: hostsBeside(
+      '443 and 4318',
+      'Hosts outside the public internet that accounts may export their own traces to, also without TLS. Admins of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
+    ),
+  }),
+  alerts: section({
+    allowed_hosts: hostsBeside(
+      '443 and 8443',
+      'Hosts outside the public internet that accounts may send their webhooks to, also without TLS. Owners of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
+    ),
+  }),
+  signup: section({
+    open: Type.Boolean({
+      default: false,
+      description:
+        "Lets anybody create an account in the dashboard. `false`: users need an invitation or an operator's link.",
+    }),
+    initial_credit_usd: Type.Number({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      description:
+        'USD credited once to an account created by sign-up; with `smtp`, when its e-mail address is confirmed. Six decimals.',
+    }),
+  }),
+  ...optional({
+    smtp: closed(
+      {
+        url: Type.String({
+          minLength: 1,
+          writeOnly: true,
+          description:
+            'The mail server: `smtp://user:password@host:587`, which switches to TLS, or `smtps://user:password@host:465`. Percent-encode special characters in the password (`%40`).',
+        }),
+        from: Type.String({
+          pattern: '^[^\\r\\n]*[^\\s@<>]@[^\\s@<>]+>?$',
+          shape: 'an e-mail address, perhaps with a name: `Tollgate <no-reply@example.com>`',
+          description: 'The From header: `Tollgate <no-reply@example.com>`.',
+        }),
+      },
+      {
+        description:
+          'The mail server for invitations, password resets and warnings. Default: none; the dashboard shows the links instead, to be handed over.',
+      },
+    ),
+    oidc: closed(
+      {
+        issuer: Type.String({
+          minLength: 1,
+          description:
+            'The address of the OpenID Connect provider, without `/.well-known/openid-configuration`: `https://accounts.google.com`.',
+        }),
+        client_id: Type.String({
+          ...visible,
+          description: "From the provider's registration of this gateway.",
+        }),
+        client_secret: Type.String({
+          ...visible,
+          writeOnly: true,
+          description: "From the provider's registration of this gateway.",
+        }),
         name: Type.String({
-          pattern: '^[A-Za-z][A-Za-z0-9-]{0,39}$',
-          shape: 'letters, digits and hyphens, beginning with a letter, at most 40',
-          default: 'Service',
-          description:
-            "The service's name in header names: `X-<name>-Cost-Micros`, `X-<name>-Balance-Cents`.",
+          minLength: 1,
+          maxLength: 40,
+          default: 'single sign-on',
+          description: 'The text of the button after "Continue with".',
         }),
-      },
-      section,
-    ),
-    server: Type.Object(
-      {
-        host: Type.String({
-          pattern: '^\\S+$',
-          shape: 'an address without spaces',
-          default: '127.0.0.1',
-          description: 'The address to listen on; `0.0.0.0` or `::` for all.',
-        }),
-        port: Type.Integer({
-          minimum: 0,
-          maximum: 65_535,
-          default: 4_000,
-          description: 'The TCP port; 0 picks a free one.',
-        }),
-        threads: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
-          default: 'auto',
-          description:
-            'Threads that serve HTTP, each on a core of its own; together they behave like one gateway. `auto`: one for each core of the process, at most 8; outside Linux one, because several need its `SO_REUSEPORT`.',
-        }),
-        public_url: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
-          default: null,
-          description:
-            'The address that clients use, if it differs from the one listened on: behind a proxy or a domain name.',
-        }),
-        trust_proxy: Type.Union(
-          [
-            Type.Boolean(),
-            Type.Integer({ minimum: 1, maximum: 32 }),
-            Type.Array(Type.String({ minLength: 1 })),
-          ],
-          {
-            default: false,
-            description:
-              "Which proxies' `X-Forwarded-*` headers are trusted: the number of proxies in front, or a list of their addresses and CIDR ranges. `true` trusts anybody: use it only behind a proxy that overwrites the client's headers.",
-          },
-        ),
-        cors_origins: Type.Array(Type.String({ minLength: 1 }), {
-          default: [],
-          description:
-            "The origins of web pages whose scripts may call the API (`https://app.example.com`), or `*` for all. None: no script of another origin can read a response. The dashboard's API is never open to other origins.",
-        }),
-        body_limit_bytes: Type.Integer({
-          minimum: 1_024,
-          maximum: 1_073_741_824,
-          default: 33_554_432,
-          description: 'The largest request body; a larger one is a 413.',
-        }),
-        arrival_timeout_ms: milliseconds(
-          60_000,
-          'How long a request may take to arrive, including its body. A slower client gets a 408.',
-        ),
-        shutdown_timeout_ms: milliseconds(
-          30_000,
-          'How long open requests may continue after SIGTERM before they are ended, free of charge.',
-        ),
-        shutdown_delay_ms: Type.Integer({
-          minimum: 0,
-          maximum: 3_600_000,
-          default: 5_000,
-          description:
-            'How long requests are still accepted after SIGTERM, while `/readyz` already fails, so that a load balancer notices before the port closes. Part of `shutdown_timeout_ms`; skipped if nobody has asked `/readyz` for a minute.',
-        }),
-      },
-      section,
-    ),
-    overload: Type.Object(
-      {
-        lag_ms: Type.Union([Type.Integer({ minimum: 1, maximum: 60_000 }), Type.Null()], {
-          default: 500,
-          description:
-            'How late the event loop may be, five measurements in a row, before new charged requests are refused with a 503 until it has caught up. `null`: no limit.',
-        }),
-        memory_bytes: Type.Union([Type.Integer({ minimum: 67_108_864 }), Type.Null()], {
-          default: null,
-          description:
-            'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of the memory of the machine or container. They are always refused at 85 % of the heap limit of Node.',
-        }),
-      },
-      section,
-    ),
-    database: Type.Object(
-      {
-        url: Type.Optional(
+        scopes: Type.Array(
           Type.String({
-            minLength: 1,
-            writeOnly: true,
-            description:
-              'The database: `sqlite:<path of the file>`, or `postgres://user:password@host/database` for one or more gateways, which then need `TOLLGATE_SECRET`. Default: `tollgate.db` in the data folder.',
-          }),
-        ),
-      },
-      section,
-    ),
-    test_mode: Type.Object(
-      {
-        enabled: Type.Boolean({
-          default: true,
-          description:
-            'Allows test keys, which spend play money and are answered by the built-in sandbox.',
-        }),
-      },
-      section,
-    ),
-    log: Type.Object(
-      {
-        level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-          default: 'info',
-          description: 'The lowest level that is logged.',
-        }),
-      },
-      section,
-    ),
-    metrics: Type.Object(
-      {
-        token: Type.Optional(
-          Type.String({
-            minLength: 16,
-            writeOnly: true,
-            description:
-              'Gives access to `GET /metrics` (Prometheus) and the details of `GET /readyz`, as `Authorization: Bearer`. Default: there are no metrics, and readiness is only a status.',
-          }),
-        ),
-      },
-      section,
-    ),
-    telemetry: Type.Object(
-      {
-        endpoint: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description:
-              'The address of a receiver of OpenTelemetry over HTTP: `http://collector:4318`; `/v1/traces` and `/v1/metrics` are added. `OTEL_EXPORTER_OTLP_ENDPOINT` goes before it. Default: nothing is exported ([telemetry.md](telemetry.md)).',
-          }),
-        ),
-        headers: Type.Record(
-          Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
-          Type.String({
-            pattern: '^[\\x20-\\x7e]{0,4096}$',
-            shape: 'printable ASCII characters, at most 4096',
-            description: 'The value of the header.',
+            pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$',
+            shape: 'visible ASCII characters without spaces, quotes and backslashes',
           }),
           {
-            ...section,
-            names: 'letters, digits, hyphens and underscores, at most 100',
-            writeOnly: true,
-            description: "Headers of each export, for the receiver's key.",
-          },
-        ),
-        allowed_hosts: Type.Array(
-          Type.String({
-            ...host,
-            description: 'A host, or `host:port` for a port other than 443 and 4318.',
-          }),
-          {
-            maxItems: 100,
-            default: [],
+            default: ['openid', 'email', 'profile'],
             description:
-              'Hosts outside the public internet that accounts may export their own traces to, also without TLS. Admins of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
+              'The scopes to request. The provider must return `email` and `email_verified`.',
           },
         ),
       },
-      section,
-    ),
-    alerts: Type.Object(
       {
-        allowed_hosts: Type.Array(
-          Type.String({
-            ...host,
-            description: 'A host, or `host:port` for a port other than 443 and 8443.',
-          }),
-          {
-            maxItems: 100,
-            default: [],
-            description:
-              'Hosts outside the public internet that accounts may send their webhooks to, also without TLS. Owners of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
-          },
-        ),
+        description:
+          'An OpenID Connect provider for sign-in. Register `<server.public_url>/dashboard-api/auth/callback/oidc` there as the redirect address.',
       },
-      section,
     ),
-    signup: Type.Object(
-      {
-        open: Type.Boolean({
-          default: false,
-          description:
-            "Lets anybody create an account in the dashboard. `false`: users need an invitation or an operator's link.",
-        }),
-        initial_credit_usd: Type.Number({
-          minimum: 0,
-          maximum: 1_000_000,
-          default: 0,
-          description:
-            'USD credited once to an account created by sign-up; with `smtp`, when its e-mail address is confirmed. Six decimals.',
-        }),
-      },
-      section,
-    ),
-    smtp: Type.Optional(
-      Type.Object(
-        {
-          url: Type.String({
-            minLength: 1,
-            writeOnly: true,
-            description:
-              'The mail server: `smtp://user:password@host:587`, which switches to TLS, or `smtps://user:password@host:465`. Percent-encode special characters in the password (`%40`).',
-          }),
-          from: Type.String({
-            pattern: '^[^\\r\\n]*[^\\s@<>]@[^\\s@<>]+>?$',
-            shape: 'an e-mail address, perhaps with a name: `Tollgate <no-reply@example.com>`',
-            description: 'The From header: `Tollgate <no-reply@example.com>`.',
-          }),
-        },
-        {
-          ...closed,
-          description:
-            'The mail server for invitations, password resets and warnings. Default: none; the dashboard shows the links instead, to be handed over.',
-        },
-      ),
-    ),
-    oidc: Type.Optional(
-      Type.Object(
-        {
-          issuer: Type.String({
-            minLength: 1,
-            description:
-              'The address of the OpenID Connect provider, without `/.well-known/openid-configuration`: `https://accounts.google.com`.',
-          }),
-          client_id: Type.String({
-            ...visible,
-            description: "From the provider's registration of this gateway.",
-          }),
-          client_secret: Type.String({
-            ...visible,
-            writeOnly: true,
-            description: "From the provider's registration of this gateway.",
-          }),
-          name: Type.String({
-            minLength: 1,
-            maxLength: 40,
-            default: 'single sign-on',
-            description: 'The text of the button after "Continue with".',
-          }),
-          scopes: Type.Array(
-            Type.String({
-              pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$',
-              shape: 'visible ASCII characters without spaces, quotes and backslashes',
-            }),
-            {
-              default: ['openid', 'email', 'profile'],
-              description:
-                'The scopes to request. The provider must return `email` and `email_verified`.',
-            },
-          ),
-        },
-        {
-          ...closed,
-          description:
-            'An OpenID Connect provider for sign-in. Register `<server.public_url>/dashboard-api/auth/callback/oidc` there as the redirect address.',
-        },
-      ),
-    ),
-    limits: Type.Object(
-      {
-        chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-          default: 2_048,
-          description:
-            "The largest `max_tokens` in Chat Completions. `null`: only the model's own limit.",
-        }),
-        unknown_fields: Type.Union([Type.Literal('drop'), Type.Literal('refuse')], {
-          default: 'drop',
-          description:
-            'Request fields that nobody knows, except those in `pass_fields`. `drop`: left out and listed in `X-<name>-Ignored`. `refuse`: answered with a 400.',
-        }),
-        requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-          default: 600,
-          description: 'Requests a minute of a key without its own limit. `null`: no limit.',
-        }),
-        tokens_per_minute: limitOf(
-          'Tokens a minute, input and output, of a key without its own limit.',
-        ),
-        concurrent_requests: limitOf('Requests at once of a key without its own limit.'),
-        account_requests_per_minute: limitOf(
-          'Requests a minute of all keys of an account without its own limit; live and test keys count separately.',
-        ),
-        account_tokens_per_minute: limitOf('Tokens a minute of all keys of such an account.'),
-        account_concurrent_requests: limitOf('Requests at once of all keys of such an account.'),
-        unpaid_concurrent_requests: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-          default: 4,
-          description:
-            "Requests at once of all live keys of such an account before it has paid: before its first top-up or operator's credit (a sign-up credit does not count). `null`: only the limit above.",
-        }),
-        loss_budget_usd: Type.Union(
-          [Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()],
-          {
-            default: 1,
-            description:
-              'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
-          },
-        ),
-        free_bytes_per_day: Type.Integer({
-          minimum: 0,
-          maximum: 1_099_511_627_776,
-          default: 268_435_456,
-          description:
-            'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
-        }),
-        batch_lines_per_day: Type.Integer({
-          minimum: 0,
-          maximum: 100_000_000,
-          default: 200_000,
-          description: 'How many lines an account may put into batches in 24 hours. 0: no batches.',
-        }),
-        batch_bytes_per_day: Type.Integer({
-          minimum: 0,
-          maximum: 1_099_511_627_776,
-          default: 1_073_741_824,
-          description:
-            'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
-        }),
-        failed_keys_per_minute: Type.Union(
-          [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
-          {
-            default: 20,
-            description:
-              'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
-          },
-        ),
-        hold_slice_tokens: Type.Integer({
-          minimum: 256,
-          maximum: 100_000_000,
-          default: 4_096,
-          description:
-            'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
-        }),
-        default_max_output_tokens: Type.Integer({
-          minimum: 1,
-          maximum: 100_000_000,
-          default: 32_768,
-          description:
-            "The output limit of a request without one, if the model allows as much. It bounds the request's hold.",
-        }),
-      },
-      section,
-    ),
-    idempotency: Type.Object(
-      {
-        file_bytes_per_day: Type.Integer({
-          minimum: 0,
-          maximum: 1_099_511_627_776,
-          default: 1_073_741_824,
-          description:
-            'How many bytes of longer responses each gateway stores as files for an account in a UTC day. Of further ones, only the outcome is stored.',
-        }),
-      },
-      section,
-    ),
-    cache: Type.Object(
-      {
-        enabled: Type.Boolean({
-          default: true,
-          description:
-            'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
-        }),
-        embeddings: Type.Boolean({
-          default: true,
-          description:
-            'Answers embeddings from the cache unless a header says otherwise, because the same text has the same vector. `false`: only if a header asks for it.',
-        }),
-        disk_bytes: Type.Integer({
-          minimum: 65_536,
-          maximum: 1_099_511_627_776,
-          default: 1_073_741_824,
-          description:
-            'The size of the cache in the database; beyond it, the oldest responses are deleted first.',
-        }),
-      },
-      section,
-    ),
-    history: Type.Object(
-      {
-        days: count(
-          30,
-          0,
-          90,
-          'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address of the client. 0: none are written. Charges do not depend on it.',
-        ),
-      },
-      section,
-    ),
-    bodies: Type.Object(
-      {
-        enabled: Type.Boolean({
-          default: true,
-          description:
-            'Lets accounts keep the bodies of requests and answers, for keys that ask for it. `false`: none are kept or shown.',
-        }),
-        days_max: Type.Integer({
-          minimum: 1,
-          maximum: 30,
-          default: 7,
-          description: 'The most days that a key may keep them.',
-        }),
-        disk_bytes: Type.Integer({
-          minimum: 65_536,
-          maximum: 1_099_511_627_776,
-          default: 1_073_741_824,
-          description:
-            'The size of all kept bodies in the database; beyond it, the oldest are deleted first.',
-        }),
-      },
-      section,
-    ),
-    tags: Type.Object(
-      {
-        end_users: Type.Boolean({
-          default: false,
-          description:
-            'Counts the end user that a request names (`user`, `safety_identifier`, `metadata.user_id`) as its tag `user`. The names are stored with the charges and their daily sums.',
-        }),
-      },
-      section,
-    ),
-    retries: Type.Object(
-      {
-        max_attempts: count(
-          4,
-          1,
-          20,
-          'The most upstream calls of a request with its retries, over all routes of its model. 1: no retries. Each route is asked once in any case.',
-        ),
-      },
-      section,
-    ),
-    retention: Type.Object(
-      {
-        charges_days: Type.Union([Type.Integer({ minimum: 35, maximum: 36_500 }), Type.Null()], {
-          default: null,
-          description:
-            'How many days charges are kept in the database; `null` for ever. Older ones are exported to files and removed, so usage lists end there. Balances, entries and sums by day are kept for good ([operations.md](operations.md#old-charges)).',
-        }),
-        export_folder: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
-          default: null,
-          description:
-            'The folder for the files of removed days, required with `charges_days`. Several gateways need one folder that all of them reach. A relative path starts at the working directory.',
-        }),
-      },
-      section,
-    ),
-    storage: Type.Object(
-      {
-        kind: Type.Enum(['local', 's3'], {
-          default: 'local',
-          description:
-            'Where generated images are stored: `local`, in `images` in the data folder, or `s3`, in a bucket of any S3-compatible service, which several gateways can share.',
-        }),
-        keep_days: Type.Integer({
-          minimum: 1,
-          maximum: 365,
-          default: 7,
-          description: 'How many days a generated image and its link work.',
-        }),
-        bucket: Type.Optional(
-          Type.String({
-            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
-            shape:
-              '3 to 255 letters, digits, dots, hyphens and underscores, with a letter or digit at both ends',
-            description: 'The name of the bucket.',
-          }),
-        ),
-        region: Type.Optional(
-          Type.String({
-            pattern: '^[A-Za-z0-9-]{1,40}$',
-            shape: 'letters, digits and hyphens, at most 40',
-            description: "The bucket's region. Default: `AWS_REGION`, or `us-east-1`.",
-          }),
-        ),
-        endpoint: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description:
-              'The address of a service other than AWS, without the bucket: `https://s3.example.com`.',
-          }),
-        ),
-        prefix: Type.Optional(
-          Type.String({
-            pattern: '^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*$',
-            shape:
-              'names of letters, digits, dots, hyphens and underscores, each with a slash after it',
-            description:
-              "The prefix of the images' object keys, with a slash at its end. Default: `tollgate/images/`.",
-          }),
-        ),
-        path_style: Type.Optional(
-          Type.Boolean({
-            description:
-              'Puts the bucket in the path (`host/bucket`) instead of before the host (`bucket.host`). Default: `true` with an `endpoint`, `false` without.',
-          }),
-        ),
-        access_key_id: Type.Optional(
-          Type.String({
-            ...visible,
-            writeOnly: true,
-            description:
-              'The id of an access key that may list the bucket and get, put and delete objects under the prefix. Default: `AWS_ACCESS_KEY_ID`.',
-          }),
-        ),
-        secret_access_key: Type.Optional(
-          Type.String({
-            ...visible,
-            writeOnly: true,
-            description: "The access key's secret. Default: `AWS_SECRET_ACCESS_KEY`.",
-          }),
-        ),
-        session_token: Type.Optional(
-          Type.String({
-            ...visible,
-            writeOnly: true,
-            description:
-              'The session token of temporary credentials. Default, if the key is left out too: `AWS_SESSION_TOKEN`.',
-          }),
-        ),
-      },
-      section,
-    ),
-    images: Type.Object(
-      {
-        allowed_hosts: Type.Array(
-          Type.String({
-            ...host,
-            description: 'A host, or `host:port` for a port other than 80 and 443.',
-          }),
-          {
-            maxItems: 100,
-            default: [],
-            description:
-              'Hosts outside the public internet whose images may be fetched. Anyone with a key can then make the gateway send them a GET for any path: list only hosts where that is harmless.',
-          },
-        ),
-      },
-      section,
-    ),
-    pricing: Type.Object(
-      {
-        markup: Type.Number({
-          minimum: 0,
-          maximum: 1_000,
-          default: 1,
-          description:
-            "Accounts pay the provider's price times this, unless a model states its own price. Six decimals.",
-        }),
-        own_key_percent: Type.Number({
-          minimum: 0,
-          maximum: 100,
-          default: 5,
-          description:
-            'What an account pays for a request that ran with its own key at the provider, in per cent of what it would have paid otherwise. Four decimals.',
-        }),
-        own_key_fee: Type.Number({
-          minimum: 0,
-          maximum: 100,
-          default: 0,
-          description: 'USD for each such request, added to it. Six decimals.',
-        }),
-      },
-      section,
-    ),
-    billing: Type.Object(
-      {
-        contact: Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
-          default: null,
-          description:
-            'Whom account owners ask for credit if they cannot top up themselves: an e-mail address, a web address or some words. `null`: the page names no contact.',
-        }),
-        seller: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-          maxItems: 8,
-          default: [],
-          description:
-            'Your name and address on receipts, line by line, with a tax number if you have one. Empty: `service.name`. Letters other than Western European ones are written in Latin letters.',
-        }),
-        receipt_note: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()], {
-          default: null,
-          description:
-            'A sentence at the end of every receipt, such as your tax line. No tax is computed. `null`: none.',
-        }),
-      },
-      section,
-    ),
-    stripe: Type.Object(
-      {
-        secret_key: Type.Optional(
-          Type.String({
-            pattern: '^(?:sk|rk)_[A-Za-z0-9_]{8,}$',
-            shape: 'a key that begins with `sk_` or `rk_`',
-            writeOnly: true,
-            description:
-              'The secret or restricted key of the Stripe account that receives top-ups; it must be able to write Checkout Sessions, and for automatic top-ups PaymentIntents, SetupIntents, Customers and Payment Methods. Default: none; account owners cannot top up themselves.',
-          }),
-        ),
-        webhook_secret: Type.Optional(
-          Type.String({
-            ...visible,
-            writeOnly: true,
-            description:
-              'The signing secret (`whsec_…`) of the webhook endpoint `<public_url>/webhooks/stripe`. Required with `secret_key`.',
-          }),
-        ),
-        fee_percent: Type.Number({
-          minimum: 0,
-          maximum: 50,
-          default: 0,
-          description:
-            'A card fee on top of each top-up, in percent of the credit, with at most four decimals; rounded up to a whole cent. Shown before payment.',
-        }),
-        fee_fixed_cents: Type.Integer({
-          minimum: 0,
-          maximum: 10_000,
-          default: 0,
-          description: 'A fixed part of the card fee of each top-up, in US cents.',
-        }),
-        top_up_usd: Type.Object(
-          {
-            min: Type.Number({
-              minimum: 0.5,
-              maximum: 999_999,
-              default: 5,
-              description: 'The smallest top-up.',
-            }),
-            max: Type.Number({
-              minimum: 0.5,
-              maximum: 999_999,
-              default: 1_000,
-              description: 'The largest top-up.',
-            }),
-            choices: Type.Array(
-              Type.Number({ minimum: 0.5, maximum: 999_999, description: 'USD.' }),
-              {
-                maxItems: 8,
-                default: [10, 25, 50, 100],
-                description:
-                  'The amounts offered; users can type any other amount between `min` and `max`.',
-              },
-            ),
-          },
-          section,
-        ),
-      },
-      section,
-    ),
-    search: Type.Object(
-      {
-        providers: Type.Optional(
-          Type.Array(Type.String({ minLength: 1 }), {
-            description:
-              'The search providers for `POST /v1/web-search`, by their names under `providers`: the first, and if it fails the next. Default: all search providers that are switched on, in the order `brave`, `tavily`, `serper`, `exa`, `searxng`.',
-          }),
-        ),
-        price_usd: Type.Optional(
-          Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
-            description:
-              'USD for each web search, with any provider and number of results, without `pricing.markup`. Six decimals. `null`: searches are not sold. Default: the price of the provider that answers, with the markup (docs/search.md).',
-          }),
-        ),
-      },
-      section,
-    ),
-    providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
-      ...section,
-      names:
-        'lower-case letters, digits, hyphens and underscores, beginning with a letter or digit, at most 40',
-      description: 'Where models run, by a name of your choice; known names need only a key.',
+  }),
+  limits: section({
+    chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+      default: 2_048,
+      description:
+        "The largest `max_tokens` in Chat Completions. `null`: only the model's own limit.",
     }),
-    models: Type.Record(Type.String({ pattern: modelNamePattern }), ModelEntry, {
-      ...section,
-      names: modelNames,
-      description: 'Models by id: new ones, and single fields of built-in ones.',
+    unknown_fields: Type.Union([Type.Literal('drop'), Type.Literal('refuse')], {
+      default: 'drop',
+      description:
+        'Request fields that nobody knows, except those in `pass_fields`. `drop`: left out and listed in `X-<name>-Ignored`. `refuse`: answered with a 400.',
     }),
-    image_models: Type.Record(Type.String({ pattern: modelNamePattern }), ImageModelEntry, {
-      ...section,
-      names: modelNames,
-      description: 'Models that make images, by id: new ones, and single fields of built-in ones.',
+    requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+      default: 600,
+      description: 'Requests a minute of a key without its own limit. `null`: no limit.',
     }),
-    aliases: Type.Record(
-      Type.String({ pattern: modelNamePattern }),
-      Type.String({ minLength: 1, description: 'The id of the model that the alias stands for.' }),
-      { ...section, names: modelNames, description: 'Additional names of models.' },
+    tokens_per_minute: limitOf(
+      'Tokens a minute, input and output, of a key without its own limit.',
     ),
-  },
-  closed,
-);
+    concurrent_requests: limitOf('Requests at once of a key without its own limit.'),
+    account_requests_per_minute: limitOf(
+      'Requests a minute of all keys of an account without its own limit; live and test keys count separately.',
+    ),
+    account_tokens_per_minute: limitOf('Tokens a minute of all keys of such an account.'),
+    account_concurrent_requests: limitOf('Requests at once of all keys of such an account.'),
+    unpaid_concurrent_requests: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+      default: 4,
+      description:
+        "Requests at once of all live keys of such an account before it has paid: before its first top-up or operator's credit (a sign-up credit does not count). `null`: only the limit above.",
+    }),
+    loss_budget_usd: Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+      default: 1,
+      description:
+        'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
+    }),
+    free_bytes_per_day: Type.Integer({
+      minimum: 0,
+      maximum: 1_099_511_627_776,
+      default: 268_435_456,
+      description:
+        'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
+    }),
+    batch_lines_per_day: Type.Integer({
+      minimum: 0,
+      maximum: 100_000_000,
+      default: 200_000,
+      description: 'How many lines an account may put into batches in 24 hours. 0: no batches.',
+    }),
+    batch_bytes_per_day: Type.Integer({
+      minimum: 0,
+      maximum: 1_099_511_627_776,
+      default: 1_073_741_824,
+      description:
+        'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
+    }),
+    failed_keys_per_minute: Type.Union(
+      [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
+      {
+        default: 20,
+        description:
+          'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
+      },
+    ),
+    hold_slice_tokens: Type.Integer({
+      minimum: 256,
+      maximum: 100_000_000,
+      default: 4_096,
+      description:
+        'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
+    }),
+    default_max_output_tokens: Type.Integer({
+      minimum: 1,
+      maximum: 100_000_000,
+      default: 32_768,
+      description:
+        "The output limit of a request without one, if the model allows as much. It bounds the request's hold.",
+    }),
+  }),
+  idempotency: section({
+    file_bytes_per_day: Type.Integer({
+      minimum: 0,
+      maximum: 1_099_511_627_776,
+      default: 1_073_741_824,
+      description:
+        'How many bytes of longer responses each gateway stores as files for an account in a UTC day. Of further ones, only the outcome is stored.',
+    }),
+  }),
+  cache: section({
+    enabled: Type.Boolean({
+      default: true,
+      description:
+        'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
+    }),
+    embeddings: Type.Boolean({
+      default: true,
+      description:
+        'Answers embeddings from the cache unless a header says otherwise, because the same text has the same vector. `false`: only if a header asks for it.',
+    }),
+    disk_bytes: Type.Integer({
+      minimum: 65_536,
+      maximum: 1_099_511_627_776,
+      default: 1_073_741_824,
+      description:
+        'The size of the cache in the database; beyond it, the oldest responses are deleted first.',
+    }),
+  }),
+  history: section({
+    days: count(
+      30,
+      0,
+      90,
+      'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address of the client. 0: none are written. Charges do not depend on it.',
+    ),
+  }),
+  bodies: section({
+    enabled: Type.Boolean({
+      default: true,
+      description:
+        'Lets accounts keep the bodies of requests and answers, for keys that ask for it. `false`: none are kept or shown.',
+    }),
+    days_max: Type.Integer({
+      minimum: 1,
+      maximum: 30,
+      default: 7,
+      description: 'The most days that a key may keep them.',
+    }),
+    disk_bytes: Type.Integer({
+      minimum: 65_536,
+      maximum: 1_099_511_627_776,
+      default: 1_073_741_824,
+      description:
+        'The size of all kept bodies in the database; beyond it, the oldest are deleted first.',
+    }),
+  }),
+  tags: section({
+    end_users: Type.Boolean({
+      default: false,
+      description:
+        'Counts the end user that a request names (`user`, `safety_identifier`, `metadata.user_id`) as its tag `user`. The names are stored with the charges and their daily sums.',
+    }),
+  }),
+  retries: section({
+    max_attempts: count(
+      4,
+      1,
+      20,
+      'The most upstream calls of a request with its retries, over all routes of its model. 1: no retries. Each route is asked once in any case.',
+    ),
+  }),
+  retention: section({
+    charges_days: Type.Union([Type.Integer({ minimum: 35, maximum: 36_500 }), Type.Null()], {
+      default: null,
+      description:
+        'How many days charges are kept in the database; `null` for ever. Older ones are exported to files and removed, so usage lists end there. Balances, entries and sums by day are kept for good ([operations.md](operations.md#old-charges)).',
+    }),
+    export_folder: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+      default: null,
+      description:
+        'The folder for the files of removed days, required with `charges_days`. Several gateways need one folder that all of them reach. A relative path starts at the working directory.',
+    }),
+  }),
+  storage: section({
+    kind: Type.Enum(['local', 's3'], {
+      default: 'local',
+      description:
+        'Where generated images are stored: `local`, in `images` in the data folder, or `s3`, in a bucket of any S3-compatible service, which several gateways can share.',
+    }),
+    keep_days: Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      default: 7,
+      description: 'How many days a generated image and its link work.',
+    }),
+    ...optional({
+      bucket: Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
+        shape:
+          '3 to 255 letters, digits, dots, hyphens and underscores, with a letter or digit at both ends',
+        description: 'The name of the bucket.',
+      }),
+      region: Type.String({
+        pattern: '^[A-Za-z0-9-]{1,40}$',
+        shape: 'letters, digits and hyphens, at most 40',
+        description: "The bucket's region. Default: `AWS_REGION`, or `us-east-1`.",
+      }),
+      endpoint: Type.String({
+        minLength: 1,
+        description:
+          'The address of a service other than AWS, without the bucket: `https://s3.example.com`.',
+      }),
+      prefix: Type.String({
+        pattern: '^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*$',
+        shape:
+          'names of letters, digits, dots, hyphens and underscores, each with a slash after it',
+        description:
+          "The prefix of the images' object keys, with a slash at its end. Default: `tollgate/images/`.",
+      }),
+      path_style: Type.Boolean({
+        description:
+          'Puts the bucket in the path (`host/bucket`) instead of before the host (`bucket.host`). Default: `true` with an `endpoint`, `false` without.',
+      }),
+      access_key_id: Type.String({
+        ...visible,
+        writeOnly: true,
+        description:
+          'The id of an access key that may list the bucket and get, put and delete objects under the prefix. Default: `AWS_ACCESS_KEY_ID`.',
+      }),
+      secret_access_key: Type.String({
+        ...visible,
+        writeOnly: true,
+        description: "The access key's secret. Default: `AWS_SECRET_ACCESS_KEY`.",
+      }),
+      session_token: Type.String({
+        ...visible,
+        writeOnly: true,
+        description:
+          'The session token of temporary credentials. Default, if the key is left out too: `AWS_SESSION_TOKEN`.',
+      }),
+    }),
+  }),
+  images: section({
+    allowed_hosts: hostsBeside(
+      '80 and 443',
+      'Hosts outside the public internet whose images may be fetched. Anyone with a key can then make the gateway send them a GET for any path: list only hosts where that is harmless.',
+    ),
+  }),
+  pricing: section({
+    markup: Type.Number({
+      minimum: 0,
+      maximum: 1_000,
+      default: 1,
+      description:
+        "Accounts pay the provider's price times this, unless a model states its own price. Six decimals.",
+    }),
+    own_key_percent: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      default: 5,
+      description:
+        'What an account pays for a request that ran with its own key at the provider, in per cent of what it would have paid otherwise. Four decimals.',
+    }),
+    own_key_fee: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      default: 0,
+      description: 'USD for each such request, added to it. Six decimals.',
+    }),
+  }),
+  billing: section({
+    contact: Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+      default: null,
+      description:
+        'Whom account owners ask for credit if they cannot top up themselves: an e-mail address, a web address or some words. `null`: the page names no contact.',
+    }),
+    seller: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: 8,
+      default: [],
+      description:
+        'Your name and address on receipts, line by line, with a tax number if you have one. Empty: `service.name`. Letters other than Western European ones are written in Latin letters.',
+    }),
+    receipt_note: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()], {
+      default: null,
+      description:
+        'A sentence at the end of every receipt, such as your tax line. No tax is computed. `null`: none.',
+    }),
+  }),
+  stripe: section({
+    ...optional({
+      secret_key: Type.String({
+        pattern: '^(?:sk|rk)_[A-Za-z0-9_]{8,}$',
+        shape: 'a key that begins with `sk_` or `rk_`',
+        writeOnly: true,
+        description:
+          'The secret or restricted key of the Stripe account that receives top-ups; it must be able to write Checkout Sessions, and for automatic top-ups PaymentIntents, SetupIntents, Customers and Payment Methods. Default: none; account owners cannot top up themselves.',
+      }),
+      webhook_secret: Type.String({
+        ...visible,
+        writeOnly: true,
+        description:
+          'The signing secret (`whsec_…`) of the webhook endpoint `<public_url>/webhooks/stripe`. Required with `secret_key`.',
+      }),
+    }),
+    fee_percent: Type.Number({
+      minimum: 0,
+      maximum: 50,
+      default: 0,
+      description:
+        'A card fee on top of each top-up, in percent of the credit, with at most four decimals; rounded up to a whole cent. Shown before payment.',
+    }),
+    fee_fixed_cents: Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      default: 0,
+      description: 'A fixed part of the card fee of each top-up, in US cents.',
+    }),
+    top_up_usd: section({
+      min: Type.Number({
+        minimum: 0.5,
+        maximum: 999_999,
+        default: 5,
+        description: 'The smallest top-up.',
+      }),
+      max: Type.Number({
+        minimum: 0.5,
+        maximum: 999_999,
+        default: 1_000,
+        description: 'The largest top-up.',
+      }),
+      choices: Type.Array(Type.Number({ minimum: 0.5, maximum: 999_999, description: 'USD.' }), {
+        maxItems: 8,
+        default: [10, 25, 50, 100],
+        description:
+          'The amounts offered; users can type any other amount between `min` and `max`.',
+      }),
+    }),
+  }),
+  search: section({
+    ...optional({
+      providers: Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'The search providers for `POST /v1/web-search`, by their names under `providers`: the first, and if it fails the next. Default: all search providers that are switched on, in the order `brave`, `tavily`, `serper`, `exa`, `searxng`.',
+      }),
+      price_usd: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
+        description:
+          'USD for each web search, with any provider and number of results, without `pricing.markup`. Six decimals. `null`: searches are not sold. Default: the price of the provider that answers, with the markup (docs/search.md).',
+      }),
+    }),
+  }),
+  providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
+    ...named,
+    names:
+      'lower-case letters, digits, hyphens and underscores, beginning with a letter or digit, at most 40',
+    description: 'Where models run, by a name of your choice; known names need only a key.',
+  }),
+  models: byModelName(ModelEntry, 'Models by id: new ones, and single fields of built-in ones.'),
+  image_models: byModelName(
+    ImageModelEntry,
+    'Models that make images, by id: new ones, and single fields of built-in ones.',
+  ),
+  aliases: byModelName(
+    Type.String({ minLength: 1, description: 'The id of the model that the alias stands for.' }),
+    'Additional names of models.',
+  ),
+});
 
 /** The timeouts of providers that the environment enables. */
 export const defaultTimeouts = withDefaults(

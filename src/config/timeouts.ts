@@ -1,7 +1,7 @@
 // Timeouts of calls to providers. A model's timeouts override its provider's.
 import { Type, type Static } from 'typebox';
+import { closed, optional } from '../lib/schema-parts.ts';
 
-const closed = { additionalProperties: false } as const;
 const milliseconds = (description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, description });
 
@@ -19,32 +19,29 @@ const meanings = {
     'How long a stream may be silent between two chunks. Default: 600000 for a model that thinks, 120000 for others.',
   total_ms: 'How long a whole answer may take.',
 } as const;
-const firstByte = Type.Optional(milliseconds(meanings.first_byte_ms));
-const idle = Type.Optional(milliseconds(meanings.idle_ms));
+const silences = optional({
+  first_byte_ms: milliseconds(meanings.first_byte_ms),
+  idle_ms: milliseconds(meanings.idle_ms),
+});
 const withDefault = (name: keyof typeof meanings, value: number) =>
   Type.Integer({ ...milliseconds(meanings[name]), default: value });
 
-export const ProviderTimeouts = Type.Object(
+export const ProviderTimeouts = closed(
   {
     connect_ms: withDefault('connect_ms', 5_000),
-    first_byte_ms: firstByte,
-    idle_ms: idle,
+    ...silences,
     total_ms: withDefault('total_ms', 1_800_000),
   },
-  { ...closed, default: {} },
+  { default: {} },
 );
 export type ProviderTimeouts = Readonly<Static<typeof ProviderTimeouts>>;
 
-export const ModelTimeouts = Type.Object(
+export const ModelTimeouts = closed(
   {
     connect_ms: Type.Optional(milliseconds(meanings.connect_ms)),
-    first_byte_ms: firstByte,
-    idle_ms: idle,
+    ...silences,
     total_ms: Type.Optional(milliseconds(meanings.total_ms)),
   },
-  {
-    ...closed,
-    description: "How long the model's providers may take, instead of their own `timeouts`.",
-  },
+  { description: "How long the model's providers may take, instead of their own `timeouts`." },
 );
 export type ModelTimeouts = Readonly<Static<typeof ModelTimeouts>>;

@@ -1,14 +1,12 @@
 // The answers that the gateway writes itself, as schemas. They are closed: a field that is missing
 // here fails the tests.
-import { Type, type TProperties, type TSchema } from 'typebox';
+import { Type } from 'typebox';
+import { closed, orNull } from '../lib/schema-parts.ts';
 import { serviceTiers } from '../canonical/service-tier.ts';
 import { searchToolNames } from '../terms/web-search.ts';
 import { CacheReport } from '../management/contract/usage.ts';
 import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
 
-const closed = <Fields extends TProperties>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false });
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const count = Type.Integer({ minimum: 0 });
 const text = Type.String();
 /** ISO 8601, UTC. */

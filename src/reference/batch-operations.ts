@@ -1,15 +1,13 @@
 // Describes files and batches in both forms.
-import { Type, type TProperties, type TSchema } from 'typebox';
+import { closed, orNull } from '../lib/schema-parts.ts';
+import { Type, type TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import { BatchRequestSchema, MessageBatchRequestSchema } from '../domain/batches/batch-request.ts';
 import { withBody, withScope } from './common-errors.ts';
 import { rateHeaders } from './headers.ts';
 import type { Operation, Parameter } from './operation.ts';
+import { header, json, query } from './operation-parts.ts';
 
-const closed = <Fields extends TProperties>(fields: Fields, description?: string) =>
-  Type.Object(fields, { additionalProperties: false, ...(description && { description }) });
-const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const seconds = Type.Integer();
 const secondsOf = (what: string) => Type.Integer({ description: `When ${what}, in Unix seconds.` });
 const secondsOrNull = (what: string) => orNull(seconds, `When ${what}, in Unix seconds.`);
@@ -71,7 +69,7 @@ const Batch = closed({
       completed: count('Those that were answered.'),
       failed: count('Those that failed.'),
     },
-    'How many requests it has.',
+    { description: 'How many requests it has.' },
   ),
   metadata: orNull(Type.Record(Type.String(), Type.String()), 'The client’s own.'),
 });
@@ -90,7 +88,7 @@ const MessageBatch = closed({
       canceled: count('Those that a cancellation kept from running.'),
       expired: count('Those that did not begin within 24 hours.'),
     },
-    'How many requests it has.',
+    { description: 'How many requests it has.' },
   ),
   created_at: timeOf('it was created'),
   expires_at: timeOf('requests that have not begun expire'),
@@ -102,29 +100,16 @@ const MessageBatch = closed({
 
 export const batchSchemas = { BatchFile: File, Batch, MessageBatch };
 
-const idempotencyKey: Parameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'Repeats with the same key and body get the same batch, for a day.',
-  schema: Type.String(),
-};
-const tags: Parameter = {
-  name: 'tags',
-  in: 'header',
-  description: 'Tags of all its requests.',
-  schema: Type.String(),
-};
+const idempotencyKey = header(
+  'Idempotency-Key',
+  'Repeats with the same key and body get the same batch, for a day.',
+);
+const tags = header('tags', 'Tags of all its requests.');
 const idOf = (what: string): Parameter => ({
   name: 'id',
   in: 'path',
   description: `The id of the ${what}.`,
   schema: Type.String(),
-});
-const query = (name: string, description: string, schema: TSchema = Type.String()): Parameter => ({
-  name,
-  in: 'query',
-  description,
-  schema,
 });
 const limit = (maximum: number) =>
   query('limit', 'How many a page has.', Type.Integer({ minimum: 1, maximum, default: 20 }));
@@ -141,7 +126,6 @@ const creating: readonly ErrorCode[] = [
   'member_budget_reached',
 ];
 const finding: readonly ErrorCode[] = [...withScope, 'not_found'];
-const json = (schema: TSchema) => ({ 'application/json': schema });
 const answer = (schema: TSchema, description: string) => ({
   200: { description, content: json(schema) },
 });

@@ -168,10 +168,9 @@ const played = [
 function playedOperation(name: (typeof played)[number]): Operation {
   const operation: Operation = publicOperations[name];
   if (name !== 'POST /v1beta/generateContent/*') return operation;
-  const { content: streamed } =
-    publicOperations['POST /v1beta/streamGenerateContent/*'].answers[200];
+  const streamed = publicOperations['POST /v1beta/streamGenerateContent/*'].answers[200]!;
   const answer = operation.answers[200]!;
-  const content = { ...streamed, ...answer.content };
+  const content = { ...streamed.content, ...answer.content };
   return { ...operation, answers: { 200: { ...answer, content } } };
 }
 

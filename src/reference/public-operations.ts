@@ -1,6 +1,6 @@
 // Describes every route of the public API (`server/routes.ts`), in the same order. A route without
 // an entry here does not compile; an entry without a route fails tests/integration/openapi.test.ts.
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import * as chatAnswer from '../formats/chat/answer-schema.ts';
 import * as chat from '../formats/chat/schema.ts';
@@ -17,6 +17,7 @@ import { batchOperations, batchSchemas } from './batch-operations.ts';
 import { always, withBody, withKey, withScope } from './common-errors.ts';
 import { rateHeaders } from './headers.ts';
 import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
+import { header, json, query } from './operation-parts.ts';
 import { requests } from './requests.ts';
 
 /** Descriptions of the tags. */
@@ -82,38 +83,26 @@ const modelHeaders: readonly HeaderName[] = [
   'x-accel-buffering',
 ];
 
-const idempotencyKey: Parameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'Repeats with the same key and body get the first answer again, free of charge.',
-  schema: Type.String(),
-};
-const cacheWish: Parameter = {
-  name: 'cache',
-  in: 'header',
-  description: '`true`: answer from the response cache if possible. `false`: do not.',
-  schema: Type.Enum(['true', 'false']),
-};
-const commentsWish: Parameter = {
-  name: 'streamComments',
-  in: 'header',
-  description: '`true`: a stream tells its cost in a comment, too.',
-  schema: Type.Enum(['true', 'false']),
-};
-const tags: Parameter = {
-  name: 'tags',
-  in: 'header',
-  description:
-    'Tags for cost by project, end user or anything else: at most ten, with commas between. ' +
+const idempotencyKey = header(
+  'Idempotency-Key',
+  'Repeats with the same key and body get the first answer again, free of charge.',
+);
+const cacheWish = header(
+  'cache',
+  '`true`: answer from the response cache if possible. `false`: do not.',
+  Type.Enum(['true', 'false']),
+);
+const commentsWish = header(
+  'streamComments',
+  '`true`: a stream tells its cost in a comment, too.',
+  Type.Enum(['true', 'false']),
+);
+const tags = header(
+  'tags',
+  'Tags for cost by project, end user or anything else: at most ten, with commas between. ' +
     '`project=alpha, env=prod, nightly`.',
-  schema: Type.String(),
-};
-const betas: Parameter = {
-  name: 'anthropic-beta',
-  in: 'header',
-  description: 'Beta features of Anthropic, for its own models.',
-  schema: Type.String(),
-};
+);
+const betas = header('anthropic-beta', 'Beta features of Anthropic, for its own models.');
 const chargedWishes = [idempotencyKey, cacheWish, tags];
 const modelWishes = [...chargedWishes, commentsWish];
 
@@ -122,6 +111,35 @@ type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 
   readonly errors?: readonly ErrorCode[];
   readonly answer: Pick<Answer, 'description' | 'content' | 'headers'>;
 };
+
+/** Describes an endpoint that runs a model. */
+function describeModel({
+  content,
+  ...operation
+}: Partial<Operation> & Pick<Operation, 'id' | 'summary'> & Pick<Answer, 'content'>): Operation {
+  return {
+    tag: 'Models',
+    access: 'key',
+    parameters: modelWishes,
+    answers: { 200: { description: 'The answer.', headers: modelHeaders, content } },
+    errors: modelErrors,
+    ...operation,
+  };
+}
+
+/** Describes an endpoint that counts the input of a request. */
+function describeCount(
+  count: TSchema,
+  operation: Partial<Operation> & Pick<Operation, 'id' | 'summary' | 'access'>,
+): Operation {
+  const headers: readonly HeaderName[] = [...limitedHeaders, 'ignored', 'tokenCount'];
+  return {
+    tag: 'Models',
+    answers: { 200: { description: 'The count.', headers, content: json(count) } },
+    errors: [...working, 'context_length_exceeded'],
+    ...operation,
+  };
+}
 
 /** Describes an endpoint that sells, with the headers and errors that all of them have. */
 export function describeSale({ answer, errors = charged, ...operation }: SaleOperation): Operation {
@@ -137,9 +155,6 @@ export function describeSale({ answer, errors = charged, ...operation }: SaleOpe
 const streamed =
   'With `stream: true`, the answer is an event stream. Its cost and balance come as HTTP trailers. ' +
   'Comments (`: keep-alive`) may come between events.';
-const json = (schema: NonNullable<Operation['body']>['content'][string]) => ({
-  'application/json': schema,
-});
 
 const transcript: SaleOperation['answer'] = {
   description: 'The text.',
@@ -248,30 +263,10 @@ function file<const Id extends string>(id: Id, summary: string, parameter?: stri
 
 /** Filters of charges. */
 const chargeFilters: readonly Parameter[] = [
-  {
-    name: 'from',
-    in: 'query',
-    description: 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.',
-    schema: Type.String(),
-  },
-  {
-    name: 'to',
-    in: 'query',
-    description: 'Like `from`. A day is included; a time is exclusive.',
-    schema: Type.String(),
-  },
-  {
-    name: 'model',
-    in: 'query',
-    description: 'Any name of a model; `web-search` for searches.',
-    schema: Type.String(),
-  },
-  {
-    name: 'key',
-    in: 'query',
-    description: 'The id of a key.',
-    schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
-  },
+  query('from', 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.'),
+  query('to', 'Like `from`. A day is included; a time is exclusive.'),
+  query('model', 'Any name of a model; `web-search` for searches.'),
+  query('key', 'The id of a key.', Type.String({ pattern: '^key_\\w{1,64}$' })),
 ];
 
 function rerank(id: string) {
@@ -294,26 +289,17 @@ function rerank(id: string) {
 }
 
 export const publicOperations = {
-  'POST /v1/responses': {
+  'POST /v1/responses': describeModel({
     id: 'createResponse',
-    tag: 'Models',
     summary: 'Run a model in OpenAI’s Responses format',
     description: streamed,
     access: 'key-or-query',
-    parameters: modelWishes,
     body: { content: json(requests.responses), example: { ...inputExample, stream: true } },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: {
-          'application/json': responsesAnswer.AnswerSchema,
-          'text/event-stream': { events: responsesAnswer.StreamEventSchema, hasName: true },
-        },
-      },
+    content: {
+      'application/json': responsesAnswer.AnswerSchema,
+      'text/event-stream': { events: responsesAnswer.StreamEventSchema, hasName: true },
     },
-    errors: modelErrors,
-  },
+  }),
   'GET /v1/responses': {
     id: 'openResponses',
     tag: 'Models',
@@ -351,105 +337,64 @@ export const publicOperations = {
     },
     errors: modelErrors,
   },
-  'POST /v1/chat/completions': {
+  'POST /v1/chat/completions': describeModel({
     id: 'createChatCompletion',
-    tag: 'Models',
     summary: 'Run a model in OpenAI’s Chat Completions format',
     description: streamed,
-    access: 'key',
-    parameters: modelWishes,
     body: { content: json(requests.chat), example: chatExample },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: {
-          'application/json': chatAnswer.AnswerSchema,
-          'text/event-stream': {
-            events: chatAnswer.StreamEventSchema,
-            hasName: false,
-            terminator: '[DONE]',
-          },
-        },
+    errorShape: 'chat',
+    content: {
+      'application/json': chatAnswer.AnswerSchema,
+      'text/event-stream': {
+        events: chatAnswer.StreamEventSchema,
+        hasName: false,
+        terminator: '[DONE]',
       },
     },
-    errors: modelErrors,
-    errorShape: 'chat',
-  },
-  'POST /v1/completions': {
+  }),
+  'POST /v1/completions': describeModel({
     id: 'createCompletion',
-    tag: 'Models',
     summary: 'Run a model in OpenAI’s older Completions format',
     description: `The prompt is asked as a user’s message, so the answer is no continuation. ${streamed}`,
-    access: 'key',
-    parameters: modelWishes,
     body: {
       content: json(requests.completions),
       example: { model: 'gpt-6-luna', prompt: 'Hello!', stream: true },
     },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: {
-          'application/json': CompletionSchema,
-          'text/event-stream': {
-            events: CompletionEventSchema,
-            hasName: false,
-            terminator: '[DONE]',
-          },
-        },
+    errorShape: 'chat',
+    content: {
+      'application/json': CompletionSchema,
+      'text/event-stream': {
+        events: CompletionEventSchema,
+        hasName: false,
+        terminator: '[DONE]',
       },
     },
-    errors: modelErrors,
-    errorShape: 'chat',
-  },
-  'POST /v1/messages': {
+  }),
+  'POST /v1/messages': describeModel({
     id: 'createMessage',
-    tag: 'Models',
     summary: 'Run a model in Anthropic’s Messages format',
     description: streamed,
-    access: 'key',
     parameters: [...modelWishes, betas],
-    body: {
-      content: json(requests.messages),
-      example: messagesExample,
-    },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: {
-          'application/json': messagesAnswer.AnswerSchema,
-          'text/event-stream': { events: messagesAnswer.StreamEventSchema, hasName: true },
-        },
-      },
-    },
-    errors: modelErrors,
+    body: { content: json(requests.messages), example: messagesExample },
     errorShape: 'messages',
-  },
-  'POST /v1beta/generateContent/*': {
+    content: {
+      'application/json': messagesAnswer.AnswerSchema,
+      'text/event-stream': { events: messagesAnswer.StreamEventSchema, hasName: true },
+    },
+  }),
+  'POST /v1beta/generateContent/*': describeModel({
     ...inGoogleForm('generateContent'),
     id: 'generateContent',
-    tag: 'Models',
     summary: 'Run a model in Google’s Gemini format',
     description: `The answer comes whole. ${googlePaths}`,
     access: 'google-key',
     parameters: [googleModel, ...modelWishes],
     body: { content: json(requests.gemini), example: geminiExample },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: json(geminiAnswer.AnswerSchema),
-      },
-    },
-    errors: modelErrors,
-  },
-  'POST /v1beta/streamGenerateContent/*': {
+    content: json(geminiAnswer.AnswerSchema),
+  }),
+  'POST /v1beta/streamGenerateContent/*': describeModel({
     ...inGoogleForm('streamGenerateContent'),
     id: 'streamGenerateContent',
-    tag: 'Models',
     summary: 'Run a model in Google’s Gemini format, and stream its answer',
     description:
       'With `alt=sse`, the answer is an event stream; else it is one JSON array, sent as it grows. ' +
@@ -458,27 +403,15 @@ export const publicOperations = {
     access: 'google-key',
     parameters: [
       googleModel,
-      {
-        name: 'alt',
-        in: 'query',
-        description: '`sse`: server-sent events. Else a JSON array.',
-        schema: Type.Enum(['sse', 'json']),
-      },
+      query('alt', '`sse`: server-sent events. Else a JSON array.', Type.Enum(['sse', 'json'])),
       ...modelWishes,
     ],
     body: { content: json(requests.gemini), example: geminiExample },
-    answers: {
-      200: {
-        description: 'The answer.',
-        headers: modelHeaders,
-        content: {
-          'text/event-stream': { events: geminiAnswer.StreamEventSchema, hasName: false },
-          'application/json': Type.Array(geminiAnswer.StreamEventSchema),
-        },
-      },
+    content: {
+      'text/event-stream': { events: geminiAnswer.StreamEventSchema, hasName: false },
+      'application/json': Type.Array(geminiAnswer.StreamEventSchema),
     },
-    errors: modelErrors,
-  },
+  }),
   'POST /v1/embeddings': describeSale({
     id: 'createEmbedding',
     tag: 'Embeddings',
@@ -621,23 +554,14 @@ export const publicOperations = {
     answer: { description: 'The pages found.', content: json(answers.SearchResults) },
   }),
 
-  'POST /v1/messages/count_tokens': {
+  'POST /v1/messages/count_tokens': describeCount(answers.TokenCount, {
     id: 'countMessageTokens',
-    tag: 'Models',
     summary: 'Count the input of a Messages request, free of charge',
     access: 'key',
     parameters: [betas],
     body: { content: json(requests.count), example: countExample },
-    answers: {
-      200: {
-        description: 'The count.',
-        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
-        content: json(answers.TokenCount),
-      },
-    },
-    errors: [...working, 'context_length_exceeded'],
     errorShape: 'messages',
-  },
+  }),
   'POST /v1/messages/cache_touch': {
     id: 'touchMessageCache',
     tag: 'Claude Code',
@@ -647,40 +571,22 @@ export const publicOperations = {
     errors: [...withScope, ...withBody, 'not_supported'],
     errorShape: 'messages',
   },
-  'POST /v1/responses/input_tokens': {
+  'POST /v1/responses/input_tokens': describeCount(answers.InputCount, {
     id: 'countResponseTokens',
-    tag: 'Models',
     summary: 'Count the input of a Responses request, free of charge',
     access: 'key',
     body: { content: json(requests.responses), example: inputExample },
-    answers: {
-      200: {
-        description: 'The count.',
-        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
-        content: json(answers.InputCount),
-      },
-    },
-    errors: [...working, 'context_length_exceeded'],
-  },
+  }),
 
-  'POST /v1beta/countTokens/*': {
+  'POST /v1beta/countTokens/*': describeCount(geminiAnswer.CountSchema, {
     ...inGoogleForm('countTokens'),
     id: 'countGeminiTokens',
-    tag: 'Models',
     summary: 'Count the input tokens of a request in Google’s form, free of charge',
     description: 'The body is the request itself, or has it as `generateContentRequest`.',
     access: 'google-key',
     parameters: [googleModel],
     body: { content: json(requests.gemini), example: geminiExample },
-    answers: {
-      200: {
-        description: 'The count.',
-        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
-        content: json(geminiAnswer.CountSchema),
-      },
-    },
-    errors: [...working, 'context_length_exceeded'],
-  },
+  }),
 
   'GET /v1/models': {
     id: 'listModels',
@@ -689,24 +595,9 @@ export const publicOperations = {
     description: 'Without parameters the list is whole; with one of them it is a page.',
     access: 'optional-key',
     parameters: [
-      {
-        name: 'limit',
-        in: 'query',
-        description: 'Models a page; default 20.',
-        schema: Type.Integer({ minimum: 1, maximum: 1_000 }),
-      },
-      {
-        name: 'after_id',
-        in: 'query',
-        description: 'The `last_id` of the page before.',
-        schema: Type.String(),
-      },
-      {
-        name: 'before_id',
-        in: 'query',
-        description: 'The `first_id` of the page after.',
-        schema: Type.String(),
-      },
+      query('limit', 'Models a page; default 20.', Type.Integer({ minimum: 1, maximum: 1_000 })),
+      query('after_id', 'The `last_id` of the page before.'),
+      query('before_id', 'The `first_id` of the page after.'),
     ],
     answers: { 200: { description: 'The models.', content: json(answers.ModelList) } },
     errors: withKey,
@@ -725,14 +616,7 @@ export const publicOperations = {
     tag: 'Catalogue',
     summary: 'Get one model by any of its names',
     access: 'optional-key',
-    parameters: [
-      {
-        name: 'model',
-        in: 'path',
-        description: 'May contain slashes, as they are.',
-        schema: Type.String({ examples: ['gpt-6-luna'] }),
-      },
-    ],
+    parameters: [{ ...googleModel, schema: Type.String({ examples: ['gpt-6-luna'] }) }],
     answers: { 200: { description: 'The model.', content: json(answers.ModelEntry) } },
     errors: [...withKey, 'model_not_found'],
   },
@@ -742,18 +626,8 @@ export const publicOperations = {
     summary: 'List the models in Google’s form',
     access: 'optional-google-key',
     parameters: [
-      {
-        name: 'pageSize',
-        in: 'query',
-        description: 'Models a page; default 50.',
-        schema: Type.Integer({ minimum: 1, maximum: 1_000 }),
-      },
-      {
-        name: 'pageToken',
-        in: 'query',
-        description: 'The `nextPageToken` of the page before.',
-        schema: Type.String(),
-      },
+      query('pageSize', 'Models a page; default 50.', Type.Integer({ minimum: 1, maximum: 1_000 })),
+      query('pageToken', 'The `nextPageToken` of the page before.'),
     ],
     answers: { 200: { description: 'The models.', content: json(answers.GeminiModelList) } },
     errors: withKey,
@@ -785,25 +659,10 @@ export const publicOperations = {
     description: 'A record must match all filters.',
     access: 'key',
     parameters: [
-      {
-        name: 'limit',
-        in: 'query',
-        description: 'Records a page.',
-        schema: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-      },
-      {
-        name: 'cursor',
-        in: 'query',
-        description: 'The `next_cursor` of the previous page, with the same filters.',
-        schema: Type.String(),
-      },
-      { name: 'request_id', in: 'query', description: 'One request.', schema: Type.String() },
-      {
-        name: 'tag',
-        in: 'query',
-        description: 'A whole tag: `project=alpha`.',
-        schema: Type.String(),
-      },
+      query('limit', 'Records a page.', Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      query('cursor', 'The `next_cursor` of the previous page, with the same filters.'),
+      query('request_id', 'One request.'),
+      query('tag', 'A whole tag: `project=alpha`.'),
       ...chargeFilters,
     ],
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },
@@ -817,12 +676,11 @@ export const publicOperations = {
       'What could have been read, why it was not, and what that cost: of the key’s account, in the key’s mode, in at most 31 days. By default the last seven.',
     access: 'key',
     parameters: [
-      {
-        name: 'by',
-        in: 'query',
-        description: 'What the rows are summed by.',
-        schema: Type.Enum(['model', 'key', 'day', 'conversation'], { default: 'model' }),
-      },
+      query(
+        'by',
+        'What the rows are summed by.',
+        Type.Enum(['model', 'key', 'day', 'conversation'], { default: 'model' }),
+      ),
       ...chargeFilters,
     ],
     answers: { 200: { description: 'The report.', content: json(CacheReport) } },

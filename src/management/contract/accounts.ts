@@ -26,14 +26,14 @@ const ListedAccount = closed({
   ...AccountRow.properties,
   owner: orNull(closed({ name: Type.String(), email: Type.String() })),
   last_charged_on: orNull(Type.String(), 'The UTC day of its last live charge; null: none.'),
-  last_30_days: Type.Object(
+  last_30_days: closed(
     {
       revenue_micros: Type.Integer({ description: 'What it was charged, live.' }),
       cost_micros: Type.Integer({ description: 'What the charged requests cost the operator.' }),
       margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
       day_revenues_micros: Type.Array(Type.Integer()),
     },
-    { additionalProperties: false, description: 'Today and the 29 UTC days before.' },
+    { description: 'Today and the 29 UTC days before.' },
   ),
 });
 
@@ -66,9 +66,6 @@ const AccountPrices = closed({
 
 /** At most a factor of 1,000. */
 const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
-const Limit = Type.Optional(
-  Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]),
-);
 
 /**
  * Limits that all keys of one mode share. A missing field is not changed; null removes the limit.
@@ -125,9 +122,7 @@ export const accountsEndpoints = {
       frozen: Type.Optional(Type.Boolean()),
       price_multiplier_ppm: Type.Optional(Multiplier),
       retain_responses: Type.Optional(Type.Boolean()),
-      requests_per_minute: Limit,
-      tokens_per_minute: Limit,
-      concurrent_requests: Limit,
+      ...limits,
       allowed_addresses: Type.Optional(
         Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()]),
       ),

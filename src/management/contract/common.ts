@@ -1,13 +1,9 @@
 // Shapes that several files of the contract share.
-import {
-  Type,
-  type Static,
-  type TObject,
-  type TObjectOptions,
-  type TProperties,
-  type TSchema,
-} from 'typebox';
+import { Type, type Static, type TObject, type TObjectOptions } from 'typebox';
+import { closed, orNull } from '../../lib/schema-parts.ts';
 import { modes } from '../../terms/mode.ts';
+
+export { closed, optional, orNull } from '../../lib/schema-parts.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
@@ -84,15 +80,6 @@ export type ConfirmationWays = {
   /** The name of the provider, where the user can sign in afresh; null: there is none. */
   readonly provider: string | null;
 };
-
-/** An object of an answer, which has no other fields. */
-export function closed<Fields extends TProperties>(fields: Fields) {
-  return Type.Object(fields, { additionalProperties: false });
-}
-
-export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
-  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-}
 
 /** How the web app asks for a page: `cursor` is the `next_cursor` of the page before. */
 export type PageFields = { limit?: number; cursor?: string };

@@ -7,7 +7,7 @@ import { Name } from './keys.ts';
 const UserCode = Type.String({
   maxLength: 40,
 });
-const code = Type.Object({ user_code: UserCode }, { additionalProperties: false });
+const code = closed({ user_code: UserCode });
 
 export const deviceLoginsEndpoints = {
   'POST /device-logins/find': endpoint({
@@ -26,7 +26,7 @@ export const deviceLoginsEndpoints = {
     access: 'admin',
     summary: 'Give the program a key of the account',
     note: 'The key is live, has all scopes and ends after 90 days. It is made when the program asks again, within seconds.',
-    body: Type.Object({ user_code: UserCode, name: Name }, { additionalProperties: false }),
+    body: closed({ user_code: UserCode, name: Name }),
     output: closed({ confirmed: Type.Literal(true, { description: 'Always true.' }) }),
   }),
   'POST /device-logins/deny': endpoint({

@@ -1,5 +1,5 @@
 // An account's API keys.
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { keyScopes } from '../../terms/key-scope.ts';
 import { AccountFilter, closed, Mode, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
@@ -78,8 +78,7 @@ const KeyDefaults = closed({
   ),
 });
 
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Optional(orNull(schema));
 
 /** At most a billion dollars. */
 const Cap = nullable(Type.Integer({ minimum: 0, maximum: 1e15 }));
@@ -119,10 +118,7 @@ const keyOverlap = {
 const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
 
 /** null: nobody. */
-const KeyOwner = Type.Object(
-  { user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) },
-  { additionalProperties: false },
-);
+const KeyOwner = closed({ user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) });
 
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
@@ -162,24 +158,21 @@ export const keysEndpoints = {
     access: 'admin',
     summary: 'Create a key',
     note: 'Only an owner may set `body_days`, the days for which the bodies of its requests are kept.',
-    body: Type.Object({ mode: Mode, name: Name, ...keyControls }, { additionalProperties: false }),
+    body: closed({ mode: Mode, name: Name, ...keyControls }),
     output: NewKey,
   }),
   'PATCH /accounts/:account/keys/:key': endpoint({
     access: 'admin',
     summary: 'Change a key',
     note: '409 once it is revoked, here and below. Only an owner may set `body_days`; an admin may set it to null.',
-    body: Type.Object(
-      { name: Type.Optional(Name), ...keyControls },
-      { additionalProperties: false },
-    ),
+    body: closed({ name: Type.Optional(Name), ...keyControls }),
     output: Key,
   }),
   'POST /accounts/:account/keys/:key/rotate': endpoint({
     access: 'admin',
     summary: 'Rotate a key',
     note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits.',
-    body: Type.Object(keyOverlap, { additionalProperties: false }),
+    body: closed(keyOverlap),
     output: NewKey,
   }),
   'POST /accounts/:account/keys/:key/disable': endpoint({

@@ -85,10 +85,7 @@ export const membersEndpoints = {
     access: 'owner',
     summary: 'Set the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately.',
-    body: Type.Object(
-      { daily_micros: Most, monthly_micros: Most },
-      { additionalProperties: false },
-    ),
+    body: closed({ daily_micros: Most, monthly_micros: Most }),
     output: Done,
   }),
   'PATCH /admin/v1/accounts/:account/members/:user/budget': endpoint({

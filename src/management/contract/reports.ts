@@ -58,7 +58,7 @@ const SetUp = {
 };
 
 const Attention = closed({
-  set_up: Type.Object(SetUp, { additionalProperties: false }),
+  set_up: closed(SetUp),
   next_steps: Type.Array(NextStep, { description: 'The most pressing first.' }),
   last_backup_at: orNull(Type.String(), 'null: none was recorded.'),
   routes: Type.Array(FailingRoute),

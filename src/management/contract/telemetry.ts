@@ -1,20 +1,16 @@
 // An account's export of its own traces.
 import { Type } from 'typebox';
-import { closed, Done, orNull } from './common.ts';
+import { closed, Done, optional, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
-const TelemetryChange = {
-  endpoint: Type.Optional(orNull(Type.String({ maxLength: 2_000 }))),
-  headers: Type.Optional(
-    Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), { writeOnly: true }),
-  ),
-  sampling_ratio: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-    }),
-  ),
-};
+const TelemetryChange = optional({
+  endpoint: orNull(Type.String({ maxLength: 2_000 })),
+  headers: Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), { writeOnly: true }),
+  sampling_ratio: Type.Number({
+    minimum: 0,
+    maximum: 1,
+  }),
+});
 
 const IncludeContent = Type.Boolean();
 

@@ -100,7 +100,7 @@ const cacheRow = {
 
 const cacheReportOf = <Row extends TSchema>(row: Row) =>
   closed({
-    total: Type.Object(cacheSums, { additionalProperties: false, description: 'Of all rows.' }),
+    total: closed(cacheSums, { description: 'Of all rows.' }),
     rows: Type.Array(row),
     cut_at: orNull(Type.String()),
   });
