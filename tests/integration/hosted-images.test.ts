@@ -3,86 +3,43 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
-import { startGateway } from '../support/gateway.ts';
+import {
+  answerTurn,
+  callTurn,
+  searchMicros,
+  startHostedGateway,
+  turnMicros,
+} from '../support/hosted-gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { png } from '../support/images/local-image-provider.ts';
 import { imagePaths, openaiDraws, openaiModerates } from '../support/image-upstreams.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { flushEventLoop } from '../support/test-clock.ts';
-import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import type { Turn } from '../support/turn-format.ts';
 import { chatTurns } from '../support/turns-chat.ts';
-import { messagesTurns } from '../support/turns-messages.ts';
-import { responsesTurns } from '../support/turns-responses.ts';
 import { until } from '../support/until.ts';
 import {
   answerJson,
-  answerSse,
   answerStatus,
   framesText,
   holdBack,
   type Script,
 } from '../support/upstream.ts';
 
-/** 20 tokens of input and 10 of output. */
-const turnMicros = 20 * 3 + 10 * 15;
 /** `gpt-image-flare` at its default size and quality, by the table. */
 const imageMicros = 13_000;
-const searchMicros = 5_000;
+const wires = ['on-chat', 'on-messages', 'on-responses'] as const;
 
-const wires = {
-  'on-chat': { path: '/local/v1/chat/completions', format: chatTurns },
-  'on-messages': { path: '/v1/messages', format: messagesTurns },
-  'on-responses': { path: '/v1/responses', format: responsesTurns },
-} as const;
-type Wire = keyof typeof wires;
-
-const model = (provider: string, id: string) => ({
-  routes: [{ provider, model: id }],
-  prices: { input: 3, output: 15 },
-  context_tokens: 200_000,
-  max_input_tokens: 180_000,
-  max_output_tokens: 8_000,
-});
-const gateway = await startGateway((upstream) => ({
-  providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-  search: { price_usd: searchMicros / 1e6 },
-  models: {
-    'on-chat': model('local', 'm'),
-    'on-messages': model('anthropic', 'claude-sonnet-4-5'),
-    'on-responses': model('openai', 'gpt-5'),
-  },
-}));
-const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const { gateway, key, account, play, recordOf, heldMicros, firstRecord } =
+  await startHostedGateway();
 after(() => gateway.stop());
 beforeEach(() => {
   gateway.upstream.on(imagePaths.generations, openaiDraws());
   gateway.upstream.on('/brave/web/search', answerJson({ web: { results: [] } }));
 });
 
-const drawTurn = (...prompts: string[]): Turn => ({
-  thought: null,
-  text: 'One moment.',
-  calls: prompts.map((prompt, index) => ({
-    id: `call_${index}`,
-    name: 'generate_image',
-    arguments: { prompt },
-  })),
-});
-const answerTurn: Turn = { thought: null, text: 'Here it is.', calls: [] };
-
-const played =
-  (format: TurnFormat, turn: Turn): Script =>
-  (response, request) => {
-    const isStream = (request.body as Json)['stream'] === true;
-    const script = isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn));
-    return script(response, request);
-  };
-function play(wire: Wire, ...turns: readonly (Turn | Script)[]): void {
-  const { path, format } = wires[wire];
-  const scripts = turns.map((turn) => (typeof turn === 'function' ? turn : played(format, turn)));
-  gateway.upstream.on(path, ...(scripts as [Script]));
-}
+const drawTurn = (...prompts: string[]): Turn => callTurn('generate_image', 'prompt', ...prompts);
 
 const tool = { type: 'image_generation' };
 const ask = (fields: object, own = key) =>
@@ -111,11 +68,8 @@ const imagesIn = ({ output }: Json) =>
   (output as Json[]).filter(({ type }) => type === 'image_generation_call');
 const drawings = <Call extends { readonly path: string }>(asked: readonly Call[]) =>
   asked.filter(({ path }) => path === imagePaths.generations);
-const recordOf = async ({ requestId }: Reply, own = key) =>
-  (await gateway.usage<Json>(own, requestId))[0];
-const heldMicros = async () => (await gateway.balance(account)).heldMicros;
 
-for (const wire of Object.keys(wires) as Wire[])
+for (const wire of wires)
   for (const stream of [false, true])
     test(`a model ${wire} draws through the gateway, ${stream ? 'streamed' : 'whole'}`, async () => {
       play(wire, drawTurn('a red fox'), answerTurn);
@@ -162,7 +116,7 @@ test('a stream tells that an image is drawn, in OpenAI’s order', async () => {
   );
 });
 
-for (const wire of Object.keys(wires) as Wire[])
+for (const wire of wires)
   test(`an image that comes back is its prompt to a model ${wire}, and costs no image’s input`, async () => {
     play(wire, drawTurn('a red fox'), answerTurn);
     const first = await ask({ model: wire });
@@ -264,14 +218,9 @@ for (const stream of [false, true]) {
     request.destroy();
     for (let turns = 0; turns < 20; turns++) await flushEventLoop();
     drawing.release();
-    let records: Json[] = [];
-    await until(async () => {
-      await flushEventLoop();
-      records = await gateway.usage<Json>(own.key);
-      return records.length > 0;
-    });
+    const record = await firstRecord(own.key);
     assert.equal(gateway.upstream.requests.length, earlier + 2, 'one turn, one image');
-    assert.deepEqual([records[0]!['images'], records[0]!['output_tokens']], [1, 10]);
+    assert.deepEqual([record['images'], record['output_tokens']], [1, 10]);
     const { postedMicros, heldMicros: held } = await gateway.balance(own.account);
     assert.deepEqual([postedMicros, held], [5_000_000 - turnMicros - imageMicros, 0]);
   });
@@ -434,5 +383,5 @@ test('a test key draws in the sandbox', async () => {
   const { reply } = await ask({ model: 'gpt-6-luna', input }, own.key);
   const [image] = imagesIn(await responseOf(reply, false));
   assert.equal(image!['status'], 'completed');
-  assert.equal((await recordOf(reply, own.key))!['images'], 1);
+  assert.equal((await firstRecord(own.key))['images'], 1);
 });

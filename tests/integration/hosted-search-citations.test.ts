@@ -5,61 +5,39 @@ import { after, beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { microsFromUsd } from '../../src/lib/money.ts';
-import { startGateway } from '../support/gateway.ts';
+import {
+  costOf,
+  hostedModel,
+  searchMicros,
+  searchPath,
+  searchTurn as turnOf,
+  startHostedGateway,
+  wires,
+} from '../support/hosted-gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import type { Turn } from '../support/turn-format.ts';
 import { chatTurns } from '../support/turns-chat.ts';
-import { messagesTurns } from '../support/turns-messages.ts';
-import { responsesTurns } from '../support/turns-responses.ts';
-import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
 
-const searchPath = '/brave/web/search';
-const searchMicros = 5_000;
-/** 20 tokens of input and 10 of output. */
-const turnMicros = 20 * 3 + 10 * 15;
-
-const wires = {
-  'on-chat': { path: '/local/v1/chat/completions', format: chatTurns },
-  'on-messages': { path: '/v1/messages', format: messagesTurns },
-  'on-responses': { path: '/v1/responses', format: responsesTurns },
-} as const;
-type Wire = keyof typeof wires;
-
-const model = (provider: string, id: string) => ({
-  routes: [{ provider, model: id }],
-  prices: { input: 3, output: 15 },
-  context_tokens: 200_000,
-  max_input_tokens: 180_000,
-  max_output_tokens: 8_000,
-  // Its own searches are not sold.
-  tool_prices: { web_search: null, web_search_preview: null },
+/** Its own searches are not sold. */
+const unsold = { tool_prices: { web_search: null, web_search_preview: null } };
+const { gateway, key, account, play, recordOf, heldMicros, holdOf } = await startHostedGateway({
+  'on-messages': hostedModel('anthropic', 'claude-sonnet-4-5', unsold),
+  'on-responses': hostedModel('openai', 'gpt-5', unsold),
+  'sold-elsewhere': hostedModel('openai', 'gpt-5'),
+  'gpt-5-search-api': hostedModel('openai', 'gpt-5-search-api'),
+  both: hostedModel('openai', 'gpt-5-search-api', {
+    routes: [
+      { provider: 'openai', model: 'gpt-5-search-api' },
+      { provider: 'local', model: 'm', rank: 2 },
+    ],
+  }),
+  'without-tools': hostedModel('local', 'm', {
+    routes: [{ provider: 'local', model: 'm', lacks: ['tools'] }],
+  }),
 });
-const gateway = await startGateway((upstream) => ({
-  providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-  search: { price_usd: searchMicros / 1e6 },
-  models: {
-    'on-chat': model('local', 'm'),
-    'on-messages': model('anthropic', 'claude-sonnet-4-5'),
-    'on-responses': model('openai', 'gpt-5'),
-    'sold-elsewhere': { ...model('openai', 'gpt-5'), tool_prices: {} },
-    'gpt-5-search-api': { ...model('openai', 'gpt-5-search-api'), tool_prices: {} },
-    both: {
-      ...model('openai', 'gpt-5-search-api'),
-      routes: [
-        { provider: 'openai', model: 'gpt-5-search-api' },
-        { provider: 'local', model: 'm', rank: 2 },
-      ],
-      tool_prices: {},
-    },
-    'without-tools': {
-      ...model('local', 'm'),
-      routes: [{ provider: 'local', model: 'm', lacks: ['tools'] }],
-    },
-  },
-}));
-const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 const pages = Array.from({ length: 10 }, (_page, index) => ({
@@ -72,31 +50,13 @@ beforeEach(() => {
   gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
 });
 
-const searchTurn = (...queries: string[]): Turn => ({
-  thought: null,
-  text: 'See [1].',
-  calls: queries.map((query, index) => ({
-    id: `call_${index}`,
-    name: 'web_search',
-    arguments: { query },
-  })),
-});
+const searchTurn = (...queries: string[]): Turn => ({ ...turnOf(...queries), text: 'See [1].' });
 const answerTurn: Turn = {
   thought: null,
   text: '🗼 It is list[1] [2], 高い[11, 4] and [77]. 👩‍👩‍👧 [3]',
   calls: [],
 };
 const cited = ['2', '11', '4', '3'];
-
-function play(wire: Wire, ...turns: Turn[]): void {
-  const { path, format }: { path: string; format: TurnFormat } = wires[wire];
-  const scripts = turns.map((turn): Script => (response, request) => {
-    const isStream = (request.body as Json)['stream'] === true;
-    const script = isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn));
-    return script(response, request);
-  });
-  gateway.upstream.on(path, ...(scripts as [Script]));
-}
 
 type Cited = { readonly url: string; readonly marked: string | null };
 type Client = {
@@ -233,7 +193,7 @@ const queryOf = (asked: readonly { readonly path: string; readonly query: string
   new URLSearchParams(asked.find(({ path }) => path === searchPath)!.query);
 
 for (const client of clientNames)
-  for (const wire of (Object.keys(wires) as Wire[]).filter(
+  for (const wire of (['on-chat', 'on-messages', 'on-responses'] as const).filter(
     // OpenAI serves Chat in Chat.
     (name) => client !== 'chat' || name !== 'on-responses',
   ))
@@ -253,15 +213,13 @@ for (const client of clientNames)
         for (const [index, { marked }] of found.entries())
           if (marked !== null)
             assert.match(marked, new RegExp(`^\\[.*\\b${cited[index]}\\b.*\\]$`));
-        const { path, format } = wires[wire];
-        const results = format.readResults(
-          asked.findLast((each) => each.path === path)!.body as Json,
-        );
+        const { paths, format } = wires[wire];
+        const last = asked.findLast(({ path }) => path === paths[0])!;
+        const results = format.readResults(last.body as Json);
         assert.match(results[1]!, /\[11\] Page 1\n/);
-        assert.equal(reply.costMicros, 2 * turnMicros + 2 * searchMicros);
-        const [record] = await gateway.usage<Json>(key, reply.requestId);
-        assert.equal(record!['web_searches'], 2);
-        assert.equal((await gateway.balance(account)).heldMicros, 0);
+        assert.equal(reply.costMicros, costOf(2, 2));
+        assert.equal((await recordOf(reply))!['web_searches'], 2);
+        assert.equal(await heldMicros(), 0);
       });
 
 for (const client of clientNames.filter((name) => clients[name].near))
@@ -283,7 +241,7 @@ test('a failed search of Chat is free, and told to the model', async () => {
   const { reply, asked } = await ask('chat', { model: 'on-chat' });
   assert.equal(reply.json<Json>()['choices'][0].message.annotations, undefined);
   assert.match(chatTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
-  assert.equal(reply.costMicros, 2 * turnMicros);
+  assert.equal(reply.costMicros, costOf(2, 0));
 });
 
 test('Chat searches beside the client’s functions, which a choice of none leaves out', async () => {
@@ -329,14 +287,10 @@ test('the hold covers our searches behind a route whose provider searches once',
   gateway.upstream.on('/v1/chat/completions', answerStatus(503));
   play('on-chat', searchTurn('a', 'b', 'c', 'd', 'e'), answerTurn);
   const { reply } = await ask('chat', { model: 'both', max_tokens: 100 });
-  assert.equal(reply.costMicros, 2 * turnMicros + 5 * searchMicros, reply.text);
-  const { hold_micros: held } = await gateway.database.read
-    .selectFrom('charges')
-    .select('hold_micros')
-    .where('id', '=', reply.requestId)
-    .executeTakeFirstOrThrow();
+  assert.equal(reply.costMicros, costOf(2, 5), reply.text);
+  const held = await holdOf(reply);
   // Ten thousand tokens of pages in each of five rounds, and all again in the next.
-  assert.ok(Number(held) >= 5 * searchMicros + 150_000 * 3, String(held));
+  assert.ok(held >= 5 * searchMicros + 150_000 * 3, String(held));
 });
 
 test('a cap below the hold of five searches allows one in Chat, and a smaller one is told so', async () => {
@@ -352,7 +306,7 @@ test('a cap below the hold of five searches allows one in Chat, and a smaller on
   };
   const one = await capped(0.1);
   assert.equal(one.status, 200, one.text);
-  assert.equal(one.costMicros, 2 * turnMicros + searchMicros);
+  assert.equal(one.costMicros, costOf(2, 1));
   const none = await capped(0.01);
   assert.notEqual(none.status, 200);
   assert.match(none.error.message, /with one web search, whose results are read as input/);

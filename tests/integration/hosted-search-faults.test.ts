@@ -3,10 +3,17 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
-import { startGateway } from '../support/gateway.ts';
+import {
+  answerTurn,
+  costOf,
+  hostedModel,
+  searchPath,
+  searchTurn as turnOf,
+  startHostedGateway,
+} from '../support/hosted-gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
-import { flushEventLoop, TestClock } from '../support/test-clock.ts';
+import { flushEventLoop } from '../support/test-clock.ts';
 import type { Turn } from '../support/turn-format.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
 import { until } from '../support/until.ts';
@@ -20,51 +27,21 @@ import {
   type Script,
 } from '../support/upstream.ts';
 
-const searchPath = '/brave/web/search';
-const searchMicros = 5_000;
-/** 20 tokens of input and 10 of output. */
-const turnMicros = 20 * 3 + 10 * 15;
-
-const clock = new TestClock();
-
-// Each with a route of its own, whose speed is not known yet.
-const hidden = (model: string) => ({
-  routes: [{ provider: 'local', model }],
-  prices: { input: 3, output: 15 },
-  context_tokens: 200_000,
-  max_input_tokens: 180_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: true, streaming: true, vision: false },
-});
-const gateway = await startGateway(
-  (upstream) => ({
-    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-    search: { price_usd: 0.005 },
-    limits: { loss_budget_usd: 0.012 },
-    models: {
-      'hidden-1': hidden('1'),
-      'hidden-2': hidden('2'),
-      claude: {
-        routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
-        prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
-        context_tokens: 200_000,
-        max_input_tokens: 180_000,
-        max_output_tokens: 8_000,
-        supports: { thinking: true, streaming: true, vision: false },
-      },
-      slow: {
-        routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
-        prices: { input: 3, output: 15 },
-        context_tokens: 200_000,
-        max_input_tokens: 180_000,
-        max_output_tokens: 8_000,
-        timeouts: { total_ms: 60_000, first_byte_ms: 60_000 },
-      },
-    },
-  }),
-  { clock },
+const { gateway, clock, key, lossOf, firstRecord } = await startHostedGateway(
+  {
+    // Each with a route of its own, whose speed is not known yet.
+    'hidden-1': hostedModel('local', '1'),
+    'hidden-2': hostedModel('local', '2'),
+    claude: hostedModel('anthropic', 'claude-sonnet-4-5', {
+      prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
+    }),
+    slow: hostedModel('anthropic', 'claude-sonnet-4-5', {
+      supports: {},
+      timeouts: { total_ms: 60_000, first_byte_ms: 60_000 },
+    }),
+  },
+  { limits: { loss_budget_usd: 0.012 } },
 );
-const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 beforeEach(() => {
@@ -72,12 +49,7 @@ beforeEach(() => {
   gateway.upstream.on(searchPath, answerJson({ web: { results: [page] } }));
 });
 
-const searchTurn: Turn = {
-  thought: null,
-  text: 'One moment.',
-  calls: [{ id: 'call_1', name: 'web_search', arguments: { query: 'a' } }],
-};
-const answerTurn: Turn = { thought: null, text: 'It is high.', calls: [] };
+const searchTurn = turnOf('a');
 
 const played =
   (turn: Turn, usage: object = {}): Script =>
@@ -110,10 +82,6 @@ function responseOf(reply: Reply, stream: boolean): Json {
   return stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
 }
 
-async function lossOf({ requestId }: Reply): Promise<number> {
-  return (await gateway.lossesOf(requestId)).reduce((sum, loss) => sum + loss, 0);
-}
-
 for (const stream of [false, true]) {
   const kind = stream ? 'streamed' : 'whole';
 
@@ -135,7 +103,7 @@ for (const stream of [false, true]) {
       ['message', 'web_search_call'],
     );
     assert.equal(response['status'], 'completed');
-    assert.equal(reply.costMicros, turnMicros + searchMicros);
+    assert.equal(reply.costMicros, costOf(1, 1));
   });
 
   test(`thinking that a host has refused stays out of the next turn, ${kind}`, async () => {
@@ -159,7 +127,7 @@ for (const stream of [false, true]) {
     const { reply, asked } = await ask({ stream, input });
     assert.equal(asked.length, 4);
     responseOf(reply, stream);
-    assert.equal(reply.costMicros, 2 * turnMicros + searchMicros);
+    assert.equal(reply.costMicros, costOf(2, 1));
     assert.equal(await lossOf(reply), 0);
   });
 }
@@ -206,15 +174,8 @@ test('a client that leaves in a later turn pays for what the earlier one thought
     if (seen.includes('word word')) break;
   }
   request.destroy();
-  let records: Json[] = [];
-  await until(async () => {
-    later.write(' and');
-    await flushEventLoop();
-    await clock.advance(500);
-    records = await gateway.usage<Json>(own.key);
-    return records.length > 0;
-  });
-  assert.ok(records[0]!['output_tokens'] >= 3_000 + 2_000, JSON.stringify(records[0]));
+  const record = await firstRecord(own.key, () => later.write(' and'));
+  assert.ok(record['output_tokens'] >= 3_000 + 2_000, JSON.stringify(record));
 });
 
 test('what a later call bills without a stream is a loss', async () => {
@@ -223,7 +184,7 @@ test('what a later call bills without a stream is a loss', async () => {
   play(played(searchTurn), whole);
   const { reply } = await ask({ stream: true });
   assert.equal(reply.frames.at(-1)!.event, 'response.failed');
-  assert.equal(await lossOf(reply), 2 * turnMicros + searchMicros);
+  assert.equal(await lossOf(reply), costOf(2, 1));
 });
 
 test('a later call that hangs is a loss as any call that hangs', async () => {
@@ -241,7 +202,7 @@ test('a later call that hangs is a loss as any call that hangs', async () => {
   const alone = await lossOfCall();
   play(played(searchTurn), hang);
   const later = await lossOfCall();
-  const more = later - alone - turnMicros - searchMicros;
+  const more = later - alone - costOf(1, 1);
   // The silence is measured while the clock moves.
   assert.ok(alone > 50_000 && Math.abs(more) < 2_500, `${later} ${alone}`);
 });
@@ -289,15 +250,8 @@ test('thinking behind the first event of a stream is counted when its client lea
     answer!.write(chunk({ content: 'word word' }));
     for await (const piece of await response) if (String(piece).includes('word word')) break;
     request.destroy();
-    let records: Json[] = [];
-    await until(async () => {
-      answer!.write(chunk({ content: ' and' }));
-      await flushEventLoop();
-      await clock.advance(500);
-      records = await gateway.usage<Json>(own.key);
-      return records.length > 0;
-    });
-    return records[0]!['output_tokens'] as number;
+    const record = await firstRecord(own.key, () => answer!.write(chunk({ content: ' and' })));
+    return record['output_tokens'] as number;
   };
   const without = await charged('hidden-1', []);
   assert.ok(without > 1_500, `${without}`);
@@ -342,13 +296,8 @@ for (const stream of [false, true]) {
     request.destroy();
     for (let turns = 0; turns < 20; turns++) await flushEventLoop();
     search.release();
-    let records: Json[] = [];
-    await until(async () => {
-      await flushEventLoop();
-      records = await gateway.usage<Json>(own.key);
-      return records.length > 0;
-    });
+    const record = await firstRecord(own.key);
     assert.equal(gateway.upstream.requests.length, earlier + 2);
-    assert.deepEqual([records[0]!['output_tokens'], records[0]!['web_searches']], [10, 1]);
+    assert.deepEqual([record['output_tokens'], record['web_searches']], [10, 1]);
   });
 }

@@ -4,84 +4,38 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { startGateway } from '../support/gateway.ts';
+import {
+  answerTurn,
+  costOf,
+  hostedModel,
+  searchPath,
+  searchTurn as withoutThought,
+  startHostedGateway,
+  thought,
+  type Wire,
+  wires,
+} from '../support/hosted-gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import { flushEventLoop, TestClock } from '../support/test-clock.ts';
+import { flushEventLoop } from '../support/test-clock.ts';
 import { chatTurns } from '../support/turns-chat.ts';
-import { geminiTurns } from '../support/turns-gemini.ts';
-import { messagesTurns } from '../support/turns-messages.ts';
-import { responsesTurns } from '../support/turns-responses.ts';
 import { until } from '../support/until.ts';
-import type { Turn, TurnFormat } from '../support/turn-format.ts';
-import {
-  answerJson,
-  answerSse,
-  answerStatus,
-  framesText,
-  type Script,
-} from '../support/upstream.ts';
+import type { Turn } from '../support/turn-format.ts';
+import { answerJson, answerStatus, framesText, type Script } from '../support/upstream.ts';
 
-const searchPath = '/brave/web/search';
-const searchMicros = 5_000;
-
-type Wire = {
-  readonly model: string;
-  readonly paths: readonly string[];
-  readonly format: TurnFormat;
-  /** How a forced choice of the function looks there. */
-  readonly forced: (body: Json) => boolean;
+/** By the wire, how a forced choice of the function looks there. */
+const forced: Partial<Record<Wire, (body: Json) => boolean>> = {
+  'on-responses': ({ tool_choice: choice }) => choice?.name === 'web_search',
+  'on-chat': ({ tool_choice: choice }) => choice?.function?.name === 'web_search',
+  'on-gemini': ({ toolConfig: config }) => config?.functionCallingConfig?.mode === 'ANY',
 };
-const wires: readonly Wire[] = [
-  {
-    model: 'on-responses',
-    paths: ['/v1/responses'],
-    format: responsesTurns,
-    forced: ({ tool_choice: choice }) => choice?.name === 'web_search',
-  },
-  {
-    model: 'on-chat',
-    paths: ['/local/v1/chat/completions'],
-    format: chatTurns,
-    forced: ({ tool_choice: choice }) => choice?.function?.name === 'web_search',
-  },
-  {
-    model: 'on-gemini',
-    paths: [
-      '/v1beta/models/gemini-3-flash:generateContent',
-      '/v1beta/models/gemini-3-flash:streamGenerateContent',
-    ],
-    format: geminiTurns,
-    forced: ({ toolConfig: config }) => config?.functionCallingConfig?.mode === 'ANY',
-  },
-];
-const [onResponses, onChat] = wires as [Wire, Wire];
+const translated = Object.keys(forced) as Wire[];
 
-const model = (provider: string, id: string) => ({
-  routes: [{ provider, model: id }],
-  prices: { input: 3, output: 15 },
-  context_tokens: 200_000,
-  max_input_tokens: 180_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: true, streaming: true, vision: false },
-});
-const clock = new TestClock();
-const gateway = await startGateway(
-  (upstream) => ({
-    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
-    search: { price_usd: 0.005 },
-    models: {
-      slow: { ...model('local', 'slow'), timeouts: { total_ms: 60_000 } },
-      'on-responses': model('openai', 'gpt-5'),
-      'on-chat': model('local', 'm'),
-      'on-gemini': model('google', 'gemini-3-flash'),
-      'on-messages': model('anthropic', 'claude-sonnet-4-5'),
-    },
-  }),
-  { clock },
-);
-const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const { gateway, clock, key, account, play, recordOf, heldMicros, lossOf } =
+  await startHostedGateway({
+    slow: hostedModel('local', 'slow', { timeouts: { total_ms: 60_000 } }),
+  });
 after(() => gateway.stop());
 
 const page = (url: string) => ({
@@ -94,37 +48,7 @@ beforeEach(() => {
   gateway.upstream.on(searchPath, answerJson({ web: { results: [page(address)] } }));
 });
 
-const thought = { text: 'I must look.', signature: 'c2lnbmF0dXJlIG9mIHRoZSB0aG91Z2h0' };
-const searchTurn = (...queries: string[]): Turn => ({
-  thought,
-  text: 'One moment.',
-  calls: queries.map((query, index) => ({
-    id: `call_${index}`,
-    name: 'web_search',
-    arguments: { query },
-  })),
-});
-const answerTurn: Turn = { thought: null, text: 'It is 330 metres high.', calls: [] };
-
-const played =
-  ({ format }: Wire, turn: Turn): Script =>
-  (response, request) => {
-    const isStream =
-      (request.body as Json)['stream'] === true || request.path.endsWith(':streamGenerateContent');
-    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(
-      response,
-      request,
-    );
-  };
-
-/** Plays the turns in order; the last one repeats. */
-function play(wire: Wire, ...turns: [Turn, ...Turn[]]): void {
-  playScripts(wire, ...(turns.map((turn) => played(wire, turn)) as [Script]));
-}
-
-function playScripts({ paths }: Wire, ...scripts: [Script, ...Script[]]): void {
-  for (const path of paths) gateway.upstream.on(path, ...scripts);
-}
+const searchTurn = (...queries: string[]): Turn => ({ ...withoutThought(...queries), thought });
 
 const tool = { type: 'web_search_20250305', name: 'web_search' };
 const question = { role: 'user', content: 'How high?' };
@@ -166,20 +90,15 @@ async function sdkReads(text: string): Promise<Json> {
 const blocksOf = (message: Json) =>
   (message['content'] as Json[]).filter(({ type }) => !String(type).includes('thinking'));
 const kindsOf = (message: Json) => blocksOf(message).map(({ type }) => type);
-/** 20 tokens of input and 10 of output each. */
-const costOf = (turns: number, searches: number) =>
-  turns * (20 * 3 + 10 * 15) + searches * searchMicros;
-const recordOf = async ({ requestId }: Reply) => (await gateway.usage<Json>(key, requestId))[0];
-const heldMicros = async () => (await gateway.balance(account)).heldMicros;
-
-for (const wire of wires)
+for (const wire of translated)
   for (const stream of [false, true])
     for (const isForced of [false, true])
-      test(`a model of ${wire.model} searches, ${stream ? 'streamed' : 'whole'}, ${isForced ? 'forced' : 'free'}`, async () => {
+      test(`a model ${wire} searches, ${stream ? 'streamed' : 'whole'}, ${isForced ? 'forced' : 'free'}`, async () => {
         play(wire, searchTurn('Eiffel tower'), answerTurn);
+        const { format } = wires[wire];
         const { postedMicros } = await gateway.balance(account);
         const { reply, asked } = await ask({
-          model: wire.model,
+          model: wire,
           stream,
           ...(isForced && { tool_choice: { type: 'tool', name: 'web_search' } }),
         });
@@ -206,14 +125,14 @@ for (const wire of wires)
 
         const calls = asked.filter(({ path }) => path !== searchPath);
         assert.deepEqual([calls.length, asked.length], [2, 3]);
-        assert.deepEqual(wire.format.toolNames(calls[0]!.body as Json), ['web_search']);
+        assert.deepEqual(format.toolNames(calls[0]!.body as Json), ['web_search']);
         assert.deepEqual(
-          calls.map(({ body }) => wire.forced(body as Json)),
+          calls.map(({ body }) => forced[wire]!(body as Json)),
           [isForced, false],
         );
         const second = calls[1]!.body as Json;
-        assert.match(wire.format.readResults(second).join(), /Eiffel Tower.*330 metres high/s);
-        assert.ok(calls[1]!.text.includes(wire.format.proof(thought)), 'the thought comes back');
+        assert.match(format.readResults(second).join(), /Eiffel Tower.*330 metres high/s);
+        assert.ok(calls[1]!.text.includes(format.proof(thought)), 'the thought comes back');
 
         assert.equal(reply.headers['x-service-ignored'], undefined);
         assert.equal(reply.costMicros, costOf(2, 1));
@@ -228,7 +147,7 @@ for (const wire of wires)
       });
 
 test('the events of a stream come as Anthropic’s', async () => {
-  play(onChat, { ...searchTurn('a', 'b'), thought: null }, answerTurn);
+  play('on-chat', { ...searchTurn('a', 'b'), thought: null }, answerTurn);
   const { reply } = await ask({ model: 'on-chat', stream: true });
   const events = reply.frames.map(({ data }) => data as Json);
   const order = events
@@ -264,16 +183,15 @@ test('Anthropic’s SDK reads the answer, and its blocks can be sent back to eve
     tools: [tool as Anthropic.WebSearchTool20250305],
     messages: [question as Anthropic.MessageParam],
   };
-  play(onChat, searchTurn('a'), answerTurn);
+  play('on-chat', searchTurn('a'), answerTurn);
   const final = await client.messages.stream({ ...body, model: 'on-chat' }).finalMessage();
   assert.equal(final.usage.server_tool_use?.web_search_requests, 1);
-  const onMessages = { ...onChat, paths: ['/v1/messages'], format: messagesTurns };
-  for (const wire of [...wires, { ...onMessages, model: 'on-messages' }]) {
+  for (const wire of Object.keys(wires) as Wire[]) {
     play(wire, answerTurn);
     const earlier = gateway.upstream.requests.length;
     await client.messages.create({
       ...body,
-      model: wire.model,
+      model: wire,
       messages: [
         ...body.messages,
         { role: 'assistant', content: final.content as Anthropic.ContentBlockParam[] },
@@ -281,18 +199,14 @@ test('Anthropic’s SDK reads the answer, and its blocks can be sent back to eve
       ],
     });
     const { text } = gateway.upstream.requests[earlier]!;
-    assert.match(text, /I searched the web for: a/, wire.model);
-    assert.match(text, /example\.com\/tower\\n+It is 330 metres high/, wire.model);
-    assert.doesNotMatch(
-      text,
-      /server_tool_use|web_search_tool_result|web_search_result/,
-      wire.model,
-    );
+    assert.match(text, /I searched the web for: a/, wire);
+    assert.match(text, /example\.com\/tower\\n+It is 330 metres high/, wire);
+    assert.doesNotMatch(text, /server_tool_use|web_search_tool_result|web_search_result/, wire);
   }
 });
 
 test('blocks of Anthropic’s own search are read without what it encrypted', async () => {
-  play(onChat, answerTurn);
+  play('on-chat', answerTurn);
   const found = {
     type: 'web_search_result',
     url: address,
@@ -325,8 +239,8 @@ test('odd search blocks of a client are read or refused, never a failure of ours
     { type: 'web_search_tool_result', tool_use_id: id, content: [{ title: odd, url: odd }] },
     { type: 'tool_use', id, name: 'f', input: {} },
   ];
-  play(onChat, answerTurn);
-  play({ ...onChat, paths: ['/v1/messages'], format: messagesTurns }, answerTurn);
+  play('on-chat', answerTurn);
+  play('on-messages', answerTurn);
   for (const block of blocks)
     for (const name of ['on-chat', 'on-messages']) {
       const messages = [question, { role: 'assistant', content: [block] }, question];
@@ -343,7 +257,7 @@ for (const stream of [false, true]) {
 
   test(`a failed search is an error block, told to the model and not charged, ${kind}`, async () => {
     gateway.upstream.on(searchPath, answerStatus(500));
-    play(onChat, searchTurn('a'), answerTurn);
+    play('on-chat', searchTurn('a'), answerTurn);
     const { reply, asked } = await ask({ model: 'on-chat', stream });
     const message = await messageOf(reply, stream);
     assert.deepEqual(blocksOf(message)[2]!['content'], {
@@ -356,7 +270,7 @@ for (const stream of [false, true]) {
   });
 
   test(`max_uses ends the searches, and the answer ends without a call, ${kind}`, async () => {
-    play(onChat, searchTurn('again', 'and again'));
+    play('on-chat', searchTurn('again', 'and again'));
     const tools = [{ ...tool, max_uses: 3 }];
     const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
     const message = await messageOf(reply, stream);
@@ -371,7 +285,7 @@ for (const stream of [false, true]) {
 
   test(`a turn that also calls the client’s functions ends with those, ${kind}`, async () => {
     const own = { id: 'call_own', name: 'f', arguments: { x: 1 } };
-    play(onChat, { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
+    play('on-chat', { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
     const tools = [tool, { name: 'f', input_schema: { type: 'object' } }];
     const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
     const message = await messageOf(reply, stream);
@@ -382,17 +296,16 @@ for (const stream of [false, true]) {
   });
 
   test(`when the call after a search fails, nothing is charged and nothing stays held, ${kind}`, async () => {
-    playScripts(onChat, played(onChat, searchTurn('a')), answerStatus(500));
+    play('on-chat', searchTurn('a'), answerStatus(500));
     const { reply } = await ask({ model: 'on-chat', stream });
     if (stream) assert.equal(checkStream('messages', reply.text).ending, 'error');
     else assert.equal(reply.status, 502);
     assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
-    const losses = await gateway.lossesOf(reply.requestId);
-    assert.ok(losses.reduce((sum, each) => sum + each, 0) >= costOf(1, 1));
+    assert.ok((await lossOf(reply)) >= costOf(1, 1));
   });
 
   test(`a stop sequence ends the answer, whatever the model has called, ${kind}`, async () => {
-    play(onResponses, { ...searchTurn('a'), text: 'One END more' }, answerTurn);
+    play('on-responses', { ...searchTurn('a'), text: 'One END more' }, answerTurn);
     const { reply, asked } = await ask({ model: 'on-responses', stream, stop_sequences: ['END'] });
     const message = await messageOf(reply, stream);
     assert.deepEqual(kindsOf(message), ['text']);
@@ -410,7 +323,7 @@ test('a stream that is cut in a later turn ends in an error, and is free', async
     response.write(framesText(chatTurns.frames(answerTurn).slice(0, 3)));
     setImmediate(() => response.destroy());
   };
-  playScripts(onChat, played(onChat, searchTurn('a')), cut);
+  play('on-chat', searchTurn('a'), cut);
   const { reply } = await ask({ model: 'on-chat', stream: true });
   const { ending, text } = checkStream('messages', reply.text);
   assert.deepEqual([ending, text], ['error', 'One moment.It is ']);
@@ -424,7 +337,7 @@ test('an answer that runs out of time in a later turn ends as at its limit, and 
     response.write(framesText(chatTurns.frames(answerTurn).slice(0, 1)));
     writing = response;
   };
-  playScripts(onChat, played(onChat, searchTurn('a')), slow);
+  play('on-chat', searchTurn('a'), slow);
   let reply: Reply | null = null;
   void ask({ model: 'slow', stream: true }).then((asked) => (reply = asked.reply));
   await until(async () => {
@@ -455,7 +368,7 @@ test('domains limit what is searched and found', async () => {
   ];
   gateway.upstream.on(searchPath, answerJson({ web: { results: urls.map(page) } }));
   const foundWith = async (fields: object) => {
-    play(onChat, searchTurn('q'), answerTurn);
+    play('on-chat', searchTurn('q'), answerTurn);
     const { reply, asked } = await ask({ model: 'on-chat', tools: [{ ...tool, ...fields }] });
     const message = await messageOf(reply, false);
     const shown = (blocksOf(message)[2]!['content'] as Json[]).map(({ url }) => url as string);
@@ -491,7 +404,7 @@ for (const [fields, param] of refused)
   });
 
 test('options without effect are listed, and a choice of none searches nothing', async () => {
-  play(onChat, answerTurn);
+  play('on-chat', answerTurn);
   const location = { type: 'approximate', country: 'FR' };
   const tools = [{ ...tool, user_location: location, defer_loading: true }];
   const { reply } = await ask({ model: 'on-chat', tools });
@@ -501,7 +414,7 @@ test('options without effect are listed, and a choice of none searches nothing',
 });
 
 test('a repeat with the same Idempotency-Key makes no second search', async () => {
-  play(onChat, searchTurn('a'), answerTurn);
+  play('on-chat', searchTurn('a'), answerTurn);
   const send = () =>
     gateway.post('/v1/messages', {
       key,
