@@ -32,7 +32,19 @@ const journal = {
   extendD: 12,
 };
 
-const entryColumns = `id, kind, ledger_id, key_id, posted_delta_micros, held_delta_micros, loss_micros, available_micros, day, month, created_at_ms`;
+const entryColumns = `seq, id, kind, ledger_id, key_id, posted_delta_micros, held_delta_micros, loss_micros, available_micros, day, month, created_at_ms`;
+
+/** The tables that are changed here, those that others refer to first. */
+const tables = [
+  'prices',
+  'ledgers',
+  'key_windows',
+  'holds',
+  'entries',
+  'charges',
+  'charge_days',
+  'loss_days',
+];
 
 /** What was changed, and the problem that `verify` finds then. */
 const corruptions: Readonly<Record<string, readonly [sql: string, problem: string]>> = {
@@ -135,12 +147,12 @@ const corruptions: Readonly<Record<string, readonly [sql: string, problem: strin
     'entries 4 (settle a) posted_delta_micros: expected at most the cap of 50 in k month 2026-11, found 55',
   ],
   'a hold that was ended twice': [
-    `insert into entries (${entryColumns}) select 'a', 'release', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
+    `insert into entries (${entryColumns}) select 13, 'a', 'release', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
           from entries where seq = ${journal.settleA}`,
     'entries 13 (release a) kind: expected a hold that had not ended, found release',
   ],
   'a hold that expired after its end': [
-    `insert into entries (${entryColumns}) select 'a', 'expire', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
+    `insert into entries (${entryColumns}) select 13, 'a', 'expire', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
           from entries where seq = ${journal.settleA}`,
     'entries 13 (expire a) kind: expected a hold that had not ended, found expire',
   ],
@@ -247,19 +259,28 @@ onEachStore((store) => {
     });
   });
 
-  for (const [name, [sql, problem]] of Object.entries(corruptions)) {
-    test(`verify finds ${name}`, async (t) => {
-      const database = await openBooks(t, store);
-      await store.execute(database, `${store.withoutGuards}; ${sql}`);
-      const result = await verify(database.read);
-      assert.ok(!result.ok, 'nothing was found');
-      const { table, id, column, expected, found } = result.problem;
-      assert.equal(
-        `${table} ${id} ${column}: expected ${String(expected)}, found ${String(found)}`,
-        problem,
-      );
-    });
-  }
+  test('verify finds every change of the books', async (t) => {
+    const database = await openBooks(t, store);
+    const kept = tables.map((table) => `create table kept_${table} as select * from ${table}`);
+    await store.execute(database, [store.withoutGuards, ...kept].join('; '));
+    const restored = [
+      ...tables.toReversed().map((table) => `delete from ${table}`),
+      ...tables.map((table) => `insert into ${table} select * from kept_${table}`),
+    ].join('; ');
+    for (const [name, [sql, problem]] of Object.entries(corruptions))
+      await t.test(`verify finds ${name}`, async () => {
+        await store.execute(database, sql);
+        const result = await verify(database.read);
+        await store.execute(database, restored);
+        assert.ok(!result.ok, 'nothing was found');
+        const { table, id, column, expected, found } = result.problem;
+        assert.equal(
+          `${table} ${id} ${column}: expected ${String(expected)}, found ${String(found)}`,
+          problem,
+        );
+      });
+    assert.ok((await verify(database.read)).ok);
+  });
 });
 
 /**
