@@ -81,6 +81,7 @@ export async function showRequestCommand(id: string, options: JsonOption): Promi
         first_token_ms: known.firstByteMs,
         tags,
         address: notes.address ?? null,
+        client: logged?.client ?? null,
         trace_id: notes.traceId ?? null,
         client_gone: notes.isClientGone ?? false,
         tries: notes.tries ?? [],

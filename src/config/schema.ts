@@ -465,7 +465,7 @@ export const ConfigFile = closed({
       30,
       0,
       90,
-      'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address of the client. 0: none are written. Charges do not depend on it.',
+      'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address and the program of the client. 0: none are written. Charges do not depend on it.',
     ),
   }),
   bodies: section({

@@ -504,6 +504,8 @@ export type Tables = {
     output_tokens: number;
     /** JSON: `RequestNotes` of domain/activity/request-notes.ts. */
     details: string;
+    /** The program that sent it, `openai-python/2.8`; null: not known. */
+    client: string | null;
     /** With commas around each: `,project=alpha,beta,`; null: none. */
     tags: string | null;
   };

@@ -12,6 +12,12 @@ export type WhichGroups =
   /** A page in the order of their ids, after one; null: the first page. */
   | { readonly after: string | null; readonly limit: number };
 
+/** Returns SQL for a request of a program in the history: of one version, or of all without one. */
+export function isOfClient(client: string) {
+  const any = `${client}/`;
+  return sql<boolean>`(request_log.client = ${client} or substr(request_log.client, 1, ${sql.lit(any.length)}) = ${any})`;
+}
+
 /**
  * Returns SQL for the member in whose figures a key counts: its owner, else the member who made it, as
  * keys from before owners have none; '' for nobody. So all that a key has done moves with it to a

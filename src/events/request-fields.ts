@@ -15,6 +15,8 @@ export class RequestFields {
   readonly requestId: string;
   /** The client's address. */
   readonly address?: string;
+  /** The client's program: `openai-python/2.8`. Never in the log or telemetry. */
+  readonly client?: string | undefined;
   /** The model's name as it was sent; it may not exist. */
   readonly askedModel?: string;
   /** The id of the client's trace. */

@@ -49,7 +49,8 @@ before(async () => {
   });
   await gateway.post('/v1/web-search', { key: batch.key, body: { query: 'cats' } });
   const body = { model: 'gpt-6-luna', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
-  requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
+  const headers = { 'user-agent': 'OpenAI/Python 2.8.1' };
+  requestId = (await gateway.post('/v1/responses', { key: batch.key, headers, body })).requestId;
 });
 after(() => gateway.stop());
 
@@ -116,7 +117,7 @@ test('filters are kept in the address, survive a reload and apply to the export'
   });
 });
 
-test('a request is found by its id, and closing it leaves no filter', async () => {
+test('a request is found by its id, and closing it leaves no filter; by its client, too', async () => {
   await visit('/requests?mode=test', async (page) => {
     const field = page.getByRole('textbox', { name: 'Request ID' });
     await field.fill(` ${requestId} `);
@@ -127,6 +128,14 @@ test('a request is found by its id, and closing it leaves no filter', async () =
     await dialog.waitFor({ state: 'detached' });
     assert.equal(await field.inputValue(), '');
     await page.waitForURL((url) => !url.searchParams.has('request'));
+    // Written a few seconds after the charge.
+    await gateway.program.app.gateway.observe.activity.flush();
+    await page.getByRole('textbox', { name: 'Client' }).fill('openai-python');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/client=openai-python/);
+    await untilThereAre(rowsOf(page), 1);
+    await rowsOf(page).first().getByRole('button').click();
+    await dialog.getByRole('link', { name: 'openai-python/2.8' }).waitFor();
   });
 });
 

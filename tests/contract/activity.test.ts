@@ -251,6 +251,7 @@ onEachStore((store) => {
       savedMicros: 0,
       inputTokens: 0,
       outputTokens: 0,
+      client: null,
       tags: [],
       notes: {
         errorMessage: `\ufffd${'x'.repeat(499)}`,

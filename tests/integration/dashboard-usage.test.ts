@@ -225,13 +225,20 @@ test('charged, cached, refused and failed requests are in one list, page by page
   const key = await gateway.makeKey({ account: owner.account, name: 'Third' });
   const body = { model: 'gpt-6-luna', input: 'Twice', temperature: 0 };
   const [made, again] = [
-    await gateway.post('/v1/responses', { key: key.key, body }),
+    await gateway.post('/v1/responses', {
+      key: key.key,
+      headers: { 'user-agent': 'OpenAI/Python 2.8.1' },
+      body,
+    }),
     await gateway.post('/v1/responses', { key: key.key, body }),
   ];
   assert.deepEqual([made.status, again.status], [200, 200]);
   const failed = await gateway.post('/v1/responses', {
     key: key.key,
-    headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+    headers: {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'user-agent': 'OpenAI/Python 2.10.0 (the laptop of Ada)',
+    },
     body: { model: 'gpt-6-lunna', input: 'Hi' },
   });
   const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, {
@@ -271,6 +278,7 @@ test('charged, cached, refused and failed requests are in one list, page by page
     ],
   );
   assert.equal(data.at(-1)!.finish, 'end');
+  assert.deepEqual([data[1]!.client, data[3]!.client], ['openai-python/2.10', 'openai-python/2.8']);
 
   const pages = await everyRow((one) => owner.get(one), `${path}?mode=test&limit=1`);
   assert.deepEqual(pages, data);
@@ -285,6 +293,10 @@ test('charged, cached, refused and failed requests are in one list, page by page
     ['cost_min_micros=1', [made.requestId]],
     ['cost_max_micros=0', [refused.requestId, failed.requestId, again.requestId]],
     [`duration_min_ms=${2 ** 31 - 1}`, []],
+    ['client=OpenAI-Python', [failed.requestId, made.requestId]],
+    ['client=openai-python/2.8', [made.requestId]],
+    ['client=openai-python/2', []],
+    ['client=openai-python&sort=cost', [made.requestId]],
   ] as const)
     assert.deepEqual(
       (await read(query)).data.map(({ request_id: id }) => id),
@@ -327,8 +339,17 @@ test('charged, cached, refused and failed requests are in one list, page by page
   const onlyFailed = (
     await owner.get(`${path}/totals?mode=test&outcome=failed`)
   ).json<RequestTotals>();
+  const file = await owner.get(
+    `/accounts/${owner.account}/usage.csv?mode=test&client=openai-python`,
+  );
+  assert.deepEqual(
+    readCsv(file.text).map((row) => row.at(-1)),
+    ['client', 'openai-python/2.8'],
+  );
   const bounded = await owner.get(`${path}/totals?mode=test&cost_min_micros=1`);
-  assert.deepEqual(bounded.json<RequestTotals>(), { charged: null, uncharged: null });
+  const ofClient = await owner.get(`${path}/totals?mode=test&client=openai-python`);
+  for (const finer of [bounded, ofClient])
+    assert.deepEqual(finer.json<RequestTotals>(), { charged: null, uncharged: null });
   assert.deepEqual(onlyFailed, {
     charged: null,
     uncharged: { cached: 0, replayed: 0, failed: 2, saved_micros: 0 },

@@ -72,6 +72,13 @@ export function FilterBar({ filters, setFilters }: Props) {
         value={filters.tag ?? ''}
         onChange={(tag) => setFilters({ tag: tag || undefined })}
       />
+      <ExactField
+        key={`client ${filters.client ?? ''}`}
+        label="Client"
+        placeholder="Any client"
+        value={filters.client ?? ''}
+        onChange={(client) => setFilters({ client: client || undefined })}
+      />
       <Bounds filters={filters} setFilters={setFilters} />
       <ExactField
         label="Request ID"

@@ -47,6 +47,12 @@ export const columns: readonly RequestColumn[] = [
     render: ({ tags }) => (tags.length === 0 ? '–' : <CutText text={tags.join(', ')} />),
   },
   {
+    id: 'client',
+    title: 'Client',
+    phone: 'hidden',
+    render: ({ client }) => (client === null ? '–' : <CutText text={client} />),
+  },
+  {
     id: 'usage',
     title: 'Usage',
     align: 'right',
@@ -95,7 +101,7 @@ export const columns: readonly RequestColumn[] = [
 
 export const defaultColumns: readonly string[] = columns
   .map(({ id }) => id)
-  .filter((id) => id !== 'endpoint' && id !== 'finish' && id !== 'tags');
+  .filter((id) => !['endpoint', 'finish', 'tags', 'client'].includes(id));
 
 const colors = {
   complete: 'green',

@@ -247,12 +247,21 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
           </Group>
         </Fact>
       )}
+      {detail.client !== null && (
+        <Fact name="Client">
+          <AccountLink page="requests" filters={{ client: detail.client }}>
+            {detail.client}
+          </AccountLink>
+        </Fact>
+      )}
       {history?.address && (
         <Fact name="Client address">
           <Code>{history.address}</Code>
         </Fact>
       )}
-      {history?.client_gone && <Fact name="Client">Left before the end of the answer</Fact>}
+      {history?.client_gone && (
+        <Fact name="Connection">The client left before the end of the answer</Fact>
+      )}
       {history?.trace_id && (
         <Fact name="Trace">
           <CopiedCode text={history.trace_id} label="Copy trace ID" />

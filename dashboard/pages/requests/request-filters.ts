@@ -74,6 +74,7 @@ export function readFilters(search: Search): Filters {
     cost_min_micros: readWhole(search.cost_min_micros),
     cost_max_micros: readWhole(search.cost_max_micros),
     duration_min_ms: readWhole(search.duration_min_ms, 2 ** 31 - 1),
+    client: search.client || undefined,
     from: readDay(search.from),
     to: readDay(search.to),
   };

@@ -13,6 +13,7 @@ import { paymentsByTime } from './0041-payments-by-time.ts';
 import { ownKeys } from './0042-own-keys.ts';
 import { autoTopUps } from './0043-auto-top-ups.ts';
 import { batches } from './0044-batches.ts';
+import { clients } from './0046-clients.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -35,6 +36,7 @@ const sqlite = {
   '0042-own-keys': ownKeys('sqlite'),
   '0043-auto-top-ups': autoTopUps('sqlite'),
   '0044-batches': batches('sqlite'),
+  '0046-clients': clients,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -48,6 +50,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0042-own-keys': ownKeys('postgres'),
   '0043-auto-top-ups': autoTopUps('postgres'),
   '0044-batches': batches('postgres'),
+  '0046-clients': clients,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -325,7 +325,8 @@ function historyOf(
   request: RequestFields,
   { path, status, tookMs, isClientGone }: Ending,
 ): Omit<RequestRow, 'account_id' | 'mode' | 'created_at_ms' | 'key_id' | 'model_id'> {
-  const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs, tags } = request;
+  const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs } = request;
+  const { tags, client = null } = request;
   const free = errorCode === null ? (cache ?? 'failed') : 'failed';
   const outcome = costMicros === undefined ? free : 'charged';
   const isRepeat = outcome === 'hit' || outcome === 'idempotent-replay';
@@ -341,6 +342,7 @@ function historyOf(
     saved_micros: ((isRepeat && saved?.costMicros) || 0) as Micros,
     input_tokens: (isRepeat && saved?.inputTokens) || 0,
     output_tokens: (isRepeat && saved?.outputTokens) || 0,
+    client,
     tags: tags === undefined ? null : `,${tags.join(',')},`,
     details: writeNotes(request, isClientGone),
   };

@@ -5,7 +5,7 @@ import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
-import { memberOfKey } from '../../db/which-groups.ts';
+import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
 import { micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
@@ -87,6 +87,7 @@ export type UnchargedQuery = {
   /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
   readonly weekHour?: number | undefined;
   readonly durationMinMs?: number | undefined;
+  readonly client?: string | undefined;
   /** The routes of an endpoint. */
   readonly paths?: readonly string[] | undefined;
   /** Unix milliseconds; `toMs` is exclusive. */
@@ -122,6 +123,7 @@ export async function listUncharged(
     query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', asked.weekHour);
   if (asked.durationMinMs !== undefined)
     query = query.where('duration_ms', '>=', asked.durationMinMs);
+  if (asked.client !== undefined) query = query.where(isOfClient(asked.client));
   if (asked.tag !== undefined) {
     const position = isSqlite(db)
       ? sql<number>`instr(tags, ${`,${asked.tag},`})`
@@ -194,6 +196,7 @@ function toLogged(row: RequestRow) {
     savedMicros: row.saved_micros,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
+    client: row.client,
     tags: row.tags === null ? [] : row.tags.slice(1, -1).split(','),
     notes: readNotes(row.details),
   };

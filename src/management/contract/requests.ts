@@ -35,6 +35,10 @@ export const RequestRecord = closed({
   duration_ms: orNull(Type.Integer()),
   first_token_ms: orNull(Type.Integer(), 'null: it did not stream, or it is not known.'),
   finish: orNull(Type.String(), 'Why the model stopped; null: not known.'),
+  client: orNull(
+    Type.String(),
+    'The program that sent it, from `User-Agent`: `openai-python/2.8`; null: not known, or removed after `history.days`.',
+  ),
   tags: Type.Array(Type.String()),
 });
 export type RequestRecord = Output<typeof RequestRecord>;

@@ -62,6 +62,7 @@ export function chargeFilter(
     costMinMicros: bounds.cost_min_micros,
     costMaxMicros: bounds.cost_max_micros,
     durationMinMs: bounds.duration_min_ms,
+    client: bounds.client?.toLowerCase(),
     ending: outcome !== undefined && isCharged(outcome) ? outcome : undefined,
   };
 }
@@ -82,6 +83,7 @@ export function unchargedFilter(
     tag,
     weekHour: hour,
     durationMinMs: bounds.duration_min_ms,
+    client: bounds.client?.toLowerCase(),
     code,
     paths: endpoint === undefined ? undefined : pathsOf(endpoint),
     outcomes: outcome === undefined || isCharged(outcome) ? undefined : [outcomes[outcome]],

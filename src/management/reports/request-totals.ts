@@ -1,5 +1,5 @@
 // Totals of the requests that match the filters, from the sums by day. There are no sums by
-// provider, hour, member, cost or duration; with such a filter the totals are unknown, which is null.
+// provider, hour, member, cost, duration or client; with such a filter the totals are unknown, which is null.
 import type { RequestTotals } from '../contract/requests.ts';
 import type { Database } from '../../db/database.ts';
 import { sumActivity } from '../../domain/activity/queries.ts';
@@ -76,11 +76,13 @@ async function sumUncharged(
   };
 }
 
-function isFinerThanSums({ provider, hour, member, ...bounds }: Filters): boolean {
+function isFinerThanSums({ provider, hour, member, client, ...bounds }: Filters): boolean {
   const {
     cost_min_micros: costMin,
     cost_max_micros: costMax,
     duration_min_ms: durationMin,
   } = bounds;
-  return [provider, hour, member, costMin, costMax, durationMin].some((one) => one !== undefined);
+  return [provider, hour, member, client, costMin, costMax, durationMin].some(
+    (one) => one !== undefined,
+  );
 }

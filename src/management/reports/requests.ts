@@ -200,6 +200,7 @@ function recordOfCharge(
     saved_micros: 0,
     first_token_ms: firstTokenMs,
     finish: logged?.notes.finish ?? null,
+    client: logged?.client ?? null,
     tags,
   };
 }
@@ -229,6 +230,7 @@ function recordOfLogged(
     duration_ms: logged.durationMs,
     first_token_ms: logged.firstByteMs,
     finish: logged.notes.finish ?? null,
+    client: logged.client,
     tags: logged.tags,
   };
 }

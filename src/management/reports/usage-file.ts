@@ -89,4 +89,5 @@ const columns: readonly (readonly [title: string, cell: (record: NamedCharge) =>
   ['duration_ms', ({ charge }) => charge.durationMs],
   ['first_byte_ms', ({ charge }) => charge.firstByteMs],
   ['tags', ({ tags }) => tags.join(', ')],
+  ['client', ({ logged }) => logged?.client ?? null],
 ];

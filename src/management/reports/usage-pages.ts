@@ -1,5 +1,6 @@
 // Pages of an account's charges that match the filters.
 import type { UsageQuery } from '../contract/usage.ts';
+import { findLogged, type LoggedRequest } from '../../domain/activity/queries.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import type { Charge } from '../../domain/ledger/book.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
@@ -12,6 +13,8 @@ import { chargeFilter, rangeOf } from './request-filters.ts';
 export type NamedCharge = {
   readonly charge: Charge;
   readonly keyName: string;
+  /** null: removed, or not written yet. */
+  readonly logged: LoggedRequest | null;
   readonly tags: readonly string[];
 };
 export type UsagePage = {
@@ -32,14 +35,16 @@ export async function readPage(
   const filter = chargeFilter(query, rangeOf(query));
   const page = { ledgerId: ledgerIdOf(accountId, mode), limit, cursor, ...filter };
   const { charges: found, next } = await listCharges(database.read, page);
-  const [names, tags] = await Promise.all([
+  const [names, tags, history] = await Promise.all([
     readKeyNames(database, [...new Set(found.map(({ keyId }) => keyId))]),
     readTagsOf(database.read, found),
+    findLogged(database.read, { accountId, requestIds: found.map(({ id }) => id) }),
   ]);
   return {
     records: found.map((charge) => ({
       charge,
       keyName: names.get(charge.keyId) ?? '',
+      logged: history.get(charge.id) ?? null,
       tags: tags.get(charge.id) ?? [],
     })),
     next,

@@ -7,6 +7,7 @@ import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';
 import { createFailedKeys, type FailedKeys } from '../../domain/limits/failed-keys.ts';
 import type { QueryKey, ServerContext } from '../context.ts';
+import { clientNameOf } from '../client-name.ts';
 import { traceForAccount } from './trace.ts';
 
 /**
@@ -70,6 +71,7 @@ export function useKey(
     accountId: key.accountId,
     mode: key.mode,
     address: request.ip,
+    client: clientNameOf(request.headers['user-agent']),
   });
 }
 

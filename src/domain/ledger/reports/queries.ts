@@ -5,7 +5,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../terms/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
-import { memberOfKey } from '../../../db/which-groups.ts';
+import { isOfClient, memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
@@ -64,6 +64,8 @@ export type ChargeFilter = {
   readonly costMinMicros?: number;
   readonly costMaxMicros?: number;
   readonly durationMinMs?: number;
+  /** The program that sent it. Charges that the history no longer has do not pass. */
+  readonly client?: string;
   readonly ending?: Charge['ending'];
   /** Unix milliseconds; `toMs` is exclusive. */
   readonly fromMs?: number;
@@ -129,6 +131,7 @@ const searched = [
   'costMinMicros',
   'costMaxMicros',
   'durationMinMs',
+  'client',
 ] as const;
 
 async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
@@ -288,7 +291,7 @@ export async function listTopCharges(
 const firstWeekHour = 4 * 24;
 
 function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
-  const { member, tag, weekHour, costMinMicros, costMaxMicros, durationMinMs } = filter;
+  const { member, tag, weekHour, costMinMicros, costMaxMicros, durationMinMs, client } = filter;
   const equal = { ...columns, provider: 'provider' } as const;
   return [
     ...(costMinMicros === undefined ? [] : [sql<boolean>`cost_micros >= ${costMinMicros}`]),
@@ -298,6 +301,12 @@ function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBui
       filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
     ),
     ...(member === undefined ? [] : [isKeyOf(db, 'charges', member)]),
+    ...(client === undefined
+      ? []
+      : [
+          sql<boolean>`exists (select 1 from request_log where request_log.request_id = charges.id
+            and ${isOfClient(client)})`,
+        ]),
     ...(tag === undefined
       ? []
       : [
