@@ -5,6 +5,10 @@
 export const serviceTiers = ['flex', 'priority', 'ultrafast'] as const;
 export type ServiceTier = (typeof serviceTiers)[number];
 
+/** The tiers that have prices. No request asks for `batch`: it is what a provider's batch API costs. */
+export const priceTiers = [...serviceTiers, 'batch'] as const;
+export type PriceTier = (typeof priceTiers)[number];
+
 /** The values of `service_tier` that a client may send in Chat and Responses. */
 export const askedTiers: readonly unknown[] = [
   'auto',

@@ -101,6 +101,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['logprobs', 'top_logprobs', 'logit_bias'],
       reasoningIn: 'reasoning',
+      batches: true,
       speech: { formats: ['wav'] },
       transcription: {
         only: ['language', 'prompt', 'temperature', 'timestamp_granularities'],

@@ -116,6 +116,12 @@ const Price = closed({
       } satisfies Record<ServiceTier, unknown>,
       { description: 'Prices of the service tiers that are sold.' },
     ),
+    batch: Type.Number({
+      minimum: 0.01,
+      maximum: 1,
+      description:
+        "The part of every token price that a line of a batch pays when the provider's own batch API runs it, such as 0.5. Without it, no line goes there. Default for the built-in models of Anthropic, OpenAI and Groq: 0.5.",
+    }),
     hours: Type.Array(HourlyPrice, {
       description:
         'Other prices of the standard tier at some hours of the week. The time when the answer ends counts.',
@@ -249,7 +255,7 @@ export type ModelEntry = DeepReadonly<Static<typeof ModelEntry>>;
 export type PriceEntry = DeepReadonly<Static<typeof Price>>;
 export type PriceSetEntry = Omit<
   PriceEntry,
-  'effective_from' | 'search' | 'service_tiers' | 'hours'
+  'effective_from' | 'search' | 'service_tiers' | 'hours' | 'batch'
 >;
 export type TokenPricesEntry = Omit<PriceSetEntry, 'tiers'>;
 export type ToolPricesEntry = DeepReadonly<Static<typeof ToolPrices>>;

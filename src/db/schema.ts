@@ -882,6 +882,35 @@ export type Tables = {
     tries: Generated<number>;
     /** The request, then the result, encrypted; null: it was removed. */
     body: Uint8Array | null;
+    /** The batch at a provider that has the line; null: our own queue runs it. */
+    sent_id: Generated<string | null>;
+  };
+
+  /** Lines of a batch for a provider's own batch API, all for one model. It is removed at their end. */
+  sent_batches: {
+    /** Marks the batch and its lines at the provider. */
+    id: string;
+    batch_id: string;
+    /** The route of its lines. */
+    provider: string;
+    model: string;
+    format: string;
+    /** `sending`: it may be there, and is looked for when nothing is known by `due_at_ms`. */
+    state: 'waiting' | 'sending' | 'sent';
+    /** The provider's id. */
+    remote_id: string | null;
+    /** The provider's id of the file with the lines; null: there is none. */
+    file_id: string | null;
+    /** How many were sent. */
+    lines: Generated<number>;
+    /** How often its results were read without being whole. */
+    tries: Generated<number>;
+    /** The process that sends it or reads its results; null: none. */
+    owner: string | null;
+    created_at_ms: number;
+    /** When it was last sent. */
+    sent_at_ms: number | null;
+    due_at_ms: number;
   };
 
   /** An event for one endpoint, written with the event. */

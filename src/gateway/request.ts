@@ -2,6 +2,7 @@
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Upload } from '../lib/upload.ts';
+import type { UpstreamFormatName } from '../terms/format-name.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -26,6 +27,20 @@ type Wishes = {
   readonly tags: string | undefined;
 };
 
+/** Where the provider's batch API runs a request. */
+export type BatchRoute = {
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly format: UpstreamFormatName;
+};
+
+/** A line of a batch that a provider's batch API runs, at the batch price. */
+export type PassedLine = {
+  readonly route: BatchRoute;
+  /** The provider's answer, in the place of a call; null: it is not there yet. */
+  readonly answer: { readonly status: number; readonly body: unknown } | null;
+};
+
 /** Read from HTTP. */
 export type IncomingRequest = {
   readonly caller: Caller;
@@ -42,6 +57,8 @@ export type IncomingRequest = {
   readonly body: unknown;
   /** The file of a form; null or left out: it has none. */
   readonly upload?: Upload | null;
+  /** Left out: the gateway calls the provider. */
+  readonly passed?: PassedLine;
 };
 
 /** The time since the request's arrival, in whole milliseconds. */

@@ -2,7 +2,7 @@
 // here fails the tests.
 import { Type } from 'typebox';
 import { closed, orNull } from '../lib/schema-parts.ts';
-import { serviceTiers } from '../canonical/service-tier.ts';
+import { priceTiers } from '../canonical/service-tier.ts';
 import { searchToolNames } from '../terms/web-search.ts';
 import { CacheReport } from '../management/contract/usage.ts';
 import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
@@ -81,7 +81,7 @@ const allPrices = {
   price_per_minute: Type.Optional(usd('US dollars for a minute of audio. Left out: by tokens.')),
   price_variants: Type.Array(
     closed({
-      service_tier: orNull(Type.Enum([...serviceTiers])),
+      service_tier: orNull(Type.Enum([...priceTiers])),
       hours_utc: orNull(text),
       ...tieredPrices,
     }),

@@ -33,6 +33,8 @@ export type HostWishes = {
   readonly speech?: SpeechWishes | 'mistral';
   readonly rerank?: RerankWishes;
   readonly transcription?: TranscriptionWishes;
+  /** It has OpenAI's batches. */
+  readonly batches?: true;
 };
 
 /** What a host of transcriptions wants otherwise than OpenAI. Each may be left out: nothing. */

@@ -50,7 +50,8 @@ export type LocalUpstream = {
   /** The number of connections opened. */
   readonly connections: () => number;
   /**
-   * Scripts for a path, one per request; the last one repeats. A path without a script answers 404.
+   * Scripts for a path, one per request; the last one repeats. `*`: for all paths without one, which
+   * else answer 404.
    */
   readonly on: (path: string, ...scripts: [Script, ...Script[]]) => void;
   /** Waits for the request with that index. */
@@ -319,7 +320,7 @@ function parse(text: string): unknown {
 }
 
 function takeScript(scripts: ReadonlyMap<string, Script[]>, path: string): Script {
-  const list = scripts.get(path);
+  const list = scripts.get(path) ?? scripts.get('*');
   const script = list && list.length > 1 ? list.shift() : list?.[0];
   return (
     script ??

@@ -13,6 +13,7 @@ import { paymentsByTime } from './0041-payments-by-time.ts';
 import { ownKeys } from './0042-own-keys.ts';
 import { autoTopUps } from './0043-auto-top-ups.ts';
 import { batches } from './0044-batches.ts';
+import { sentBatches } from './0045-sent-batches.ts';
 import { clients } from './0046-clients.ts';
 
 export type DatabaseMigration = Migration & {
@@ -36,6 +37,7 @@ const sqlite = {
   '0042-own-keys': ownKeys('sqlite'),
   '0043-auto-top-ups': autoTopUps('sqlite'),
   '0044-batches': batches('sqlite'),
+  '0045-sent-batches': sentBatches('sqlite'),
   '0046-clients': clients,
 } satisfies Migrations;
 
@@ -50,6 +52,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0042-own-keys': ownKeys('postgres'),
   '0043-auto-top-ups': autoTopUps('postgres'),
   '0044-batches': batches('postgres'),
+  '0045-sent-batches': sentBatches('postgres'),
   '0046-clients': clients,
 };
 

@@ -12,7 +12,7 @@ import type { Owner } from './batch-files.ts';
 import { type Page, pageOf } from './page.ts';
 
 export type Batch = Selectable<Tables['batches']>;
-type LineRow = Selectable<Tables['batch_lines']>;
+export type LineRow = Selectable<Tables['batch_lines']>;
 type HeldLine = Pick<LineRow, 'request_id' | 'held_micros'>;
 /** `isTakenOver`: another process has begun it, and ended. */
 export type TakenLine = LineRow & { readonly isTakenOver: boolean };
@@ -30,10 +30,15 @@ export type NewLine = {
   /** The request, or, with an outcome, the result. */
   readonly text: string;
   readonly outcome: LineOutcome | null;
+  /** The batch at a provider that it is for; null: our own queue runs it. */
+  readonly sentId: string | null;
 };
 
 const isFree = sql<boolean>`(owner is null or not exists
   (select 1 from hold_owners where hold_owners.owner = batch_lines.owner))`;
+
+const isNotSent = sql<boolean>`(sent_id is null or not exists
+  (select 1 from sent_batches where sent_batches.id = batch_lines.sent_id))`;
 
 export class BatchStore {
   readonly #database: Database;
@@ -74,7 +79,7 @@ export class BatchStore {
 
   async addLines(batchId: string, first: number, lines: readonly NewLine[], nowMs: number) {
     const rows = await Promise.all(
-      lines.map(async ({ text, outcome, ...line }, index) => ({
+      lines.map(async ({ text, outcome, sentId, ...line }, index) => ({
         batch_id: batchId,
         line: first + index,
         custom_id: line.customId,
@@ -83,7 +88,8 @@ export class BatchStore {
         likely_micros: line.likelyMicros,
         outcome,
         bytes: outcome && bytesOf(text),
-        owner: null,
+        owner: sentId && batchOwner,
+        sent_id: sentId,
         due_at_ms: nowMs,
         body: await this.#sealer.seal(
           Buffer.from(text),
@@ -110,6 +116,11 @@ export class BatchStore {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
+  }
+
+  async findById(id: string): Promise<Batch | null> {
+    const found = this.#database.read.selectFrom('batches').selectAll().where('id', '=', id);
+    return (await found.executeTakeFirst()) ?? null;
   }
 
   async find({ accountId, mode }: Owner, form: BatchForm, id: string): Promise<Batch | null> {
@@ -172,7 +183,7 @@ export class BatchStore {
 
   /**
    * Takes lines without an outcome that no living process has. `dueMs`: those due by then. `isForced`:
-   * also those of living ones, which have lost them.
+   * also those of living ones, which have lost them; never those at a provider.
    */
   async take(
     batch: Batch,
@@ -185,7 +196,7 @@ export class BatchStore {
       .where('batch_id', '=', batch.id)
       .where('outcome', 'is', null)
       .where('due_at_ms', '<=', dueMs)
-      .where(isForced ? sql<boolean>`1 = 1` : isFree)
+      .where(isForced ? isNotSent : isFree)
       .orderBy('line')
       .limit(max)
       .execute();
@@ -239,7 +250,7 @@ export class BatchStore {
   }
 
   /** Does nothing when another process has taken the line over. */
-  async finish(line: TakenLine, outcome: LineOutcome, text: string): Promise<void> {
+  async finish(line: LineRow, outcome: LineOutcome, text: string): Promise<void> {
     const { batch_id: id } = line;
     const body = await this.#sealer.seal(Buffer.from(text), contextOf(id, line.line, outcome));
     await this.#database.transient
@@ -250,6 +261,18 @@ export class BatchStore {
       .where('owner', '=', line.owner)
       .where('outcome', 'is', null)
       .execute();
+  }
+
+  /** Returns true when our own queue still has lines of it. */
+  async hasOwnLines(id: string): Promise<boolean> {
+    const waiting = this.#database.read
+      .selectFrom('batch_lines')
+      .select('line')
+      .where('batch_id', '=', id)
+      .where('outcome', 'is', null)
+      .where('sent_id', 'is', null)
+      .limit(1);
+    return (await waiting.executeTakeFirst()) !== undefined;
   }
 
   /** Throws when it was sealed under a secret that has ended. */
@@ -351,6 +374,7 @@ export class BatchStore {
   /** Removes a batch with its lines. Their holds must have ended. */
   async remove(id: string): Promise<void> {
     await this.#removeLines(id);
+    await this.#database.write.deleteFrom('sent_batches').where('batch_id', '=', id).execute();
     await this.#database.write.deleteFrom('batches').where('id', '=', id).execute();
   }
 

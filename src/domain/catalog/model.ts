@@ -2,7 +2,7 @@
 import type { UpstreamFormatName } from '../../terms/format-name.ts';
 import type { ModelType } from '../../terms/model-type.ts';
 import type { Retirement } from '../../terms/retirement.ts';
-import type { ServiceTier } from '../../canonical/service-tier.ts';
+import type { PriceTier } from '../../canonical/service-tier.ts';
 import type { SearchToolName } from '../../terms/web-search.ts';
 import type { ModelTimeouts } from '../../config/timeouts.ts';
 import type { Picos, PicosPerToken } from '../../lib/money.ts';
@@ -95,9 +95,9 @@ export type PriceSet = {
   readonly tiers: readonly { readonly aboveInputTokens: number; readonly prices: TokenPrices }[];
 };
 
-/** Either of a service tier, at all hours, or of the standard tier at some hours. */
+/** Either of a tier, at all hours, or of the standard tier at some hours. */
 export type PriceVariant = PriceSet & {
-  readonly tier: ServiceTier | null;
+  readonly tier: PriceTier | null;
   readonly hours: WeeklyHours | null;
 };
 

@@ -7,7 +7,7 @@
 import { costOf, noPrices, type PriceTerms } from '../../terms/price-terms.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
-import type { ServiceTier } from '../../canonical/service-tier.ts';
+import type { PriceTier, ServiceTier } from '../../canonical/service-tier.ts';
 import type { Model, PriceSet, PriceVersion, TokenPrices } from './model.ts';
 import { shareOf } from './weekly-hours.ts';
 
@@ -55,7 +55,7 @@ export type Allowed = {
 };
 
 type PricedUsage = {
-  readonly tier: ServiceTier | 'standard';
+  readonly tier: PriceTier | 'standard';
   readonly costMicros: Micros;
   /**
    * By the provider's price; if the operator set the price, by that one, because no other is known.
@@ -158,6 +158,29 @@ function scaleSet({ base, tiers }: PriceSet, factor: bigint): PriceSet {
     base: scalePrices(base, factor),
     tiers: tiers.map((tier) => ({ ...tier, prices: scalePrices(tier.prices, factor) })),
   };
+}
+
+/**
+ * Returns the price of a request that a provider's batch API runs, whatever tier its answer names;
+ * null: no such price is known.
+ */
+export function batchPrice(price: AppliedPrice): AppliedPrice | null {
+  const only = (version: PriceVersion): PriceVersion | null => {
+    const found = version.variants.find(({ tier }) => tier === 'batch');
+    if (!found) return null;
+    const { base, tiers } = found;
+    return { ...version, version: `${version.version}/batch`, base, tiers, variants: [] };
+  };
+  const [list, upstream] = [only(price.list), only(price.upstream)];
+  return list && upstream && { ...price, list, upstream };
+}
+
+/** `factor`: at most six decimals. */
+export function scalePriceSet(set: PriceSet, factor: number): PriceSet {
+  return scaleSet(
+    set,
+    factorOf({ markup: factor, multiplierPpm: millionth }, { isListPrice: false }),
+  );
 }
 
 /** Returns the prices without those of long inputs. */

@@ -11,6 +11,7 @@ import {
 import { picosFromUsd, picosFromUsdPerMillion } from '../../lib/money.ts';
 import { serviceTiers } from '../../canonical/service-tier.ts';
 import type { PriceSet, PriceVariant, PriceVersion, TokenPrices } from './model.ts';
+import { scalePriceSet } from './price.ts';
 import { readWeeklyHours } from './weekly-hours.ts';
 
 type Priced = Pick<ModelEntry, 'prices'>;
@@ -51,7 +52,8 @@ function readPriceSet(entry: PriceSetEntry): PriceSet {
 }
 
 /** Hours that overlap: the first in the list counts. */
-function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): PriceVariant[] {
+function readVariants(price: PriceEntry): PriceVariant[] {
+  const { service_tiers: tiers = {}, hours = [], batch } = price;
   return [
     ...serviceTiers.flatMap((tier) => {
       const entry = tiers[tier];
@@ -61,6 +63,9 @@ function readVariants({ service_tiers: tiers = {}, hours = [] }: PriceEntry): Pr
       const set = readPriceSet(entry);
       return utc.map((text) => ({ tier: null, hours: readWeeklyHours(text), ...set }));
     }),
+    ...(batch === undefined
+      ? []
+      : [{ tier: 'batch', hours: null, ...scalePriceSet(readPriceSet(price), batch) } as const]),
   ];
 }
 

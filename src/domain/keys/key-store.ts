@@ -36,6 +36,8 @@ export type KeyStore = {
   readonly find: (text: string) => Promise<ApiKey | null>;
   /** Reads the key's current state on every call. null when the account has no such key. */
   readonly findById: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
+  /** Returns also a key that was revoked: for charges of what ran before. */
+  readonly findEver: (accountId: string, keyId: string) => Promise<ApiKey | null>;
   readonly close: () => Promise<void>;
 };
 
@@ -116,7 +118,15 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       }
       return key;
     },
-    findById: (accountId, keyId) => readKeyById(options, accountId, keyId),
+    findById: async (accountId, keyId) => {
+      const row = await readKeyById(options, accountId, keyId);
+      if (!row) return null;
+      return row.revoked_at_ms === null ? completeKey(options, row) : 'revoked';
+    },
+    findEver: async (accountId, keyId) => {
+      const row = await readKeyById(options, accountId, keyId);
+      return row ? completeKey(options, row) : null;
+    },
     close: async () => {
       stopPolling();
       await Promise.all(redigesting);
@@ -236,17 +246,11 @@ async function redigest(
     .execute();
 }
 
-async function readKeyById(
-  options: KeyStoreOptions,
-  accountId: string,
-  keyId: string,
-): Promise<ApiKey | 'revoked' | null> {
-  const row = await selectKeys(options.database)
+function readKeyById({ database }: KeyStoreOptions, accountId: string, keyId: string) {
+  return selectKeys(database)
     .where('api_keys.id', '=', keyId)
     .where('api_keys.account_id', '=', accountId)
     .executeTakeFirst();
-  if (!row) return null;
-  return row.revoked_at_ms === null ? completeKey(options, row) : 'revoked';
 }
 
 function selectKeys(database: Database) {

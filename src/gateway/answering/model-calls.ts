@@ -126,7 +126,9 @@ async function callAttempt<Answer>(
   });
   running.run.follow(unseen);
   const calling = { record: caller.record, clock, signal: running.run.waiting };
-  const baseUrl = route.isSandbox ? null : route.provider.baseUrl;
+  // The answer of a batch API says nothing of the route's health and speed now.
+  const isCalled = !route.isSandbox && !asked.passed;
+  const baseUrl = isCalled ? route.provider.baseUrl : null;
   const facts = { route: route.name, baseUrl, isStream: request.stream, number };
   try {
     return await callRoute(calling, facts, async ({ trace }, noteFirstByte) => {
@@ -144,7 +146,7 @@ async function callAttempt<Answer>(
     });
   } finally {
     const { written } = unseen;
-    if (written && !route.isSandbox) health.noteWriting(route.name, kind, written);
+    if (written && isCalled) health.noteWriting(route.name, kind, written);
     unseen.end();
   }
 }
@@ -167,9 +169,9 @@ function withOwner(failure: UpstreamFailure, { name }: Attempt['route']): Upstre
 /** Returns the next call after its wait; null when none is made and the failure is reported. */
 async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<Attempt | null> {
   const { called } = failed;
-  const { gateway, running, terms } = called;
+  const { gateway, asked, running, terms } = called;
   const { attempt, number } = called.call;
-  if (failed.begun || isGivenUp(called) || attempt.route.isSandbox) return null;
+  if (failed.begun || isGivenUp(called) || attempt.route.isSandbox || asked.passed) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
   const lighter = lighten(gateway.hosts.routing, attempt, failed);
   const next = lighter ? { attempt: lighter, waitMs: 0 } : await chooseNext(failed, retries);

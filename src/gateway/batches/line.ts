@@ -5,10 +5,13 @@ import { clientFormatAt } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { type Micros, zeroMicros } from '../../lib/money.ts';
 import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
+import { batchPrice } from '../../domain/catalog/price.ts';
+import { batchHostOf } from '../../providers/batches/index.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Caller, IncomingRequest } from '../request.ts';
+import type { BatchRoute, Caller, IncomingRequest, PassedLine } from '../request.ts';
 import type { RequestRecord } from '../request-record.ts';
+import type { Attempt } from '../routing/plan.ts';
 import type { Endpoint } from '../stages.ts';
 import { readTags } from '../tags.ts';
 
@@ -30,44 +33,76 @@ type Line = {
   readonly nextTurn?: Caller['nextTurn'];
   /** Left out: the line is only estimated. */
   readonly idempotencyKey?: string;
+  readonly passed?: PassedLine | undefined;
 };
 
 export function requestOf(
   { baseUrl, versionHeaders, tags }: LineContext,
   line: Line,
 ): IncomingRequest {
-  const { requestId, key, endpoint, body, record, arrivedAtMs, idempotencyKey } = line;
+  const { requestId, key, endpoint, body, record, arrivedAtMs, idempotencyKey, passed } = line;
   const { nextTurn = null } = line;
   const beta = versionHeaders['anthropic-beta'];
   return {
     caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn, record },
     method: 'POST',
     path: endpoint,
-    wishes: { idempotencyKey, cache: undefined, streamComments: undefined, tags },
+    wishes: {
+      idempotencyKey,
+      cache: passed ? 'false' : undefined,
+      streamComments: undefined,
+      tags,
+    },
     versionHeaders,
     forwardable: beta === undefined ? {} : { 'anthropic-beta': beta },
     sessionId: null,
     body,
+    ...(passed && { passed }),
   };
 }
 
-/** Returns the most that a line can cost. Throws the ApiError that refuses it. */
+/** The most that a line can cost, and its call of a model as it would be made; null: it makes none. */
+export type LineEstimate = {
+  readonly heldMicros: Micros;
+  readonly likelyMicros: Micros;
+  readonly firstCall: Attempt | null;
+};
+
+/** Throws the ApiError that refuses the line. */
 export function estimate(
   gateway: Gateway,
   endpoint: Endpoint,
   incoming: IncomingRequest,
-): { readonly heldMicros: Micros; readonly likelyMicros: Micros } {
+): LineEstimate {
   const { caller, body, wishes } = incoming;
   if ((body as JsonObject)['stream'] === true)
     throw invalidRequest('stream', '`stream` must be left out: a batch stores whole answers.');
   const tags = readTags(gateway, wishes.tags, body);
   const sale = endpoint(gateway, incoming);
   checkPermission(caller.key, sale.modelId);
-  if (sale.answerUnrun) return { heldMicros: zeroMicros, likelyMicros: zeroMicros };
+  if (sale.answerUnrun)
+    return { heldMicros: zeroMicros, likelyMicros: zeroMicros, firstCall: null };
   const names = { request: null, cache: null };
   const accepted = { gateway, caller, tags, names, sale, wantsComments: false, rateHeaders: {} };
-  const { amountMicros, likelyCost } = sale.estimate().offer(accepted);
-  return { heldMicros: amountMicros, likelyMicros: likelyCost?.atOnceMicros ?? zeroMicros };
+  const { amountMicros, likelyCost, firstCall } = sale.estimate().offer(accepted);
+  return {
+    heldMicros: amountMicros,
+    likelyMicros: likelyCost?.atOnceMicros ?? zeroMicros,
+    firstCall: firstCall?.() ?? null,
+  };
+}
+
+/**
+ * Returns where a provider's batch API runs the line; null: our own queue runs it, because the provider
+ * has no such API, its price is not known, or the line asks for what only a live call has: an account's
+ * own key, a service tier, or hosted tools.
+ */
+export function batchRouteOf({ firstCall }: LineEstimate): BatchRoute | null {
+  if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
+  const { name, upstreamModel, format, provider } = firstCall.route;
+  if (name.ownKeyId !== undefined || !batchPrice(firstCall.price)) return null;
+  if (!batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes })) return null;
+  return { provider: name.provider, upstreamModel, format };
 }
 
 type Named = { readonly form: BatchForm; readonly customId: string; readonly requestId: string };

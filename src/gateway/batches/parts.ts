@@ -1,7 +1,8 @@
 // The parts of the program that batches use. serving.ts passes them.
 import type { BatchFiles } from '../../domain/batches/batch-files.ts';
 import type { BatchStore } from '../../domain/batches/batch-store.ts';
-import type { ApiKey } from '../../domain/keys/api-key.ts';
+import type { SentBatches } from '../../domain/batches/sent-batches.ts';
+import type { KeyStore } from '../../domain/keys/key-store.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../request.ts';
@@ -11,9 +12,10 @@ export type BatchParts = {
   readonly gateway: Gateway;
   readonly store: BatchStore;
   readonly files: BatchFiles;
+  readonly sent: SentBatches;
   /** The endpoints that lines may use, by path. */
   readonly endpoints: Readonly<Record<string, Endpoint>>;
-  readonly findKey: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
+  readonly keys: Pick<KeyStore, 'findById' | 'findEver'>;
   readonly listeners: readonly RequestListener[];
   /** Large lines are read one after the other, among the large requests (Caller's `nextTurn`). */
   readonly turnsOf: (body: Buffer) => Caller['nextTurn'];

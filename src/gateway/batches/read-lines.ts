@@ -4,11 +4,15 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import { BatchLineSchema } from '../../domain/batches/batch-request.ts';
 import { type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
+import { splitLines } from '../../lib/split-lines.ts';
 import { batchLineBytesMax } from '../../terms/batch.ts';
 import type { AskedLine } from './make-batch.ts';
 
 const findProblem = compileSchema(BatchLineSchema);
 const field = 'input_file_id';
+
+/** Beside the request, a line has its id and its address. */
+const lineBytesMax = batchLineBytesMax + 4_096;
 
 /** Bounded, because reading empty lines takes time, too. */
 const emptyLinesMax = 1_000;
@@ -19,7 +23,7 @@ export async function* linesOfFile(
   endpoint: string,
 ): AsyncGenerator<AskedLine> {
   let [number, empty] = [0, 0];
-  for await (const line of splitLines(pieces)) {
+  for await (const line of splitLines(pieces, lineBytesMax)) {
     number += 1;
     const at = `Line ${number} of the file`;
     if (line === null)
@@ -56,22 +60,4 @@ export async function* linesOfRequest(
   requests: readonly LineOfRequest[],
 ): AsyncGenerator<AskedLine> {
   for (const { custom_id: customId, params: body } of requests) yield { customId, body };
-}
-
-/** Yields null for a line that is too long, and ends there. */
-async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    let start = 0;
-    for (let end; (end = piece.indexOf(10, start)) !== -1; start = end + 1) {
-      yield Buffer.concat([...waiting, piece.subarray(start, end)]);
-      [waiting, bytes] = [[], 0];
-    }
-    waiting.push(piece.subarray(start));
-    bytes += piece.length - start;
-    // Beside the request, a line has its id and its address.
-    if (bytes > batchLineBytesMax + 4_096) return yield null;
-  }
-  if (bytes > 0) yield Buffer.concat(waiting);
 }

@@ -26,6 +26,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #reject: (error: Error) => void;
   readonly #wantsStream: boolean;
   readonly #wantsBytes: boolean;
+  readonly #wantsFile: boolean;
   readonly #answerBytesMax: number | undefined;
   readonly #signal: AbortSignal;
   readonly #timeouts: UpstreamTimeouts;
@@ -56,6 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject;
     this.#wantsStream = stream;
     this.#wantsBytes = answer === 'bytes';
+    this.#wantsFile = answer === 'file';
     this.#answerBytesMax = answerBytesMax;
     this.#signal = signal;
     this.#timeouts = timeouts;
@@ -102,6 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const plan = planBody(this.#head, this.#wantsStream, {
       answerBytesMax: this.#answerBytesMax,
       wantsBytes: this.#wantsBytes,
+      wantsFile: this.#wantsFile,
     });
     if (plan.kind === 'stream') this.#openStream();
     else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;

@@ -21,6 +21,7 @@ type BodyPlan =
 type BodyOptions = {
   readonly answerBytesMax?: number | undefined;
   readonly wantsBytes?: boolean;
+  readonly wantsFile?: boolean;
 };
 
 const longestAnswerBytes = 64 * 1024 * 1024;
@@ -37,17 +38,18 @@ const eventTypes = ['text/event-stream', 'application/vnd.amazon.eventstream'];
 /** Some hosts send events as plain bytes, or without a content type. */
 const streamTypes = new Set([...eventTypes, 'text/plain', 'application/octet-stream', '']);
 
-/** `wantsBytes`: a stream of audio, not of events. */
+/** `wantsBytes`: a stream of audio, not of events. `wantsFile`: of any type. */
 export function planBody(
   head: AnswerHead,
   wantsStream: boolean,
-  { answerBytesMax = longestAnswerBytes, wantsBytes = false }: BodyOptions = {},
+  { answerBytesMax = longestAnswerBytes, wantsBytes = false, wantsFile = false }: BodyOptions = {},
 ): BodyPlan {
   const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
   if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
   if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };
   if (encoding !== 'identity')
     return refuseBilled(`the answer is compressed (${encoding}) although that was not asked for`);
+  if (wantsFile) return { kind: 'stream' };
   const type = contentType(head.headers);
   if (!wantsStream && eventTypes.includes(type))
     return refuseBilled('a stream came where JSON was asked for');

@@ -36,7 +36,7 @@ export type UpstreamProvider = {
 export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly provider: UpstreamProvider;
   /** Default: POST. */
-  readonly method?: 'GET' | 'POST' | 'PUT';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Another origin of the provider, when it redirects there; `path` is then the whole path. */
   readonly origin?: string;
   /** Below the base URL: `/chat/completions`. */
@@ -49,9 +49,9 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly body: Buffer | string | readonly Buffer[] | (() => AsyncIterable<Buffer>) | null;
   /**
    * Default: the answer's body parsed as JSON, or a stream of events. `bytes`: the raw body, as a
-   * Buffer, or a stream of audio.
+   * Buffer, or a stream of audio. `file`: a stream of any type.
    */
-  readonly answer?: 'json' | 'bytes';
+  readonly answer?: 'json' | 'bytes' | 'file';
   /** True to ask for server-sent events. */
   readonly stream: Stream;
   readonly timeouts: UpstreamTimeouts;

@@ -5,6 +5,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
 import type { Running, Offer, Outcome } from './offer.ts';
 import { mayOutlast } from './caused-by-account.ts';
+import type { Attempt } from '../routing/plan.ts';
 import { withOneEach } from '../routing/asked-tools.ts';
 import {
   affordableTokens,
@@ -26,6 +27,8 @@ type Selling = {
   readonly nowMs: () => number;
   /** The client speaks Messages. */
   readonly isMessages: boolean;
+  readonly hasRun: boolean;
+  readonly firstCall: (granted: Granted) => Attempt;
   readonly call: (held: Running, granted: Granted) => Promise<Outcome>;
 };
 
@@ -52,6 +55,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
     amountMicros,
     likelyCost: likelyCostOf(wanted, selling.mode),
     mayOutlast: mayOutlast(wanted, maxOutputTokens),
+    hasRun: selling.hasRun,
     smaller(affordableMicros) {
       if (tools?.mayBeFewer) return next({ wanted: { ...wanted, tools: withOneEach(tools) } });
       const affordable = Math.min(affordableTokens(wanted, affordableMicros), coveredTokens);
@@ -83,6 +87,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
     // length (a document by address, or what `pass_fields` opens). If they were stopped, a client
     // that leaves shortly before the end would pay a small part. An image that is stopped is lost.
     runsToEnd: wanted.isInputUnknown || !request.stream || Boolean(tools?.own?.images),
+    firstCall: () => selling.firstCall(granted),
     call: (held) => selling.call(held, granted),
   };
 }

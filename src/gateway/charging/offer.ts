@@ -5,6 +5,7 @@ import type { RefusedOutcome, Reserve } from '../../domain/ledger/commands.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import type { Client } from '../client.ts';
+import type { Attempt } from '../routing/plan.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
 import type { Bill, Charge, Loss, OpenHold } from './open-hold.ts';
 
@@ -12,11 +13,15 @@ import type { Bill, Charge, Loss, OpenHold } from './open-hold.ts';
 export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   /** True when the request's time may end before its answer does. */
   readonly mayOutlast: boolean;
+  /** As in `reserve`. Left out: it has not. */
+  readonly hasRun?: boolean;
   /** Returns what the account can pay instead when its hold was refused; null: nothing. */
   readonly smaller: (affordableMicros: Micros) => Offer | null;
   readonly refuse: (refused: RefusedOutcome) => ApiError;
   /** True when it runs on after its client has left, because only its end shows its cost. */
   readonly runsToEnd: boolean;
+  /** Returns the call of the first route as it would be made. Left out: it is no model's. */
+  readonly firstCall?: () => Attempt;
   /** Calls the routes. Streams everything but the end of an answer. */
   readonly call: (held: Running) => Promise<Outcome>;
 };

@@ -70,6 +70,8 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
 type ToReserve = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   /** True when the request's time may end before its answer does. */
   readonly mayOutlast: boolean;
+  /** The provider has run it already, so no loss budget stands before its charge. */
+  readonly hasRun?: boolean;
 };
 
 /**
@@ -79,10 +81,12 @@ type ToReserve = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
 export async function reserve(
   books: Books,
   payer: Payer,
-  { mayOutlast, amountMicros, likelyCost }: ToReserve,
+  { mayOutlast, hasRun = false, amountMicros, likelyCost }: ToReserve,
 ): Promise<OpenHold | RefusedOutcome> {
   const { requestId, key, record } = payer.caller;
-  const endRisk = await books.trust.admit(key, mayOutlast ? amountMicros : zeroMicros);
+  const endRisk = hasRun
+    ? () => {}
+    : await books.trust.admit(key, mayOutlast ? amountMicros : zeroMicros);
   let hold: OpenHold | null = null;
   try {
     const outcome = await record.tellStep(

@@ -29,6 +29,7 @@ import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationOf } from './conversation.ts';
+import type { PassedLine } from '../request.ts';
 import type { Hosts } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
 import { namesOfOwn, type AskedTools } from './asked-tools.ts';
@@ -77,6 +78,8 @@ export type ModelRequest = {
   readonly sessionId: string | null;
   /** What follows the client's messages: tools of ours. Left out: nothing. */
   readonly turns?: readonly Message[];
+  /** As in IncomingRequest. */
+  readonly passed?: PassedLine | undefined;
 };
 
 /** Counting names no conversation. */

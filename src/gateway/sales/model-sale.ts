@@ -1,6 +1,7 @@
 // Sells a model's answer in one of the wire formats.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import { batchPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import type { Model } from '../../domain/catalog/model.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
@@ -16,6 +17,7 @@ import { offerModel } from '../charging/model-offer.ts';
 import type { Running, Offer } from '../charging/offer.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
+import type { PassedLine } from '../request.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
@@ -25,20 +27,21 @@ import { answerWarmUp } from './warm-up.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
-  return (gateway, { caller, body, forwardable, sessionId }) => {
+  return (gateway, { caller, body, forwardable, sessionId, passed }) => {
     const { requestId, key, record } = caller;
     const request = format.parseRequest(body, {
       chatMaxTokens: gateway.config.limits.chat_max_tokens,
     });
     record.note({ askedModel: request.model });
     const model = findModel(gateway, key, request.model);
-    const routes = findRoutes(gateway.hosts, {
+    const found = findRoutes(gateway.hosts, {
       model,
       mode: key.mode,
       clientFormat: format.name,
       ownKeys: key.ownKeys,
       body: request.body,
     });
+    const routes = passed ? ([routeOf(passed, found, model)] as const) : found;
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
     const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
@@ -63,7 +66,17 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       },
       estimate() {
         const estimate = estimateInput(request, { model, routes });
-        const asked = { gateway, key, model, format, request, estimate, forwardable, sessionId };
+        const asked = {
+          gateway,
+          key,
+          model,
+          format,
+          request,
+          estimate,
+          forwardable,
+          sessionId,
+          passed,
+        };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
           offer: (accepted) => offerAnswer(accepted, asked, routes),
@@ -114,8 +127,9 @@ function offerAnswer(
   const { routing } = gateway.hosts;
   const factor = priceFactorFor(gateway, key, model.id);
   const nowMs = clock.nowMs();
-  const price = priceFor(model, { ...factor, nowMs });
-  if (!price) throw modelNotFound(model.id);
+  const listed = priceFor(model, { ...factor, nowMs });
+  if (!listed) throw modelNotFound(model.id);
+  const price = (asked.passed && batchPrice(listed)) ?? listed;
   requireSoldTier(asked, price);
   // Time for a whole answer, and for another after a call that failed late.
   const untilMs = nowMs + 2 * totalMsOf(asked, routes[0]);
@@ -144,12 +158,28 @@ function offerAnswer(
     sliceTokens: config.limits.hold_slice_tokens,
     nowMs: clock.nowMs,
     isMessages: format.name === 'messages',
+    hasRun: Boolean(asked.passed?.answer),
+    firstCall: (granted: Granted) => plan.begin(granted),
     call(running: Running, granted: Granted) {
       const held = { ...accepted, asked, running, terms: { plan, granted } };
       return request.stream ? streamAnswer(held) : sendAnswer(held);
     },
   };
   return offerModel(selling, wanted);
+}
+
+/** Throws ApiError `model_not_found` when the operator has switched the route off meanwhile. */
+function routeOf(
+  { route: { provider, upstreamModel, format } }: PassedLine,
+  routes: readonly ChosenRoute[],
+  model: Model,
+): ChosenRoute {
+  const found = routes.find(
+    ({ name, format: spoken }) =>
+      name.provider === provider && name.upstreamModel === upstreamModel && spoken === format,
+  );
+  if (!found) throw modelNotFound(model.id);
+  return found;
 }
 
 function totalMsOf(
@@ -164,7 +194,10 @@ function requireSoldTier(
   { format, model, request: { tier } }: ModelRequest,
   { list }: AppliedPrice,
 ): void {
-  const sold = ['default', ...list.variants.flatMap((variant) => variant.tier ?? [])];
+  const sold: readonly string[] = [
+    'default',
+    ...list.variants.flatMap((one) => (one.tier && one.tier !== 'batch' ? [one.tier] : [])),
+  ];
   if (!tier || sold.includes(tier)) return;
   const field = format.fieldNames?.['service_tier'] ?? 'service_tier';
   const why = `the service tier \`${tier}\` is not sold for ${model.id}, only \`${sold.join('`, `')}\``;

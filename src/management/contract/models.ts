@@ -2,7 +2,7 @@
 import { modelTypeNames } from '../../terms/model-type.ts';
 import { Type } from 'typebox';
 import { imageFamilies, imageModes, type ImageTier } from '../../terms/image-model.ts';
-import { serviceTiers } from '../../canonical/service-tier.ts';
+import { priceTiers } from '../../canonical/service-tier.ts';
 import { AccountFilter, closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
@@ -35,7 +35,7 @@ export const ModelPrice = closed({
   unit_micros: UnitMicros,
   variants: Type.Array(
     closed({
-      service_tier: orNull(Type.Enum([...serviceTiers]), 'null: the standard tier.'),
+      service_tier: orNull(Type.Enum([...priceTiers]), 'null: the standard tier.'),
       hours_utc: orNull(Type.String(), '`Mon-Fri 01:00-04:00`; null: at all hours.'),
       ...PriceSet.properties,
     }),

@@ -1,5 +1,6 @@
 // Opens the batches of a thread.
 import { BatchFiles } from '../../domain/batches/batch-files.ts';
+import { SentBatches } from '../../domain/batches/sent-batches.ts';
 import { BatchStore } from '../../domain/batches/batch-store.ts';
 import type { BatchParts } from '../../gateway/batches/parts.ts';
 import { BatchQueue } from '../../gateway/batches/queue.ts';
@@ -25,8 +26,9 @@ export function openBatches({
     gateway,
     store: new BatchStore(database, secrets),
     files: new BatchFiles(database, secrets),
+    sent: new SentBatches(database),
     endpoints: batchEndpoints,
-    findKey: keys.findById,
+    keys,
     listeners,
     turnsOf: (body) => largeBodies.turnsOf(body),
     isOverloaded: () => overload.reason !== null,

@@ -1,0 +1,249 @@
+// Runs a line of a batch on the path of any request (run.ts), under an Idempotency-Key that its batch and
+// number make: one that was answered is not paid twice, however often it is run.
+import { ApiError } from '../../canonical/errors.ts';
+import type { Batch, LineRow, TakenLine } from '../../domain/batches/batch-store.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { type JsonObject, parseJson } from '../../lib/json.ts';
+import { zeroMicros } from '../../lib/money.ts';
+import type { LineOutcome } from '../../terms/batch.ts';
+import type { Client } from '../client.ts';
+import type { Gateway } from '../gateway.ts';
+import type { IncomingRequest, PassedLine } from '../request.ts';
+import { RequestRecord } from '../request-record.ts';
+import { run } from '../run.ts';
+import type { Endpoint } from '../stages.ts';
+import { explainDatabaseOutage } from '../unavailable.ts';
+import {
+  batchRouteOf,
+  erroredText,
+  estimate,
+  type LineContext,
+  requestOf,
+  succeededText,
+  unrunText,
+} from './line.ts';
+import { reserveOf } from './make-batch.ts';
+import type { BatchParts } from './parts.ts';
+
+/** A line that a provider could not answer is tried again after these times. */
+const retryMs = [30_000, 300_000];
+/** After a failure of our own, a line that a provider has answered is read again. */
+const pauseMs = 30_000;
+
+export type Result = { readonly outcome: LineOutcome; readonly text: string };
+/** `againAfterMs`: 0 when the gateway or its database ends. */
+export type Ended = Result | { readonly againAfterMs: number };
+
+type EndedHold = Pick<TakenLine, 'request_id' | 'likely_micros' | 'isTakenOver'>;
+
+/** `key`: null when it is no more. */
+export type LineOwner = { readonly batch: Batch; readonly key: ApiKey | null };
+
+type AnsweredLine = PassedLine & { readonly answer: NonNullable<PassedLine['answer']> };
+
+export class LineRuns {
+  readonly #parts: BatchParts;
+
+  constructor(parts: BatchParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Gives the line another hold for its next try. What the try of a killed process has likely cost is
+   * the operator's loss. If it was charged, the line keeps its id, and its answer is replayed.
+   */
+  async renew(line: TakenLine, key: ApiKey): Promise<TakenLine> {
+    const { store, gateway } = this.#parts;
+    const { ledger } = gateway.books;
+    const requestId = newIdWithPrefix('req');
+    if (await this.endHold(line)) return { ...line, isTakenOver: false };
+    await store.rename(line, requestId);
+    // When it does not fit any more, the line's run is refused.
+    if (line.held_micros > 0) await ledger.submit(reserveOf(key, requestId, line.held_micros));
+    return { ...line, request_id: requestId, isTakenOver: false };
+  }
+
+  /** Ends the hold of a line. Returns true when it ended with a charge. */
+  async endHold({ request_id: holdId, likely_micros: likely, isTakenOver }: EndedHold) {
+    const lossMicros = isTakenOver ? likely : zeroMicros;
+    const { ledger } = this.#parts.gateway.books;
+    const { type } = await ledger.submit({ type: 'release', holdId, lossMicros });
+    return type === 'already-resolved';
+  }
+
+  /** Ends a line that does not run. One that was charged when its process was killed has its answer. */
+  async endUnrun(
+    { batch, key }: LineOwner,
+    line: TakenLine,
+    ending: Extract<LineOutcome, 'canceled' | 'expired'> | ApiError,
+  ): Promise<void> {
+    const wasCharged = await this.endHold(line);
+    const ended = wasCharged && key ? await this.answer(batch, line, key) : null;
+    const { outcome, text } =
+      ended && 'outcome' in ended ? ended : this.#resultOf(batch, line, ending);
+    await this.#parts.store.finish(line, outcome, text);
+  }
+
+  #resultOf(
+    { form, endpoint }: Batch,
+    { custom_id: customId, request_id: requestId }: LineRow,
+    ending: Extract<LineOutcome, 'canceled' | 'expired'> | ApiError,
+  ): Result {
+    const named = { form, customId, requestId };
+    if (!(ending instanceof ApiError)) return { outcome: ending, text: unrunText(named, ending) };
+    const publicUrl = this.#parts.gateway.config.server.public_url;
+    return { outcome: 'errored', text: erroredText(named, ending, { endpoint, publicUrl }) };
+  }
+
+  /** `passed`: has the provider's answer. Left out: the gateway calls the provider. */
+  async answer(batch: Batch, line: LineRow, key: ApiKey, passed?: AnsweredLine): Promise<Ended> {
+    const { gateway, store, endpoints, listeners, turnsOf } = this.#parts;
+    const { endpoint, form } = batch;
+    const { clock, observe } = gateway;
+    const { request_id: requestId, custom_id: customId } = line;
+    const arrivedAtMs = clock.elapsedMs();
+    const record = new RequestRecord(requestId, {
+      path: endpoint,
+      listeners,
+      onError: (error) => this.#report(error, 'a listener of requests failed by our own fault'),
+    });
+    record.note({ keyId: key.id, accountId: key.accountId, mode: key.mode });
+    const bodies = observe.bodies.begin(key, requestId);
+    let status = 200;
+    try {
+      const text = await store.textOf(line);
+      const bytes = Buffer.from(text);
+      const nextTurn = turnsOf(bytes);
+      if (nextTurn) await nextTurn();
+      bodies?.noteRequest(bytes);
+      const body = (parseJson(bytes) as { readonly value: JsonObject }).value;
+      if (nextTurn) await nextTurn();
+      const idempotencyKey = `${batch.id}/${line.line}`;
+      const incoming = requestOf(JSON.parse(batch.request) as LineContext, {
+        requestId,
+        key: passed ? asPayer(key) : key,
+        endpoint,
+        body,
+        record,
+        arrivedAtMs,
+        nextTurn,
+        idempotencyKey,
+        passed,
+      });
+      const client = new LineClient();
+      await run(
+        passed ? forPassed(gateway) : forLines(gateway),
+        endpoints[endpoint]!,
+        passed || key.mode === 'live'
+          ? incoming
+          : atBatchPrice(gateway, endpoints[endpoint]!, incoming),
+        client,
+      );
+      bodies?.noteAnswer(client.answer);
+      return {
+        outcome: 'succeeded',
+        text: succeededText({ form, customId, requestId }, client.answer),
+      };
+    } catch (thrown) {
+      const error = this.#asApiError(thrown, requestId);
+      status = error.status;
+      record.noteError(error);
+      if (gateway.runs.isEnding || explainDatabaseOutage(thrown) !== thrown)
+        return { againAfterMs: 0 };
+      if (passed && error.code === 'internal_error') return { againAfterMs: pauseMs };
+      const againAfterMs = passed ? undefined : retryMs[line.tries - 1];
+      if (key.mode === 'live' && mayPass(error) && againAfterMs !== undefined)
+        return { againAfterMs };
+      const result = this.#resultOf(batch, line, error);
+      bodies?.noteAnswer(result.text);
+      return result;
+    } finally {
+      bodies?.end({ isClientGone: false });
+      const times = { startMs: arrivedAtMs, endMs: clock.elapsedMs() };
+      record.tell({
+        type: 'answered',
+        method: 'POST',
+        route: endpoint,
+        status,
+        isClientGone: false,
+        ...times,
+      });
+    }
+  }
+
+  #asApiError(thrown: unknown, requestId: string): ApiError {
+    const error = explainDatabaseOutage(thrown);
+    if (error instanceof ApiError) return error;
+    this.#parts.gateway.log.error(
+      { err: error, request_id: requestId },
+      'a request failed by our own fault',
+    );
+    const message = 'The gateway failed. Nothing was charged.';
+    return new ApiError('internal_error', message, { cause: error });
+  }
+
+  #report(err: unknown, message: string): void {
+    this.#parts.gateway.log.error({ err }, message);
+  }
+}
+
+/** A failure that the same request may not have later: the provider is down, slow or too busy. */
+function mayPass({ code, status }: ApiError): boolean {
+  return (status >= 500 && code !== 'not_supported') || code === 'rate_limit_exceeded';
+}
+
+/** Waits for as long as it takes. */
+class LineClient implements Client {
+  answer = '';
+
+  isGone(): boolean {
+    return false;
+  }
+
+  onGone(): void {}
+
+  sendAnswer(body: string | Buffer): void {
+    this.answer = body.toString();
+  }
+
+  startStream(): never {
+    throw new Error('a line of a batch was answered with a stream');
+  }
+}
+
+/** A batch counts as one request of its key; its lines are bounded by the queue. */
+function forLines(gateway: Gateway): Gateway {
+  return { ...gateway, rateLimits: withoutKeyLimits(gateway.rateLimits) };
+}
+
+/** The provider has run these lines, so its limit of calls does not stand before their charge. */
+function forPassed(gateway: Gateway): Gateway {
+  const takeCall = () => ({ isGranted: true, left: 1 }) as const;
+  return { ...gateway, rateLimits: { ...withoutKeyLimits(gateway.rateLimits), takeCall } };
+}
+
+/** Nor does what was changed since: the account pays for what it has had run. */
+function asPayer(key: ApiKey): ApiKey {
+  return { ...key, accountFrozen: false, models: null };
+}
+
+/** The sandbox has no batch API; its lines cost what they would cost there. */
+function atBatchPrice(
+  gateway: Gateway,
+  endpoint: Endpoint,
+  incoming: IncomingRequest,
+): IncomingRequest {
+  const route = batchRouteOf(estimate({ ...gateway }, endpoint, incoming));
+  return route ? { ...incoming, passed: { route, answer: null } } : incoming;
+}
+
+function withoutKeyLimits(limits: Gateway['rateLimits']): Gateway['rateLimits'] {
+  return {
+    takeRequest: () => ({}),
+    begin: async () => ({ headers: {}, end: () => {} }),
+    takeCount: (key) => limits.takeCount(key),
+    takeUnpaidCount: (key) => limits.takeUnpaidCount(key),
+    takeCall: (...asked) => limits.takeCall(...asked),
+  };
+}

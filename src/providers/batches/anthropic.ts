@@ -1,0 +1,92 @@
+// Anthropic's message batches: the lines come with the request. A batch has no metadata, so one whose
+// id was lost is known by its lines, once they have results.
+// https://platform.claude.com/docs/en/api/creating-message-batches
+import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { splitLines } from '../../lib/split-lines.ts';
+import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
+import { pagesMax, readId, readList, unreadable } from './shared.ts';
+
+const path = '/v1/messages/batches';
+const resultBytesMax = 16 * 1024 * 1024;
+
+export const anthropicBatches: BatchHost = {
+  linesMax: 100_000,
+  frame: { begin: '{"requests":[', between: ',', end: ']}' },
+  writeLine: (customId, _path, params) => ({ custom_id: customId, params }),
+  async create(calls, { lines }) {
+    const { id } = await calls.send(path, { ...lines, headers: {} });
+    return readId(id);
+  },
+  find,
+  async look(calls, id) {
+    const { processing_status: status } = await calls.call('GET', `${path}/${id}`);
+    if (status === 'in_progress' || status === 'canceling') return { state: 'running' };
+    if (status !== 'ended') throw unreadable('the batch has an unknown status');
+    const results = [`${path}/${id}/results`];
+    return { state: 'ended', unrun: null, results, files: [`${path}/${id}`] };
+  },
+  async cancel(calls, id) {
+    await calls.call('POST', `${path}/${id}/cancel`);
+  },
+  readLine,
+};
+
+/** Statuses of errors, by which the wire format reads them. */
+const statusOf: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+function readLine({ custom_id: customId, result }: JsonObject): RemoteLine | null {
+  if (typeof customId !== 'string' || !isObject(result)) return null;
+  const { type, message, error } = result;
+  if (type === 'succeeded') return { customId, result: { status: 200, body: message } };
+  if (type === 'canceled' || type === 'expired') return { customId, result: type };
+  if (type !== 'errored') return null;
+  const { error: inner } = isObject(error) ? error : {};
+  const status = statusOf[String(isObject(inner) ? inner['type'] : '')] ?? 500;
+  return { customId, result: { status, body: error } };
+}
+
+/** The batches of the operator's other programs are in the same list. */
+async function find(calls: HostCalls, { mark, lines, sinceMs }: ToFind) {
+  let isUnsure = false;
+  let after = '';
+  for (let page = 0; page < pagesMax; page += 1) {
+    const list = await calls.call('GET', `${path}?limit=100${after}`);
+    const batches = readList(list);
+    for (const batch of batches) {
+      if (Date.parse(String(batch['created_at'])) < sinceMs) return isUnsure ? 'unsure' : null;
+      if (countOf(batch) !== lines) continue;
+      const id = readId(batch['id']);
+      if (batch['processing_status'] !== 'ended') isUnsure = true;
+      else if (await hasMark(calls, id, mark)) return { id };
+    }
+    const last = batches.at(-1);
+    if (!last || list['has_more'] !== true) return isUnsure ? 'unsure' : null;
+    after = `&after_id=${readId(last['id'])}`;
+  }
+  return 'unsure' as const;
+}
+
+function countOf({ request_counts: counts }: JsonObject): number {
+  return isObject(counts)
+    ? Object.values(counts).reduce<number>((sum, one) => sum + Number(one), 0)
+    : 0;
+}
+
+async function hasMark(calls: HostCalls, id: string, mark: string): Promise<boolean> {
+  for await (const line of splitLines(await calls.read(`${path}/${id}/results`), resultBytesMax)) {
+    const parsed = line && parseJson(line);
+    const read = parsed?.ok && isObject(parsed.value) ? readLine(parsed.value) : null;
+    if (read) return read.customId.startsWith(`${mark}_`);
+  }
+  return false;
+}

@@ -1,0 +1,85 @@
+// A provider's own batch API. Our id of a batch marks it there: in its metadata, or in each line's
+// `custom_id`, which is `<mark>_<line>`.
+import type { JsonObject } from '../../lib/json.ts';
+
+export type Pieces = () => AsyncIterable<Buffer>;
+
+/** Calls of the host. They throw UpstreamBroken. */
+export type HostCalls = {
+  readonly call: (
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+  ) => Promise<JsonObject>;
+  /** Posts a long body. */
+  readonly send: (path: string, body: SizedBody) => Promise<JsonObject>;
+  /** Opens a file, of any length. */
+  readonly read: (path: string) => Promise<AsyncIterable<Uint8Array>>;
+};
+
+/** A long body, which is read once and never in memory as a whole. */
+export type SizedBody = {
+  readonly bytes: number;
+  readonly pieces: Pieces;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** The lines of a batch as the host wants them. */
+export type Lines = { readonly bytes: number; readonly count: number; readonly pieces: Pieces };
+
+export type ToSend = {
+  readonly mark: string;
+  /** The path of all lines, below the host's address. */
+  readonly path: string;
+  readonly lines: Lines;
+};
+
+export type ToFind = {
+  readonly mark: string;
+  readonly lines: number;
+  /** Not sent earlier, by our clock. */
+  readonly sinceMs: number;
+};
+
+/** A batch as the host shows it. */
+export type RemoteBatch =
+  | { readonly state: 'running' }
+  /** `mayPass`: the host had no room for it. */
+  | { readonly state: 'failed'; readonly message: string; readonly mayPass: boolean }
+  /** `unrun`: what became of lines without a result; null: none should lack it. */
+  | {
+      readonly state: 'ended';
+      readonly unrun: Unrun | null;
+      /** Paths of the results, and of what to delete when they were read. */
+      readonly results: readonly string[];
+      readonly files: readonly string[];
+    };
+
+export type Unrun = 'canceled' | 'expired';
+
+/** What became of a line: an answer of the endpoint with a status, or nothing. */
+export type RemoteLine = {
+  readonly customId: string;
+  readonly result: { readonly status: number; readonly body: unknown } | Unrun;
+};
+
+export type BatchHost = {
+  readonly linesMax: number;
+  /** Text around and between the lines. */
+  readonly frame: { readonly begin: string; readonly between: string; readonly end: string };
+  /** `path`: as in ToSend. */
+  readonly writeLine: (customId: string, path: string, body: JsonObject) => JsonObject;
+  /** Uploads the lines and returns the file's id. Nothing runs yet. Left out: `create` has them. */
+  readonly upload?: (calls: HostCalls, sent: ToSend) => Promise<string>;
+  /** Begins the batch and returns its id. */
+  readonly create: (calls: HostCalls, sent: ToSend, fileId: string | null) => Promise<string>;
+  /** Looks for a batch that was perhaps begun. `unsure`: only its end will tell. */
+  readonly find: (
+    calls: HostCalls,
+    asked: ToFind,
+  ) => Promise<{ readonly id: string } | 'unsure' | null>;
+  readonly look: (calls: HostCalls, id: string) => Promise<RemoteBatch>;
+  readonly cancel: (calls: HostCalls, id: string) => Promise<void>;
+  /** Returns null for what is no result. */
+  readonly readLine: (line: JsonObject) => RemoteLine | null;
+};

@@ -1,0 +1,130 @@
+// OpenAI's batches, and those of hosts with the same API: a file with the lines, then a batch of it.
+// https://platform.openai.com/docs/api-reference/batch
+import { randomBytes } from 'node:crypto';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { BatchHost, HostCalls, RemoteBatch, ToFind, ToSend } from './host.ts';
+import { pagesMax, readId, readList, unreadable } from './shared.ts';
+
+/** OpenAI's word for too many tokens that wait, which passes. */
+const noRoom = 'token_limit_exceeded';
+const keptSeconds = 3 * 86_400;
+
+/** `isOpenAi`: OpenAI itself, which deletes files by their time. */
+export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): BatchHost {
+  return {
+    linesMax: 50_000,
+    frame: { begin: '', between: '\n', end: '\n' },
+    writeLine: (customId, path, body) => ({
+      custom_id: customId,
+      method: 'POST',
+      url: `/v1${path}`,
+      body,
+    }),
+    upload: (calls, sent) => upload(calls, sent, isOpenAi),
+    async create(calls, { mark, path }, fileId) {
+      const { id } = await calls.call('POST', '/batches', {
+        input_file_id: fileId,
+        endpoint: `/v1${path}`,
+        completion_window: '24h',
+        metadata: { tollgate: mark },
+        ...(isOpenAi && { output_expires_after: { anchor: 'created_at', seconds: keptSeconds } }),
+      });
+      return readId(id);
+    },
+    find,
+    async look(calls, id) {
+      return readBatch(await calls.call('GET', `/batches/${id}`));
+    },
+    async cancel(calls, id) {
+      await calls.call('POST', `/batches/${id}/cancel`);
+    },
+    readLine({ custom_id: customId, response, error }) {
+      if (typeof customId !== 'string') return null;
+      // A refused line has no `error`; its status says so.
+      if (isObject(response) && typeof response['status_code'] === 'number')
+        return { customId, result: { status: response['status_code'], body: response['body'] } };
+      if (!isObject(error)) return null;
+      if (error['code'] === 'batch_expired') return { customId, result: 'expired' };
+      if (error['code'] === 'batch_cancelled') return { customId, result: 'canceled' };
+      return { customId, result: { status: 500, body: { error } } };
+    },
+  };
+}
+
+async function upload(calls: HostCalls, { mark, lines }: ToSend, isOpenAi: boolean) {
+  const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const expiry = isOpenAi
+    ? field('expires_after[anchor]', 'created_at') +
+      field('expires_after[seconds]', String(keptSeconds))
+    : '';
+  const before = Buffer.from(
+    `${field('purpose', 'batch')}${expiry}--${boundary}\r\n` +
+      `content-disposition: form-data; name="file"; filename="${mark}.jsonl"\r\n` +
+      'content-type: application/jsonl\r\n\r\n',
+  );
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const { id } = await calls.send('/files', {
+    bytes: before.length + lines.bytes + after.length,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    async *pieces() {
+      yield before;
+      yield* lines.pieces();
+      yield after;
+    },
+  });
+  return readId(id);
+}
+
+async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
+  let after = '';
+  for (let page = 0; page < pagesMax; page += 1) {
+    const list = await calls.call('GET', `/batches?limit=100${after}`);
+    const batches = readList(list);
+    for (const { id, metadata } of batches)
+      if (isObject(metadata) && metadata['tollgate'] === mark) return { id: readId(id) };
+    const last = batches.at(-1);
+    if (!last || list['has_more'] !== true) return null;
+    // Newest first.
+    if (Number(last['created_at']) * 1_000 < sinceMs) return null;
+    after = `&after=${readId(last['id'])}`;
+  }
+  return 'unsure' as const;
+}
+
+function readBatch(batch: JsonObject): RemoteBatch {
+  const { status, errors } = batch;
+  const files = [batch['output_file_id'], batch['error_file_id']].filter(
+    (id) => typeof id === 'string',
+  );
+  const ended = {
+    state: 'ended',
+    results: files.map((id) => `/files/${readId(id)}/content`),
+    files: files.map((id) => `/files/${readId(id)}`),
+  } as const;
+  switch (status) {
+    case 'validating':
+    case 'in_progress':
+    case 'finalizing':
+    case 'cancelling':
+      return { state: 'running' };
+    case 'completed':
+      return { ...ended, unrun: null };
+    case 'expired':
+      return { ...ended, unrun: 'expired' };
+    case 'cancelled':
+      return { ...ended, unrun: 'canceled' };
+    case 'failed': {
+      const [first] = isObject(errors) && Array.isArray(errors['data']) ? errors['data'] : [];
+      const { code, message } = isObject(first) ? first : {};
+      return {
+        state: 'failed',
+        message: typeof message === 'string' ? message : 'it does not say why',
+        mayPass: code === noRoom,
+      };
+    }
+    default:
+      throw unreadable('the batch has an unknown status');
+  }
+}
