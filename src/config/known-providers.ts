@@ -72,7 +72,16 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   deepseek: {
     ...compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-    wishes: { refused: ['seed', 'top_k'] },
+    // Its gaps are filled by some models, one text at a time (api-docs.deepseek.com, read 2026-11-29).
+    wishes: {
+      refused: ['seed', 'top_k'],
+      completions: {
+        path: '/beta/completions',
+        isAtOrigin: true,
+        tokensMax: 4_096,
+        onlyIfNeeded: true,
+      },
+    },
   },
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
@@ -150,6 +159,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       refused: ['frequency_penalty'],
       embeddings: { itemsMax: 10, encodingField: null, takesUser: false },
       rerank: { path: '/compatible-api/v1/reranks', isAtOrigin: true },
+      completions: { onlyIfNeeded: true },
     },
   },
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
@@ -165,11 +175,17 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
   inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
-  openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  openrouter: {
+    ...compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+    wishes: { completions: {} },
+  },
+  together: {
+    ...compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+    wishes: { completions: {} },
+  },
   fireworks: {
     ...compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-    wishes: { toolChoices: { required: 'any' } },
+    wishes: { toolChoices: { required: 'any' }, completions: {} },
   },
   deepinfra: {
     ...compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
@@ -311,9 +327,9 @@ function vertexAddress(region: string | null): string {
     : `https://${region}-aiplatform.googleapis.com`;
 }
 
-/** Servers of the operator's own. */
+/** Servers of the operator's own. All of them continue prompts. */
 function local(baseUrl: string, addressVariable: string): KnownProvider {
-  return { ...compatible(baseUrl, null), addressVariable };
+  return { ...compatible(baseUrl, null), addressVariable, wishes: { completions: {} } };
 }
 
 function compatible(baseUrl: string, keyVariable: string | null): KnownProvider {

@@ -108,6 +108,11 @@ const Provider = closed({
     description:
       'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
   }),
+  completions: Type.Boolean({
+    default: false,
+    description:
+      'The host has `/completions` below its address and continues prompts, as vLLM does. Default for known providers that have it: used without this.',
+  }),
   cache_salt: Type.Boolean({
     default: false,
     description:
@@ -727,6 +732,8 @@ export type ProviderConfig = {
   pass_fields: string[];
   /** True when accounts may save keys of their own for it. */
   accounts_may_bring_keys: boolean;
+  /** True when the host is known to have `/completions`. */
+  completions: boolean;
   /** True when the host accepts the field `cache_salt`. */
   cache_salt: boolean;
   /** The provider of which it is a further credential; null: of none. */

@@ -11,6 +11,7 @@ import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { AssistantPart, CanonicalRequest } from '../canonical/request.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import type { Usage, UsageMax } from '../canonical/usage.ts';
+import type { CompletionWishes } from '../terms/host-wishes.ts';
 import type { SearchTool } from '../terms/web-search.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SseEvent } from '../lib/sse.ts';
@@ -36,8 +37,12 @@ export type ClientRequest<Body = unknown> = {
   readonly stream: boolean;
   /** The client's own maximum; null when it set none. */
   readonly maxOutputTokens: number | null;
-  /** The number of answers requested (Chat's `n`); each may use the maximum. */
+  /** The number of answers requested (Chat's `n`) of all prompts; each may use the maximum. */
   readonly choices: number;
+  /** Prompts that are answered one by one: each has the model's context. Left out: 1. */
+  readonly prompts?: number;
+  /** Input beside the body's texts, counted by the client: lists of tokens. Left out: 0. */
+  readonly addedTokens?: number;
   /** Tokens of the maximum that the client reserves for thinking; 0: none. */
   readonly thinkingBudgetTokens: number;
   /** The service tier that it asks for. Left out: the standard one. */
@@ -205,6 +210,8 @@ export type UpstreamTarget = {
   /** Left out: the standard one. */
   readonly tier?: ServiceTier;
   readonly unknown?: UnknownFields;
+  /** How the host continues prompts. Left out: not at all. */
+  readonly completions?: CompletionWishes;
 };
 
 export type UpstreamRequest = {
@@ -215,6 +222,8 @@ export type UpstreamRequest = {
   readonly emulated?: Emulated;
   /** Who marked the prompt for the host's cache; left out: it caches without marks. */
   readonly cacheMarks?: CacheMarks;
+  /** Left out: the path of the format. */
+  readonly at?: { readonly path: string; readonly isAtOrigin?: boolean };
 };
 
 /** Thrown by readers when the upstream's answer does not follow its format. */

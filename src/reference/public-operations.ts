@@ -355,7 +355,7 @@ export const publicOperations = {
   'POST /v1/completions': describeModel({
     id: 'createCompletion',
     summary: 'Run a model in OpenAI’s older Completions format',
-    description: `The prompt is asked as a user’s message, so the answer is no continuation. ${streamed}`,
+    description: `A provider that has this endpoint continues the prompt. Elsewhere the prompt is asked as a user’s message, so the answer is no continuation. ${streamed}`,
     body: {
       content: json(requests.completions),
       example: { model: 'gpt-6-luna', prompt: 'Hello!', stream: true },

@@ -32,9 +32,23 @@ export type HostWishes = {
   /** Speech; `mistral`: in Mistral's own form. */
   readonly speech?: SpeechWishes | 'mistral';
   readonly rerank?: RerankWishes;
+  /** It continues prompts itself. Left out: they are asked in Chat. */
+  readonly completions?: CompletionWishes;
   readonly transcription?: TranscriptionWishes;
   /** It has OpenAI's batches. */
   readonly batches?: true;
+};
+
+/** How a host continues prompts. */
+export type CompletionWishes = {
+  /** Left out: `/completions`, below the base URL. */
+  readonly path?: string;
+  /** The path is the whole path. */
+  readonly isAtOrigin?: boolean;
+  /** The most output tokens that it takes. */
+  readonly tokensMax?: number;
+  /** Only some of its models do it: a plain prompt is asked in Chat. */
+  readonly onlyIfNeeded?: true;
 };
 
 /** What a host of transcriptions wants otherwise than OpenAI. Each may be left out: nothing. */

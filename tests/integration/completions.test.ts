@@ -1,5 +1,5 @@
-// `POST /v1/completions`, OpenAI's older format, over real HTTP: each model answers a prompt as it answers
-// a conversation, whole and streamed, and what a conversation cannot express is refused with a remedy.
+// `POST /v1/completions` at hosts without it, over real HTTP: each model answers a prompt as it answers a
+// conversation, whole and streamed, and what a conversation cannot express is refused with a remedy.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -249,7 +249,9 @@ test('an Idempotency-Key repeats the answer for nothing', async () => {
 
 const refusals: readonly (readonly [what: string, fields: object, message: RegExp])[] = [
   ['no prompt', { prompt: null }, /^prompt must be a text/],
-  ['several prompts', { prompt: ['a', 'b'] }, /^prompt must be one text; got 2\. Send each/],
+  ['several prompts', { prompt: ['a', 'b'] }, /^prompt must be one text; got 2: .* Send each/],
+  ['an empty list', { prompt: [] }, /^prompt must be a text or a list of tokens/],
+  ['no tokens', { prompt: [[1], [-2]] }, /^prompt must be a text or a list of tokens/],
   ['tokens', { prompt: [1, 2] }, /^prompt must be a text: .* Decode them first/],
   ['lists of tokens', { prompt: [[1], [2]] }, /^prompt must be a text: .* Decode them first/],
   ['a suffix', { suffix: 'the end' }, /^suffix must be left out: .* Say in the prompt/],
@@ -314,10 +316,11 @@ test('recorded completions are read with their text and usage, and recorded requ
 const reader = completions.answerReader!;
 
 function checkRequest(file: string, body: object): void {
-  const refused = /suffix|token|bad-request|text-batch/.test(file);
+  const refused = file.includes('bad-request');
+  const answers = /suffix/.test(file) ? 2 : /batch/.test(file) ? 4 : 1;
   const parse = () => completions.parseRequest({ model: 'x', ...body }, { chatMaxTokens: null });
   if (refused) assert.throws(parse, /must/, file);
-  else assert.equal(parse().choices, 1, file);
+  else assert.equal(parse().choices, answers, file);
 }
 
 /** Returns 1 for an answer with one text. Others are of requests that are refused here. */

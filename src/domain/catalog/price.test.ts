@@ -237,9 +237,14 @@ describe('the amount of a hold', () => {
         requests,
         shares,
         fc.double({ min: 0, max: 1, noNaN: true }),
-        (price, request, [a = 0, b = 0, c = 0, d = 0, unused = 0], used) => {
+        fc.integer({ min: 1, max: 8 }),
+        (price, given, [a = 0, b = 0, c = 0, d = 0, unused = 0], used, prompts) => {
+          const each = given.choices;
+          const request = { ...given, choices: prompts * each, prompts };
+          // Some hosts bill the prompt for each of its answers.
+          const most = request.inputTokensUpper * each;
           const whole = a + b + c + d + unused || 1;
-          const part = (share: number) => Math.floor((request.inputTokensUpper * share) / whole);
+          const part = (share: number) => Math.floor((most * share) / whole);
           const usage = {
             inputTokens: part(a),
             cacheReadTokens: part(b),
@@ -248,7 +253,7 @@ describe('the amount of a hold', () => {
             outputTokens: Math.floor(request.outputTokens * request.choices * used),
             reasoningTokens: 0,
           };
-          assert(totalInputTokens(usage) <= request.inputTokensUpper);
+          assert(totalInputTokens(usage) <= most);
           assert(
             worstCaseMicros(price, request) >= priceUsage(price, { usage, nowMs: 0 }).costMicros,
           );

@@ -318,7 +318,7 @@ function allowedVariants({ list, allowed }: AppliedPrice): readonly number[] {
 /**
  * Returns the highest possible cost of a request, for any division of its input into cached and
  * uncached and for any price that may apply. This is the amount of its hold. Each of the
- * `choices` (Chat's `n`) may use all the output and be billed the input again; `searches` is the
+ * `choices` (Chat's `n`) may use all the output and be billed its prompt again; `searches` is the
  * most that the provider may run.
  */
 export function worstCaseMicros(
@@ -353,8 +353,11 @@ export function affordableOutputTokens(
 
 /** Everything but output that a request can be billed for. */
 type InputSize = {
+  /** Of all prompts. */
   readonly inputTokensUpper: number;
   readonly choices: number;
+  /** As many choices each; left out: 1. */
+  readonly prompts?: number;
   readonly searches?: number;
   /** The most that images can cost; left out: there are none. */
   readonly imagesPicos?: Picos;
@@ -371,10 +374,11 @@ type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
  */
 function worstInputs(
   price: AppliedPrice,
-  { inputTokensUpper, choices, searches = 0, imagesPicos = 0n, cachesLong = true }: InputSize,
+  { inputTokensUpper, choices, prompts = 1, ...more }: InputSize,
 ): WorstInput[] {
+  const { searches = 0, imagesPicos = 0n, cachesLong = true } = more;
   const { list, search = freeSearch, ownKey } = price;
-  const inputTokens = inputTokensUpper * choices;
+  const inputTokens = inputTokensUpper * (choices / prompts);
   const reachable = allowedVariants(price).flatMap((variant) => {
     const { base, tiers } = setOf(list, variant);
     return [

@@ -43,11 +43,14 @@ export const sharedFields = {
   metadata: chat.metadata,
 };
 
+const prompt = Type.Union([Type.String(), Type.Array(Type.Integer({ minimum: 0 }))]);
+
 export const CompletionRequestSchema = Type.Object({
   ...sharedFields,
   ...ownFields,
-  prompt: Type.Union([Type.String(), Type.Array(Type.String())], {
-    description: 'What to ask: a text, or a list with one.',
+  prompt: Type.Union([prompt, Type.Array(prompt)], {
+    description:
+      'What to continue, or to ask. Several prompts and tokens are for providers that continue prompts.',
   }),
 });
 
@@ -57,8 +60,12 @@ const choice = {
   logprobs: optional(
     Type.Object({
       tokens: Type.Array(Type.String()),
-      token_logprobs: Type.Array(Type.Number()),
-      top_logprobs: Type.Array(Type.Record(Type.String(), Type.Number())),
+      // The first token of a prompt has none.
+      token_logprobs: Type.Array(Type.Union([Type.Number(), Type.Null()])),
+      top_logprobs: Type.Union([
+        Type.Array(Type.Union([Type.Record(Type.String(), Type.Number()), Type.Null()])),
+        Type.Null(),
+      ]),
       text_offset: Type.Array(Type.Integer()),
     }),
   ),

@@ -1,11 +1,21 @@
-// POST /v1/completions, OpenAI's older format. Hardly a model still continues a text by itself, so the
-// prompt becomes the user's message of a Chat request, and Chat's answer is written as a completion.
+// POST /v1/completions, OpenAI's older format. A host that has the endpoint continues the prompt. At any
+// other, the prompt becomes the user's message of a Chat request, and Chat's answer is written as a
+// completion. Both ways share Chat's code: a host's completion is read as Chat's, text by text.
 import { Type } from 'typebox';
-import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
-import { formatSse } from '../../lib/sse.ts';
-import type { AnswerContext, ClientFormat, ClientRequest, StreamPipe } from '../format.ts';
+import { formatSse, type SseEvent } from '../../lib/sse.ts';
+import type { CompletionWishes } from '../../terms/host-wishes.ts';
+import { parseEventData } from '../event-data.ts';
+import type {
+  AnswerContext,
+  ClientFormat,
+  ClientRequest,
+  StreamPipe,
+  UpstreamRequest,
+  UpstreamTarget,
+} from '../format.ts';
 import { ownFields, sharedFields } from './completions-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { chat } from './index.ts';
@@ -26,7 +36,7 @@ export const completions: ClientFormat = {
     readStream() {
       const reader = chat.readStream();
       return {
-        push: (event) => reader.push({ ...event, data: chunkAsChat(event.data) }),
+        push: (event) => reader.push(eventAsChat(event)),
         end: () => reader.end(),
         usageSoFar: () => reader.usageSoFar(),
       };
@@ -34,42 +44,73 @@ export const completions: ClientFormat = {
   },
   parseRequest(given, limits) {
     refuseProblem(findProblem(given));
-    const { body, ignored } = toChat(given as JsonObject);
-    return { ...chat.parseRequest(body, limits), ignored, given: given as JsonObject };
+    const asked = given as JsonObject;
+    const prompts = readPrompts(asked.prompt);
+    const { body, ignored } = toChat(asked, prompts);
+    const request = chat.parseRequest(body, limits);
+    return { ...request, ...countAnswers(request, asked, prompts), ignored, given: asked };
   },
-  writeAnswer: (answer, context) => toCompletion(chat.writeAnswer(answer, context), context),
-  writeStream: (context) => toCompletions(chat.writeStream(context), context),
+  readRequest(request, unknown) {
+    refuseInChat(request.given!);
+    return chat.readRequest(request, unknown);
+  },
+  writeAnswer: (answer, context) =>
+    toCompletion(chat.writeAnswer(answer, context), newWriting(context)),
+  writeStream: (context) => toCompletions(chat.writeStream(context), newWriting(context)),
   relay: {
     ...chat.relay,
-    relayAnswer(body, context) {
-      const relayed = chat.relay.relayAnswer(body, context);
-      return { ...relayed, body: toCompletion(relayed.body, context) };
+    writeRequest(request, target) {
+      const { completions: way } = target;
+      const problem = problemInChat(request.given!);
+      if (way && (problem || !way.onlyIfNeeded)) return writeNative(request, target, way);
+      if (problem) throw problem;
+      return chat.relay.writeRequest(request, target);
     },
-    relayStream: (context) => toCompletions(chat.relay.relayStream(context), context),
+    relayAnswer(body, context) {
+      const relayed = chat.relay.relayAnswer(asChat(body, 'message'), context);
+      const writing = { ...newWriting(context), isNative: isCompletion(body) };
+      return { ...relayed, body: toCompletion(relayed.body, writing) };
+    },
+    relayStream(context) {
+      const relay = chat.relay.relayStream(context);
+      const writing = newWriting(context);
+      const push = (event: SseEvent) => {
+        const read = eventAsChat(event);
+        writing.isNative ||= read !== event;
+        return relay.push(read);
+      };
+      return toCompletions({ ...relay, push }, writing);
+    },
   },
 };
+
+/** As the host gets it: a text, or a list of texts or of lists of tokens. */
+type Prompt = string | readonly number[];
 
 /** Chat checks the other fields. */
 const findProblem = compileSchema(Type.Object(ownFields));
 
-/** Throws ApiError `invalid_request` for what a conversation cannot express. */
-function toChat(given: JsonObject): { body: JsonObject; ignored: readonly string[] } {
-  const { prompt, max_tokens: limit, logprobs, echo, suffix, best_of: bestOf, n } = given;
-  if (typeof suffix === 'string' && suffix !== '')
-    throw invalidRequest(
-      'suffix',
-      'suffix must be left out: models are asked in Chat, which fills no gaps. Say in the prompt what comes after.',
-    );
-  if (echo === true && typeof logprobs === 'number')
-    throw invalidRequest(
-      'echo',
-      'echo must be false with logprobs: the tokens of the prompt have none here. Leave out one of them.',
-    );
-  if (typeof bestOf === 'number' && bestOf > (typeof n === 'number' ? n : 1))
-    throw invalidRequest(
-      'best_of',
-      'best_of must be at most n: answers that are not returned cannot be charged. Raise `n`, and choose one.',
-    );
+/** Throws ApiError `invalid_request`. */
+function readPrompts(prompt: unknown): readonly Prompt[] {
+  const isTokens = (value: unknown): value is number[] =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((token) => Number.isSafeInteger(token) && token >= 0);
+  const isPrompt = (value: unknown): value is Prompt =>
+    typeof value === 'string' || isTokens(value);
+  if (isPrompt(prompt)) return [prompt];
+  if (Array.isArray(prompt) && prompt.length > 0 && prompt.every(isPrompt)) return prompt;
+  throw invalidRequest(
+    'prompt',
+    'prompt must be a text or a list of tokens, or a list of such prompts: `"Once"`, `[9527]`',
+  );
+}
+
+function toChat(
+  given: JsonObject,
+  prompts: readonly Prompt[],
+): { body: JsonObject; ignored: readonly string[] } {
+  const { max_tokens: limit, logprobs } = given;
   const others = Object.entries(given).filter(
     ([name]) => name !== 'prompt' && !Object.hasOwn(ownFields, name),
   );
@@ -78,7 +119,11 @@ function toChat(given: JsonObject): { body: JsonObject; ignored: readonly string
     Object.hasOwn(verdictTable.request, name) && !Object.hasOwn(sharedFields, name);
   const body = {
     ...Object.fromEntries(others.filter((field) => !isForeign(field))),
-    messages: [{ role: 'user', content: readPrompt(prompt) }],
+    // Tokens are counted, not read.
+    messages: prompts.map((prompt) => ({
+      role: 'user',
+      content: typeof prompt === 'string' ? prompt : '',
+    })),
     ...(typeof limit === 'number' && { max_completion_tokens: limit }),
     ...(typeof logprobs === 'number' && { logprobs: true }),
     ...(typeof logprobs === 'number' && logprobs > 0 && { top_logprobs: logprobs }),
@@ -86,35 +131,138 @@ function toChat(given: JsonObject): { body: JsonObject; ignored: readonly string
   return { body, ignored: others.filter(isForeign).map(([name]) => name) };
 }
 
-function readPrompt(prompt: unknown): string {
-  if (typeof prompt === 'string') return prompt;
-  const prompts: readonly unknown[] = Array.isArray(prompt) ? prompt : [];
-  const [first] = prompts;
-  if (prompts.length === 1 && typeof first === 'string') return first;
-  if (prompts.length > 1 && prompts.every((one) => typeof one === 'string'))
+/** Chat's own limit of `n`. */
+const answersMax = 128;
+
+/** Counts what is held: every answer may use the whole limit, shown or not. Throws ApiError. */
+function countAnswers(
+  { choices: n, stream }: ClientRequest,
+  { best_of: bestOf, suffix, ...given }: JsonObject,
+  prompts: readonly Prompt[],
+) {
+  const each = Math.max(n, typeof bestOf === 'number' ? bestOf : 1);
+  const choices = prompts.length * each;
+  if (choices > answersMax)
     throw invalidRequest(
       'prompt',
-      `prompt must be one text; got ${prompts.length}. Send each in a request of its own; \`n\` asks for several answers to one.`,
+      `prompt: ${prompts.length} prompts with ${each} answers each are over ${answersMax} answers. Send fewer prompts, or a lower \`n\` and \`best_of\`.`,
     );
-  if (typeof first === 'number' || Array.isArray(first))
+  if (stream && each > n)
+    throw invalidRequest('best_of', 'best_of must be at most n in a stream: leave out `stream`');
+  if (stream && isEchoedByHost(given))
     throw invalidRequest(
-      'prompt',
-      'prompt must be a text: models are asked in Chat, which takes no tokens. Decode them first.',
+      'echo',
+      'echo must be false in a stream with logprobs or tokens: leave out `stream` or `echo`',
     );
-  throw invalidRequest('prompt', 'prompt must be a text');
+  const listed = prompts.reduce(
+    (sum, prompt) => sum + (typeof prompt === 'string' ? 0 : prompt.length),
+    0,
+  );
+  return {
+    choices,
+    prompts: prompts.length,
+    addedTokens: listed,
+    ...(typeof suffix === 'string' && { addedText: suffix }),
+  };
 }
 
-/** What has been written of each choice, by its index. */
-type Written = Map<number, { offset: number }>;
+/** We add a text ourselves, so that nobody counts it as output. */
+function isEchoedByHost({ echo, logprobs, prompt }: JsonObject): boolean {
+  const isText = typeof prompt === 'string' || listOfTexts(prompt);
+  return echo === true && (typeof logprobs === 'number' || !isText);
+}
 
-function toCompletion(answer: JsonObject, context: AnswerContext): JsonObject {
-  const written: Written = new Map();
+function listOfTexts(prompt: unknown): boolean {
+  return Array.isArray(prompt) && prompt.every((one) => typeof one === 'string');
+}
+
+/** Writes the request for a host that continues prompts. */
+function writeNative(
+  request: ClientRequest,
+  target: UpstreamTarget,
+  { path = '/completions', isAtOrigin, tokensMax = Infinity }: CompletionWishes,
+): UpstreamRequest {
+  const given = request.given!;
+  const written = chat.relay.writeRequest(request, target);
+  const shared = Object.entries(written.body).filter(([name]) => !ofChat.has(name));
+  const own = ['logprobs', 'suffix', 'best_of'].filter((name) => (given[name] ?? null) !== null);
+  const [first, ...others] = readPrompts(given.prompt);
+  return {
+    ...written,
+    at: { path, ...(isAtOrigin && { isAtOrigin }) },
+    body: {
+      ...Object.fromEntries(shared),
+      // Several hosts take no list.
+      prompt: others.length === 0 ? first : given.prompt,
+      max_tokens: Math.min(target.maxOutputTokens, tokensMax),
+      ...Object.fromEntries(own.map((name) => [name, given[name]])),
+      ...(isEchoedByHost(given) && { echo: true }),
+    },
+  };
+}
+
+const ofChat = new Set([
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'logprobs',
+  'top_logprobs',
+]);
+
+function refuseInChat(given: JsonObject): void {
+  const problem = problemInChat(given);
+  if (problem) throw problem;
+}
+
+/** Returns the refusal of what a conversation cannot express; null: it can be asked in Chat. */
+function problemInChat(given: JsonObject): ApiError | null {
+  const { prompt, logprobs, echo, suffix, best_of: bestOf, n } = given;
+  if (typeof suffix === 'string' && suffix !== '')
+    return invalidRequest(
+      'suffix',
+      'suffix must be left out: this model is asked in Chat, which fills no gaps. Say in the prompt what comes after.',
+    );
+  if (echo === true && typeof logprobs === 'number')
+    return invalidRequest(
+      'echo',
+      'echo must be false with logprobs: this model is asked in Chat, where the tokens of the prompt have none. Leave out one of them.',
+    );
+  if (typeof bestOf === 'number' && bestOf > (typeof n === 'number' ? n : 1))
+    return invalidRequest(
+      'best_of',
+      'best_of must be at most n: this model is asked in Chat, which chooses none. Raise `n`, and choose one.',
+    );
+  const prompts = readPrompts(prompt);
+  if (prompts.some((one) => typeof one !== 'string'))
+    return invalidRequest(
+      'prompt',
+      'prompt must be a text: this model is asked in Chat, which takes no tokens. Decode them first.',
+    );
+  if (prompts.length > 1)
+    return invalidRequest(
+      'prompt',
+      `prompt must be one text; got ${prompts.length}: this model is asked in Chat. Send each in a request of its own; \`n\` asks for several answers to one.`,
+    );
+  return null;
+}
+
+type Writing = {
+  readonly context: AnswerContext;
+  /** The end of what has been written of each choice, by its index. */
+  readonly written: Map<number, { offset: number }>;
+  /** The host's answer is a completion. */
+  isNative: boolean;
+};
+
+function newWriting(context: AnswerContext): Writing {
+  return { context, written: new Map(), isNative: false };
+}
+
+function toCompletion(answer: JsonObject, writing: Writing): JsonObject {
   return {
     ...answer,
-    ...headOf(context),
-    choices: listOf(answer.choices).map((choice) =>
-      toTextChoice(choice, choice.message, { context, written }),
-    ),
+    ...headOf(writing.context),
+    choices: listOf(answer.choices).map((choice) => toTextChoice(choice, choice.message, writing)),
   };
 }
 
@@ -123,12 +271,11 @@ function headOf({ requestId }: AnswerContext): JsonObject {
 }
 
 /** Writes the chunks of a stream of Chat as those of a completion. */
-function toCompletions<Input>(pipe: StreamPipe<Input>, context: AnswerContext): StreamPipe<Input> {
-  const written: Written = new Map();
+function toCompletions<Input>(pipe: StreamPipe<Input>, writing: Writing): StreamPipe<Input> {
   const write = (frames: string) =>
     frames
       .split('\n\n')
-      .map((frame) => (frame === '' ? '' : writeFrame(frame, { context, written })))
+      .map((frame) => (frame === '' ? '' : writeFrame(frame, writing)))
       .join('');
   return {
     push: (input) => write(pipe.push(input)),
@@ -139,8 +286,6 @@ function toCompletions<Input>(pipe: StreamPipe<Input>, context: AnswerContext): 
     progress: pipe.progress,
   };
 }
-
-type Writing = { readonly context: AnswerContext; readonly written: Written };
 
 const dataStart = 'data: ';
 
@@ -153,35 +298,42 @@ function writeFrame(frame: string, writing: Writing): string {
   const given = listOf(chunk.choices);
   const choices = given
     .map((choice) => toTextChoice(choice, choice.delta, writing))
-    .filter(({ text, finish_reason: reason }) => text !== '' || reason !== null);
+    .filter(
+      ({ text, finish_reason: reason }) => writing.isNative || text !== '' || reason !== null,
+    );
   // A role or reasoning is nothing here.
   if (given.length > 0 && choices.length === 0) return '';
   return formatSse(null, JSON.stringify({ ...chunk, ...headOf(writing.context), choices }));
 }
 
-function toTextChoice(
-  { index: place, logprobs, finish_reason: reason = null }: JsonObject,
-  said: unknown,
-  { context: { request }, written }: Writing,
-): JsonObject {
+function toTextChoice(choice: JsonObject, said: unknown, writing: Writing): JsonObject {
+  const { index: place, logprobs, finish_reason: reason = null, ...others } = choice;
+  const { context, written, isNative } = writing;
   const index = typeof place === 'number' ? place : 0;
-  const prompt = promptOf(request);
+  const prompt = promptOf(context.request, index);
   const before = written.get(index);
   const state = before ?? { offset: prompt.length };
   written.set(index, state);
-  const echoed = !before && request.given?.echo === true ? prompt : '';
+  const { given = {} } = context.request;
+  const echoed = !before && given.echo === true && !isEchoedByHost(given) ? prompt : '';
+  const text = echoed + textOf(said);
+  if (isNative) {
+    const { message: _, delta: __, ...shown } = others;
+    return { text, index, logprobs: logprobs ?? null, finish_reason: reason, ...shown };
+  }
   return {
-    text: echoed + textOf(said),
+    text,
     index,
     logprobs: isObject(logprobs) ? writeProbabilities(logprobs.content, state) : null,
     finish_reason: reason,
   };
 }
 
-/** As it was asked, for the places of tokens in the text. */
-function promptOf({ body }: ClientRequest): string {
-  const [message] = listOf(body['messages']);
-  return typeof message?.content === 'string' ? message.content : '';
+/** As it was asked, for the places of tokens in the text. The answers of each prompt come together. */
+function promptOf({ body }: ClientRequest, index: number): string {
+  const { messages, n } = body;
+  const { content } = listOf(messages)[Math.floor(index / (typeof n === 'number' ? n : 1))] ?? {};
+  return typeof content === 'string' ? content : '';
 }
 
 /** Mistral sends blocks. */
@@ -208,9 +360,13 @@ function writeProbabilities(content: unknown, state: { offset: number }): JsonOb
   };
 }
 
-/** Writes an answer or a chunk of a completion as Chat's. */
+function isCompletion(body: unknown): boolean {
+  return isObject(body) && listOf(body.choices).some(({ text }) => typeof text === 'string');
+}
+
+/** Writes an answer or a chunk of a completion as Chat's; any other stays the same object. */
 function asChat(body: unknown, part: 'message' | 'delta'): unknown {
-  if (!isObject(body) || !Array.isArray(body.choices)) return body;
+  if (!isObject(body) || !isCompletion(body)) return body;
   const choices = listOf(body.choices).map(({ text, ...choice }) => ({
     ...choice,
     [part]: { role: 'assistant', content: text },
@@ -218,8 +374,12 @@ function asChat(body: unknown, part: 'message' | 'delta'): unknown {
   return { ...body, choices };
 }
 
-function chunkAsChat(data: string): string {
-  return data.startsWith('{') ? JSON.stringify(asChat(JSON.parse(data), 'delta')) : data;
+function eventAsChat(event: SseEvent): SseEvent {
+  // Chat's chunks have no such field.
+  if (!event.data.includes('"text"')) return event;
+  const chunk = parseEventData(event.data);
+  const read = asChat(chunk, 'delta');
+  return read === chunk ? event : { ...event, data: JSON.stringify(read) };
 }
 
 function listOf(value: unknown): readonly JsonObject[] {

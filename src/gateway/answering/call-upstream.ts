@@ -53,10 +53,11 @@ function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise
   const { attempt, trace } = call;
   const { route, written } = attempt;
   const timeouts = timeoutsFor(route.provider.timeouts, { model, stream });
-  const { path, headers, body } = written;
+  const { path, origin, headers, body } = written;
   return gateway.hosts.upstreams.send({
     provider: route.provider,
     path,
+    ...(origin !== undefined && { origin }),
     headers,
     trace,
     body,

@@ -90,20 +90,22 @@ const vendorPromptTokens = 3_000;
  * ours, the model reads what it gave and its own output again.
  */
 export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
-  const { contextTokens } = model;
+  const { choices, prompts = 1 } = request;
+  const contextTokens = model.contextTokens * prompts;
   const tools = attempt?.tools ?? null;
   const again = tools && granted ? granted.maxOutputTokens : 0;
   return {
     inputTokens:
       granted && (!tools || tools.own)
-        ? // Some providers bill the input for each choice.
+        ? // Some providers bill the prompt for each choice.
           inputTokensWithTools(tools, {
             promptTokens: granted.wanted.inputTokensMost + vendorPromptTokens + again,
             contextTokens,
-          }) * request.choices
+          }) *
+          (choices / prompts)
         : // Every search is a round of its own, whose input counts again.
           contextTokens * (1 + (tools?.searchesMax ?? 0)),
-    outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,
+    outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,
   };
 }
 

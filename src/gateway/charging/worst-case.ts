@@ -88,13 +88,14 @@ function inputSizeOf(
   { inputTokensUpper, model, request, tools, cachesLong }: HoldRequest,
   outputTokens: number,
 ) {
-  const { contextTokens } = model;
+  const { choices, prompts = 1 } = request;
   return {
     inputTokensUpper: inputTokensWithTools(tools, {
       promptTokens: inputTokensUpper + (tools?.own ? outputTokens : 0),
-      contextTokens,
+      contextTokens: model.contextTokens * prompts,
     }),
-    choices: request.choices,
+    choices,
+    prompts,
     searches: tools?.searchesMax ?? 0,
     imagesPicos: mostForImages(tools),
     cachesLong,

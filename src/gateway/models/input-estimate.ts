@@ -5,14 +5,20 @@ import type { ImageVendor } from '../../lib/image-tokens.ts';
 import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
-type Prompt = Pick<ClientRequest, 'body' | 'addedText'>;
+type Prompt = Pick<ClientRequest, 'body' | 'addedText' | 'addedTokens'>;
 type Target = { readonly model: Pick<Model, 'ownedBy'>; readonly routes: readonly ChosenRoute[] };
 
-export function estimateInput({ body, addedText }: Prompt, target: Target): InputEstimate {
-  return estimateInputTokens(addedText === undefined ? body : [body, addedText], {
+export function estimateInput(
+  { body, addedText, addedTokens: added = 0 }: Prompt,
+  target: Target,
+): InputEstimate {
+  const estimate = estimateInputTokens(addedText === undefined ? body : [body, addedText], {
     imageVendor: imageVendorOf(target),
     opened: openedNames(target),
   });
+  if (added === 0) return estimate;
+  const { upper, likely, most } = estimate;
+  return { ...estimate, upper: upper + added, likely: likely + added, most: most + added };
 }
 
 /**

@@ -118,7 +118,9 @@ function hasRoom(
   { model, request, estimate }: ModelRequest,
   { contextTokens }: ChosenRoute,
 ): boolean {
-  return estimate.upper + (request.maxOutputTokens ?? 0) <= (contextTokens ?? model.contextTokens);
+  const { maxOutputTokens, prompts = 1 } = request;
+  const room = (contextTokens ?? model.contextTokens) * prompts;
+  return estimate.upper + (maxOutputTokens ?? 0) <= room;
 }
 
 /**

@@ -187,7 +187,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
     refusedHistory: known?.refusedHistory ?? [],
-    wishes: known?.wishes ?? {},
+    wishes: { ...(provider.completions && { completions: {} }), ...known?.wishes },
     takesCacheSalt: provider.cache_salt,
     callsPerMinute: provider.requests_per_minute,
     pricing: provider,

@@ -36,6 +36,8 @@ import { namesOfOwn, type AskedTools } from './asked-tools.ts';
 
 export type WrittenRequest = {
   readonly path: string;
+  /** `path` is the whole path there. Left out: it is below the base URL. */
+  readonly origin?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly ignored: readonly string[];
@@ -113,6 +115,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     loweredTools,
     toolNames,
     cacheMarks = null,
+    at,
   } = writeBody(asked, limits, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
   const wishes = wishesOf(route);
@@ -132,7 +135,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   });
   const sent = { format: route.format, target, client, ignored: new Set<string>() };
   return {
-    path: route.kind.path(route.format, target, route.provider.place),
+    path: at?.path ?? route.kind.path(route.format, target, route.provider.place),
+    ...(at?.isAtOrigin && { origin: new URL(route.provider.baseUrl).origin }),
     headers: route.kind.headers(route.provider.apiKey, client, target),
     body: JSON.stringify(route.kind.adaptBody?.(hidden, sent) ?? hidden),
     ignored: [
@@ -148,7 +152,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
       ]),
     ],
     leftOut: [...target.unknown.leftOut],
-    emulated: { ...given.format.emulates, ...emulated },
+    emulated: { ...(!at && given.format.emulates), ...emulated },
     isTranslated,
     loweredTools,
     toolNames,
@@ -183,9 +187,14 @@ function targetOf(
     },
     ...(tools && { searchesMax: tools.searchesMax }),
     ...(request.tier && { tier: request.tier }),
+    ...withCompletions(wishesOf(route)),
     ...(key.marksCache &&
       mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
   };
+}
+
+function withCompletions({ completions }: HostWishes) {
+  return completions && { completions };
 }
 
 /**

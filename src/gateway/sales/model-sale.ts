@@ -141,7 +141,7 @@ function offerAnswer(
   const wanted = {
     model,
     request,
-    inputTokensUpper: Math.min(estimate.upper, model.contextTokens),
+    inputTokensUpper: Math.min(estimate.upper, model.contextTokens * (request.prompts ?? 1)),
     inputTokensLikely: estimate.likely,
     inputTokensMost: estimate.most,
     isInputUnknown: estimate.upper >= beyondAnyContext,

@@ -1,4 +1,5 @@
-// The sandbox's host for Chat Completions.
+// The sandbox's host for Chat Completions. It also continues prompts, all in one: what it answers, in
+// Chat's shape, is the answer to each.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
@@ -42,7 +43,7 @@ export const chat: Host = {
     const pipe = format.writeStream({ ...context, request: { ...context.request, body } });
     const write = (event: StreamEvent) =>
       pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
-    if (context.request.choices === 1 && context.request.body.logprobs !== true) return write;
+    if (context.request.choices === 1 && !wantsLogprobs(context.request.body)) return write;
     return (event) => changeFrames(write(event), (chunk) => changeBody(chunk, context));
   },
 };
@@ -50,7 +51,7 @@ export const chat: Host = {
 function readRequest(body: JsonObject): SandboxRequest {
   return {
     system: [],
-    messages: objectsOf(body.messages).map(readMessage),
+    messages: objectsOf(body.messages ?? messageOf(body.prompt)).map(readMessage),
     ...readTools(body),
     parallelToolCalls:
       typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
@@ -59,6 +60,16 @@ function readRequest(body: JsonObject): SandboxRequest {
     reasoning: readReasoning(body),
     outputFormat: readOutputFormat(objectOf(body.response_format)),
   };
+}
+
+function messageOf(prompt: unknown): readonly JsonObject[] {
+  const prompts: readonly unknown[] = Array.isArray(prompt) ? prompt : [prompt];
+  return [{ role: 'user', content: prompts.map(String).join('\n') }];
+}
+
+/** A number in a request to continue a prompt. */
+function wantsLogprobs({ logprobs }: JsonObject): boolean {
+  return logprobs === true || typeof logprobs === 'number';
 }
 
 function readMessage(message: JsonObject): Message {
@@ -224,13 +235,13 @@ function writeLogprobs(
   { request: { body } }: AnswerContext,
 ): JsonObject {
   const { content } = objectOf(message ?? delta);
-  if (body.logprobs !== true || typeof content !== 'string' || content === '') return {};
+  if (!wantsLogprobs(body) || typeof content !== 'string' || content === '') return {};
   const words = splitIntoDeltas(content).map((token) => ({
     token,
     logprob: 0,
     bytes: [...Buffer.from(token, 'utf8')],
   }));
-  const wantsTop = (numberOf(body.top_logprobs) ?? 0) > 0;
+  const wantsTop = (numberOf(body.top_logprobs) ?? numberOf(body.logprobs) ?? 0) > 0;
   return {
     logprobs: {
       content: words.map((word) => ({ ...word, top_logprobs: wantsTop ? [word] : [] })),

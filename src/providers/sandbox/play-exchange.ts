@@ -86,8 +86,13 @@ function contextOf(
       model,
       stream,
       maxOutputTokens: request.maxOutputTokens,
-      choices: typeof body.n === 'number' ? body.n : 1,
+      choices: promptsIn(body) * (typeof body.n === 'number' ? body.n : 1),
       thinkingBudgetTokens: 0,
     },
   };
+}
+
+/** A list of texts, or of lists of tokens. */
+function promptsIn({ prompt }: JsonObject): number {
+  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
 }
