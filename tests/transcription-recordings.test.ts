@@ -4,14 +4,26 @@ import { test } from 'node:test';
 import { isObject, type JsonObject } from '../src/lib/json.ts';
 import { readTaskEvents } from '../src/gateway/tasks/task-call.ts';
 import { readTranscript } from '../src/providers/transcriptions/host.ts';
+import { elevenlabs } from '../src/providers/transcriptions/elevenlabs.ts';
+import { gemini } from '../src/providers/transcriptions/gemini.ts';
+import { xai } from '../src/providers/transcriptions/xai.ts';
 import { loadEndpointRecordings, type EndpointRecording } from './support/endpoint-recordings.ts';
 
 const recordings = loadEndpointRecordings('transcriptions').filter(({ status }) => status === 200);
-/** Hosts that speak OpenAI's form, and so are sold. */
-const sold = /openai\.com|openrouter|mistral|groq|gateway/;
+const sold = /openai\.com|openrouter|mistral|groq|gateway|googleapis|x\.ai|elevenlabs/;
+/** Hosts with forms of their own, by a part of the host's name. */
+const forms = [
+  ['googleapis', gemini],
+  ['x.ai', xai],
+  ['elevenlabs', elevenlabs],
+] as const;
 
 /** What the vendor says, wherever it says it. */
-function countOf({ usage, duration }: JsonObject): unknown {
+function countOf({ usage, duration, usageMetadata }: JsonObject): unknown {
+  if (isObject(usageMetadata)) {
+    const { promptTokenCount: input, totalTokenCount: total } = usageMetadata;
+    return [input, Number(total) - Number(input)];
+  }
   if (!isObject(usage)) return duration === undefined ? null : Math.ceil(Number(duration));
   return usage.prompt_audio_seconds ?? usage.seconds ?? [usage.input_tokens, usage.output_tokens];
 }
@@ -22,7 +34,9 @@ for (const recording of recordings) {
   test(`${file} becomes text`, async () => {
     const body = await bodyOf(recording);
     if (body === null) return assert.ok(bytes.toString().includes('Hello'));
-    const transcript = readTranscript(body);
+    const form = forms.find(([name]) => host.includes(name))?.[1];
+    const answer = form?.read!(body) ?? body;
+    const transcript = readTranscript(answer);
     assert.ok(transcript && transcript.text.length > 10);
     const { usage } = transcript;
     const counted =
@@ -30,6 +44,10 @@ for (const recording of recordings) {
     assert.deepEqual(counted ?? null, countOf(body));
     if (Array.isArray(body.segments) && body.segments.length > 0)
       assert.equal(transcript.segments?.length, body.segments.length);
+    if (Array.isArray(answer.words) && form) {
+      assert.ok(answer.words.length > 5);
+      assert.equal(transcript.segments!.map((segment) => segment.text).join(' '), transcript.text);
+    }
   });
 }
 
@@ -37,7 +55,7 @@ for (const recording of recordings) {
 async function bodyOf({ file, bytes }: EndpointRecording): Promise<JsonObject | null> {
   if (!file.endsWith('.sse')) {
     const body = JSON.parse(bytes.toString()) as JsonObject;
-    return 'text' in body ? body : null;
+    return 'body' in body ? null : body;
   }
   let last: JsonObject = {};
   for await (const event of readTaskEvents(chunksOf(bytes))) last = event;

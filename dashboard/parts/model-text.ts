@@ -70,6 +70,7 @@ const vendorNames: Readonly<Record<string, string>> = {
   'black-forest-labs': 'Black Forest Labs',
   cohere: 'Cohere',
   deepseek: 'DeepSeek',
+  elevenlabs: 'ElevenLabs',
   google: 'Google',
   meta: 'Meta',
   inception: 'Inception',

@@ -68,7 +68,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   xai: {
     ...compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
     refusedHistory: ['name'],
-    wishes: { refusedOfTools: ['strict'] },
+    wishes: { refusedOfTools: ['strict'], speech: 'xai', transcription: 'xai' },
   },
   deepseek: {
     ...compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
@@ -247,6 +247,12 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       // Unasked, it sends the documents back.
       rerank: { fixed: { return_documents: false } },
     },
+  },
+  // It has speech and transcription only.
+  elevenlabs: {
+    ...compatible('https://api.elevenlabs.io/v1', 'ELEVENLABS_API_KEY'),
+    modelsPath: null,
+    wishes: { speech: 'elevenlabs', transcription: 'elevenlabs' },
   },
   // Each of its models refuses fields that it does not know.
   nvidia: {

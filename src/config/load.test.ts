@@ -246,6 +246,7 @@ describe('providers', () => {
       tool_prices: {},
       pass_fields: [],
       accounts_may_bring_keys: false,
+      completions: false,
       cache_salt: false,
       credential_of: null,
       weight: 1,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mostSeconds, readAudioSeconds } from './audio-seconds.ts';
+import { audioTypeOf, mostSeconds, readAudioSeconds } from './audio-seconds.ts';
 
 const fileOf = (bytes: Buffer) => {
   const reads: number[] = [];
@@ -186,6 +186,22 @@ test('AAC: frames of 1,024 samples', async () => {
   const one = Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80, 25, 0x1f, 0xfc]), zeros(193)]);
   const seconds = await secondsOf(...Array.from({ length: 100 }, () => one));
   assert.ok(Math.abs(seconds! - (100 * 1_024) / 44_100) < 1e-6, String(seconds));
+});
+
+test('the media type is that of the bytes', () => {
+  const types: readonly (readonly [head: string, type: string])[] = [
+    ['RIFF\xff\xff\xff\xffWAVE', 'wav'],
+    ['\0\0\0\x18ftypM4A ', 'mp4'],
+    ['OggS', 'ogg'],
+    ['fLaC', 'flac'],
+    ['\x1aE\xdf\xa3', 'webm'],
+    ['\xff\xf1\x50\x80\x01\x1f\xfc', 'aac'],
+    ['\xff\xfb\x90\x64\0\0\0', 'mp3'],
+    ['ID3', 'mp3'],
+    ['', 'mp3'],
+  ];
+  for (const [head, type] of types)
+    assert.equal(audioTypeOf(Buffer.from(head, 'latin1')), `audio/${type}`);
 });
 
 test('hostile bytes end soon, with few reads', async () => {

@@ -29,6 +29,17 @@ export async function readAudioSeconds(file: AudioFile): Promise<number | null> 
     : null;
 }
 
+/** Returns the media type by the first 12 bytes. What is none of the others counts as MP3. */
+export function audioTypeOf(head: Buffer): string {
+  const [first, second] = [head.toString('latin1', 0, 4), head.toString('latin1', 4, 8)];
+  if (['RIFF', 'RF64', 'BW64'].includes(first)) return 'audio/wav';
+  if (second === 'ftyp') return 'audio/mp4';
+  if (first === 'OggS') return 'audio/ogg';
+  if (first === 'fLaC') return 'audio/flac';
+  if (first === '\x1aE\xdf\xa3') return 'audio/webm';
+  return head.length >= 4 && adtsFrame(head) ? 'audio/aac' : 'audio/mp3';
+}
+
 /** The most that a file of this length can have. */
 export function mostSeconds({ bytes }: Pick<AudioFile, 'bytes'>): number {
   return Math.max(bytes / leastBytesPerSecond, 1);

@@ -29,12 +29,13 @@ export type HostWishes = {
   readonly stringResults?: true;
   /** Embeddings; `cohere`: in Cohere's own form. */
   readonly embeddings?: EmbeddingWishes | 'cohere';
-  /** Speech; `mistral`: in Mistral's own form. */
-  readonly speech?: SpeechWishes | 'mistral';
+  /** Speech; a name: in that vendor's own form. */
+  readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs';
   readonly rerank?: RerankWishes;
   /** It continues prompts itself. Left out: they are asked in Chat. */
   readonly completions?: CompletionWishes;
-  readonly transcription?: TranscriptionWishes;
+  /** Transcription; a name: in that vendor's own form. */
+  readonly transcription?: TranscriptionWishes | 'xai' | 'elevenlabs';
   /** It has OpenAI's batches. */
   readonly batches?: true;
 };

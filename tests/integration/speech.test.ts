@@ -32,6 +32,8 @@ const gateway = await startGateway(
         second: { kind: 'openai-compatible', ...at('/second/v1') },
         groq: at('/groq/v1'),
         mistral: at('/mistral/v1'),
+        xai: at('/xai/v1'),
+        elevenlabs: at('/eleven/v1'),
       },
       models: {
         letters: {
@@ -281,6 +283,31 @@ describe('hosts with forms of their own', () => {
       { model: 'voxtral-mini-tts-3', input, voice: 'alloy', response_format: 'mp3' },
     ]);
     assert.equal(await chargedMicros(made), 8);
+  });
+
+  test('xAI and ElevenLabs', async () => {
+    const flash = '/eleven/v1/text-to-speech/abc';
+    upstream.on('/xai/v1/tts', sendAudio('audio/pcm'));
+    upstream.on(flash, sendAudio('audio/mpeg'));
+    const made = await newKey();
+    const { reply, sent } = await sentBy(() =>
+      speak(made, { model: 'grok-tts', response_format: 'pcm' }),
+    );
+    assert.deepEqual(reply.bytes, audio);
+    const output_format = { codec: 'pcm', sample_rate: 24_000 };
+    assert.deepEqual(sent, [{ text: input, voice_id: 'alloy', language: 'auto', output_format }]);
+    // Eight characters, of 4.2 and of 40 microdollars.
+    const charged = await chargedMicros(made);
+    assert.equal(charged, 34);
+    const voice = '../a/b?c';
+    const { asked } = await gateway.recordUpstream(() =>
+      speak(made, { model: 'eleven_flash_v2_5', voice }),
+    );
+    const { path: called, query, headers, body } = asked[0]!;
+    assert.deepEqual([called, query], [flash, 'output_format=mp3_44100_128']);
+    assert.deepEqual([headers['xi-api-key'], headers.authorization], [upstreamKey, undefined]);
+    assert.deepEqual(body, { text: input, model_id: 'eleven_flash_v2_5' });
+    assert.equal(await chargedMicros(made), charged + 320);
   });
 
   test('Groq makes WAV only', async () => {

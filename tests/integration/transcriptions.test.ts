@@ -46,6 +46,8 @@ const gateway = await startGateway(
         },
         groq: at('/groq/v1'),
         mistral: at('/mistral/v1'),
+        xai: at('/xai/v1'),
+        elevenlabs: at('/eleven/v1'),
       },
       models: {
         seconds: {
@@ -72,6 +74,9 @@ const gateway = await startGateway(
         },
         'whisper-large-v3': { prices: byMinute },
         'voxtral-mini-transcribe-3': { prices: byMinute },
+        'grok-stt': { prices: byMinute },
+        scribe_v2: { prices: byMinute },
+        asked: { type, prices: byTokens, routes: [{ provider: 'google', model: 'flash' }] },
       },
     };
   },
@@ -196,6 +201,108 @@ describe('a model billed by the minute', () => {
       model: 'voxtral-mini-transcribe-3',
       'timestamp_granularities[]': 'segment',
     });
+  });
+});
+
+describe('hosts with forms of their own', () => {
+  const word = (said: string, start: number, speaker: number) => ({
+    text: said,
+    start,
+    end: start + 1,
+    speaker,
+  });
+
+  test('xAI has no model, and its words become sentences of one speaker', async () => {
+    const words = [word('Ruby', 0, 0), word('is.', 1, 0), word('A', 2, 0), word('gem.', 3, 1)];
+    upstream.on('/xai/v1/stt', answerJson({ text, language: 'en', duration: 3.2, words }));
+    const fields = { model: 'grok-stt', language: 'en', temperature: '0' };
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { ...fields, response_format: 'diarized_json' }),
+    );
+    assert.deepEqual(formOf(asked[0]!.text), { language: 'en', diarize: 'true' });
+    assert.equal(reply.headers['x-service-ignored'], 'temperature');
+    assert.equal(reply.costMicros, 400);
+    const { segments: told } = reply.json<{ segments: { text: string; speaker: string }[] }>();
+    assert.deepEqual(
+      told.map((segment) => [segment.text, segment.speaker]),
+      [
+        ['Ruby is.', '0'],
+        ['A', '0'],
+        ['gem.', '1'],
+      ],
+    );
+    const subtitles = await ask(await newKey(), { ...fields, response_format: 'srt' });
+    assert.match(subtitles.text, /^1\n00:00:00,000 --> 00:00:02,000\nRuby is\./);
+    const streamed = await ask(await newKey(), { ...fields, stream: 'true' });
+    assert.equal(eventsOf(streamed).length, 3);
+  });
+
+  test('ElevenLabs gets its key in a header of its own', async () => {
+    const words = [word('Ruby', 0, 0), { ...word(' ', 1, 0), type: 'spacing' }, word('is.', 1, 0)];
+    upstream.on('/eleven/v1/speech-to-text', answerJson({ text, language_code: 'eng', words }));
+    const fields = { model: 'scribe_v2', language: 'en', response_format: 'verbose_json' };
+    const { reply, asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    const { 'xi-api-key': own, authorization } = asked[0]!.headers;
+    assert.deepEqual([own, authorization], [upstreamKey, undefined]);
+    assert.deepEqual(formOf(asked[0]!.text), {
+      model_id: 'scribe_v2',
+      tag_audio_events: 'false',
+      language_code: 'en',
+    });
+    // It counts nothing, so it is our own reading.
+    assert.equal(reply.costMicros, 400);
+    const { segments: told, duration } = reply.json<{
+      segments: { text: string }[];
+      duration: number;
+    }>();
+    assert.deepEqual([told[0]!.text, duration], ['Ruby is.', 4]);
+  });
+
+  const geminiPath = '/v1beta/models/flash:generateContent';
+  const geminiAnswer = {
+    candidates: [{ content: { parts: [{ text: 'I think.', thought: true }, { text }] } }],
+    usageMetadata: { promptTokenCount: 133, candidatesTokenCount: 10, thoughtsTokenCount: 21 },
+  };
+
+  test('Gemini gets every byte of the file, and what is held limits its answer', async () => {
+    upstream.on(geminiPath, answerJson(geminiAnswer));
+    for (const file of [wav(3.7), wav(0.001), wav(1, 24_576), wav(1, 24_577)]) {
+      const fields = {
+        model: 'asked',
+        language: 'en',
+        prompt: 'THE-FILE',
+        'include[]': 'logprobs',
+      };
+      const { reply, asked } = await gateway.recordUpstream(async () =>
+        ask(await newKey(), fields, { file }),
+      );
+      assert.equal(reply.json<{ text: string }>().text, text);
+      assert.equal(reply.headers['x-service-ignored'], 'include');
+      const body = asked[0]!.body as {
+        contents: { parts: { text?: string; inlineData?: { mimeType: string; data: string } }[] }[];
+        generationConfig: { maxOutputTokens: number };
+      };
+      const [audio, prompt] = body.contents[0]!.parts;
+      assert.deepEqual(
+        [audio!.inlineData!.mimeType, Buffer.from(audio!.inlineData!.data, 'base64').equals(file)],
+        ['audio/wav', true],
+      );
+      assert.match(prompt!.text!, /word by word.*\n.*: en\n.*THE-FILE$/);
+      const seconds = Math.max(Math.ceil(file.length / 1_000), 1);
+      assert.equal(body.generationConfig.maxOutputTokens, 16 * seconds + 2_000);
+    }
+    const reply = await ask(await newKey(), { model: 'asked' });
+    assert.equal(reply.costMicros, 133 + 31);
+  });
+
+  test('Gemini tells no times, and an answer that was blocked is free', async () => {
+    const fields = { model: 'asked', response_format: 'srt' };
+    const { reply, asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.deepEqual([reply.status, reply.error.param, asked.length], [400, 'response_format', 0]);
+    upstream.on(geminiPath, answerJson({ promptFeedback: { blockReason: 'SAFETY' } }));
+    const made = await newKey();
+    assert.equal((await ask(made, { model: 'asked' })).status, 502);
+    assert.equal(await chargedMicros(made), 0);
   });
 });
 

@@ -20,15 +20,35 @@ export type TaskCall = {
   readonly path: string;
   /** The path is the whole path, not below the base URL's. */
   readonly isAtOrigin?: boolean;
-  readonly body: JsonObject | FormBody;
+  /** The header that has the key. Left out: that of its kind. */
+  readonly keyHeader?: string;
+  readonly body: JsonObject | UploadBody;
 };
 
-/** A form with a large file, which is read again for each call. */
-export class FormBody {
+/** A body with a large file, which is read again for each call. */
+export class UploadBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly pieces: () => AsyncIterable<Buffer>;
 
-  constructor(fields: readonly (readonly [string, string])[], file: Upload) {
+  private constructor(type: string, bytes: number, pieces: () => AsyncIterable<Buffer>) {
+    this.headers = { 'content-type': type, 'content-length': String(bytes) };
+    this.pieces = pieces;
+  }
+
+  /** JSON, with the file in base64 between its two parts. */
+  static json([first, last]: readonly [before: string, after: string], file: Upload): UploadBody {
+    const [before, after] = [Buffer.from(first), Buffer.from(last)];
+    const bytes = before.length + 4 * Math.ceil(file.bytes / 3) + after.length;
+    return new UploadBody('application/json', bytes, async function* () {
+      yield before;
+      for (let at = 0; at < file.bytes; at += encodedBytes)
+        yield Buffer.from((await file.read(at, encodedBytes)).toString('base64'));
+      yield after;
+    });
+  }
+
+  /** A form. */
+  static form(fields: readonly (readonly [string, string])[], file: Upload): UploadBody {
     const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
     const head = (disposition: string) =>
       `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
@@ -38,17 +58,17 @@ export class FormBody {
     const fileHead = `${head(`name="file"; filename="audio${extension}"`)}content-type: application/octet-stream\r\n\r\n`;
     const before = Buffer.from(texts.join('') + fileHead);
     const after = Buffer.from(`\r\n--${boundary}--\r\n`);
-    this.headers = {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': String(before.length + file.bytes + after.length),
-    };
-    this.pieces = async function* () {
+    const bytes = before.length + file.bytes + after.length;
+    return new UploadBody(`multipart/form-data; boundary=${boundary}`, bytes, async function* () {
       yield before;
       yield* file.pieces();
       yield after;
-    };
+    });
   }
 }
+
+/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
+const encodedBytes = 48 * 1024;
 
 export type Sending = {
   readonly upstreams: Upstreams;
@@ -86,7 +106,7 @@ export async function openTask(
 
 function writeCall(
   { model, route: { provider, kind }, trace, signal }: Sending,
-  { path, isAtOrigin = false, body }: TaskCall,
+  { path, isAtOrigin = false, keyHeader, body }: TaskCall,
   stream: boolean,
 ) {
   return {
@@ -94,10 +114,12 @@ function writeCall(
     path,
     ...(isAtOrigin && { origin: new URL(provider.baseUrl).origin }),
     headers: {
-      ...kind.headers(provider.apiKey, {}),
-      ...(body instanceof FormBody && body.headers),
+      ...(keyHeader === undefined || provider.apiKey === null
+        ? kind.headers(provider.apiKey, {})
+        : { [keyHeader]: provider.apiKey }),
+      ...(body instanceof UploadBody && body.headers),
     },
-    body: body instanceof FormBody ? body.pieces : JSON.stringify(body),
+    body: body instanceof UploadBody ? body.pieces : JSON.stringify(body),
     timeouts: timeoutsFor(provider.timeouts, { model, stream }),
     trace,
     signal,

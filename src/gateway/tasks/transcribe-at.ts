@@ -1,5 +1,6 @@
 // Transcribes the audio of one request at one route.
 import type { TranscriptionRequest } from '../../domain/tasks/transcription-request.ts';
+import { audioTypeOf } from '../../lib/audio-seconds.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { transcribeInSandbox } from '../../providers/registry.ts';
@@ -13,11 +14,11 @@ import type { Calling, TaskRoute } from './task-sale.ts';
 import { eventsType } from './unit-stream.ts';
 import {
   brokenStream,
-  FormBody,
   openTask,
   readTaskEvents,
   sendTask,
   unreadable,
+  UploadBody,
 } from './task-call.ts';
 
 /** `body`: as the host wrote it; of a stream, its last event. */
@@ -51,7 +52,7 @@ type Transcribing = {
 
 async function bodyOf(
   { chosen, host }: TaskRoute<TranscriptionHost>,
-  { gateway: { clock }, request, isByUnit, sending }: Calling<TranscriptionRequest>,
+  { gateway: { clock }, request, size, isByUnit, sending }: Calling<TranscriptionRequest>,
   { task, seconds, pass }: Transcribing,
 ): Promise<JsonObject> {
   const { upload, fields, format, isEvents } = request;
@@ -68,11 +69,21 @@ async function bodyOf(
     place: provider.place,
     format: hostFormats[format],
     // Models billed by the second do not stream.
-    isEvents: isEvents && !isByUnit,
+    isEvents: isEvents && !isByUnit && host.streams,
     fields: Object.fromEntries(taken),
+    mediaType: audioTypeOf(await upload.read(0, 12)),
+    outputTokensMax: size.most.outputTokens ?? null,
   };
-  const call = { path: host.path(job), body: new FormBody(host.write(job), upload) };
-  if (!job.isEvents) return (await sendTask(sending, call)).body;
+  const { body: written, ...to } = host.write(job);
+  const body =
+    'form' in written
+      ? UploadBody.form(written.form, upload)
+      : UploadBody.json(written.around, upload);
+  const call = { ...to, body };
+  if (!job.isEvents) {
+    const answer = (await sendTask(sending, call)).body;
+    return host.read?.(answer) ?? answer;
+  }
   for await (const event of readTaskEvents(
     await openTask(sending, { ...call, answer: 'events' }),
   )) {
@@ -83,7 +94,7 @@ async function bodyOf(
 }
 
 /** Subtitles are written from segments, because hosts count nothing beside them, or lack them. */
-const hostFormats = {
+export const hostFormats = {
   json: 'json',
   text: 'json',
   srt: 'verbose_json',

@@ -14,7 +14,7 @@ import type { TranscriptionHost, TranscriptionUsage } from '../../providers/tran
 import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { Endpoint } from '../stages.ts';
-import { transcribeAt, type Transcribed } from './transcribe-at.ts';
+import { hostFormats, transcribeAt, type Transcribed } from './transcribe-at.ts';
 import { usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
 
@@ -25,9 +25,14 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     read: parseTranscriptionRequest,
     hostOf: ({ kind, provider }) =>
       transcriptionHostOf({ kind: kind.kind, wishes: provider.wishes.transcription }),
-    serves: ({ takes }) => takes(task),
-    refuse: (_, { id }) =>
-      invalidRequest('model', `no provider of ${id} translates; POST /v1/audio/transcriptions`),
+    serves: ({ takes }, { format }) => takes(task, hostFormats[format]),
+    refuse: ({ format }, { id }, hosts) =>
+      hosts.some(({ takes }) => takes(task, 'json'))
+        ? invalidRequest(
+            'response_format',
+            `response_format must be json or text for ${id}, whose provider tells no times; got ${format}`,
+          )
+        : invalidRequest('model', `no provider of ${id} translates; POST /v1/audio/transcriptions`),
     measure(request, _, routes) {
       const seconds = secondsOf(request);
       return {
@@ -93,22 +98,26 @@ function sizeOf(
       most: { units: secondsMax },
     };
   const promptTokens = estimateInputTokens(fields).upper;
-  const { input, output, outputWithSpeakers } = tokensPerSecond;
+  const hosts = routes.flatMap(({ host }) => host.tokens ?? []);
+  const input = Math.max(tokensPerSecond.input, ...hosts.map(({ perSecond }) => perSecond));
+  const beside = Math.max(leastTokens, ...hosts.map((host) => host.beside));
+  const { output, outputWithSpeakers } = tokensPerSecond;
   const perSecond = format === 'diarized_json' ? outputWithSpeakers : output;
   return {
     ...sized,
     each: { inputTokens: input, outputTokens: perSecond },
-    beside: { inputTokens: promptTokens, outputTokens: leastTokens },
+    beside: { inputTokens: promptTokens, outputTokens: beside },
     likely: { inputTokens: 10 * seconds, outputTokens: 4 * seconds },
     most: {
       inputTokens: input * secondsMax + promptTokens,
-      outputTokens: perSecond * secondsMax + leastTokens,
+      outputTokens: perSecond * secondsMax + beside,
     },
   };
 }
 
 function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
-  return chosen.provider.wishes.transcription?.secondsMin ?? 0;
+  const { transcription = {} } = chosen.provider.wishes;
+  return typeof transcription === 'string' ? 0 : (transcription.secondsMin ?? 0);
 }
 
 /** `usage`: null when the provider counts nothing. */

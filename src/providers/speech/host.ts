@@ -20,6 +20,8 @@ export type SpeechJob = {
 
 type SpeechCall = {
   readonly path: string;
+  /** The header that has the key. Left out: that of its kind. */
+  readonly keyHeader?: string;
   readonly body: JsonObject;
   /** `bytes`: the audio itself. `events`: server-sent events with pieces of it. */
   readonly answer: 'bytes' | 'events' | 'json';

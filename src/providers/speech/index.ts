@@ -1,15 +1,17 @@
 // Which host makes speech in which form.
-import type { SpeechWishes } from '../../terms/host-wishes.ts';
+import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { azurePath } from '../azure/path.ts';
+import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
 import type { SpeechHost } from './host.ts';
 import { mistral } from './mistral.ts';
 import { openAi, openAiForm } from './openai.ts';
+import { xai } from './xai.ts';
 
 type HostQuery = {
   readonly kind: ChatKindName;
-  readonly wishes: SpeechWishes | 'mistral' | undefined;
+  readonly wishes: HostWishes['speech'];
 };
 
 /** Returns null when it makes none. */
@@ -20,7 +22,7 @@ export function speechHostOf({ kind, wishes }: HostQuery): SpeechHost | null {
     case 'azure':
       return azure;
     case 'openai-compatible':
-      if (wishes === 'mistral') return mistral;
+      if (typeof wishes === 'string') return { mistral, xai, elevenlabs }[wishes];
       return wishes ? openAiForm(wishes.formats) : openAi;
     case 'google':
       return gemini;

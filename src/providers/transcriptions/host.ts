@@ -1,27 +1,51 @@
-// The interface of a host of transcriptions: the fields of its form, and what its answer says. Pure:
+// The interface of a host of transcriptions: what a call looks like, and what its answer says. Pure:
 // the gateway does the HTTP.
 import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
 
-type TranscriptionJob = {
+/** `json` has the text; the others have segments too. */
+export type HostFormat = 'json' | 'verbose_json' | 'diarized_json';
+
+export type TranscriptionJob = {
   readonly task: TranscriptionTask;
   readonly upstreamModel: string;
   readonly place: ProviderPlace;
-  /** `json` has the text; the others have segments too. */
-  readonly format: 'json' | 'verbose_json' | 'diarized_json';
+  readonly format: HostFormat;
   readonly isEvents: boolean;
   /** Those that `ignores` does not have. */
   readonly fields: Readonly<Record<string, string | readonly string[]>>;
+  /** The media type, by the file's first bytes. */
+  readonly mediaType: string;
+  /** What is held; null: it is not billed by tokens. */
+  readonly outputTokensMax: number | null;
+};
+
+type FormField = readonly [name: string, text: string];
+
+type TranscriptionCall = {
+  readonly path: string;
+  /** The header that has the key. Left out: that of its kind. */
+  readonly keyHeader?: string;
+  /** Fields of a form with the file, or JSON before and behind the file in base64. */
+  readonly body:
+    | { readonly form: readonly FormField[] }
+    | { readonly around: readonly [before: string, after: string] };
 };
 
 export type TranscriptionHost = {
-  readonly takes: (task: TranscriptionTask) => boolean;
+  readonly takes: (task: TranscriptionTask, format: HostFormat) => boolean;
   /** True when it lacks a field. */
   readonly ignores: (field: string) => boolean;
-  readonly path: (job: TranscriptionJob) => string;
-  readonly write: (job: TranscriptionJob) => readonly (readonly [name: string, text: string])[];
+  readonly streams: boolean;
+  /**
+   * At most so many input tokens a second, and output tokens beside the text. Left out: as at OpenAI.
+   */
+  readonly tokens?: { readonly perSecond: number; readonly beside: number };
+  readonly write: (job: TranscriptionJob) => TranscriptionCall;
+  /** Returns its answer in OpenAI's form. Left out: it has that form. */
+  readonly read?: (body: JsonObject) => JsonObject;
 };
 
 export type TranscriptionUsage =
@@ -65,4 +89,45 @@ function readUsage(usage: JsonObject, duration?: unknown): TranscriptionUsage | 
   if (tokens) return { kind: 'tokens', ...tokens };
   const length = typeof duration === 'number' ? readTokenCount(Math.ceil(duration)) : null;
   return length === null ? null : { kind: 'seconds', seconds: length };
+}
+
+type Word = {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker?: unknown;
+};
+
+const wordsMax = 20;
+
+/**
+ * Returns the words of an answer in OpenAI's form, and segments of them: sentences of one speaker.
+ * `joint`: between two words.
+ */
+export function readWords(words: unknown, joint: '' | ' '): JsonObject {
+  const given = Array.isArray(words) ? words.filter(isWord) : [];
+  const segments: { start: number; end: number; text: string; speaker: string }[] = [];
+  let count = 0;
+  for (const { text, start, end, speaker: label } of given) {
+    const speaker = typeof label === 'string' || typeof label === 'number' ? String(label) : '0';
+    const last = segments.at(-1);
+    const isFull = last && (count >= wordsMax || /[.!?。！？]$/.test(last.text.trimEnd()));
+    if (last && !isFull && last.speaker === speaker) {
+      last.end = end;
+      last.text += joint + text;
+      count++;
+    } else {
+      segments.push({ start, end, text, speaker });
+      count = 1;
+    }
+  }
+  return {
+    words: given.map(({ text, start, end }) => ({ word: text, start, end })),
+    segments: segments.map((segment, id) => ({ id, type: 'transcript.text.segment', ...segment })),
+  };
+}
+
+function isWord(value: unknown): value is Word {
+  const { text, start, end } = isObject(value) ? value : {};
+  return typeof text === 'string' && typeof start === 'number' && typeof end === 'number';
 }

@@ -1,24 +1,43 @@
-// Which host transcribes in which form. All take OpenAI's form, with other fields.
+// Which host transcribes in which form.
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
-import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
+import type { HostWishes, TranscriptionWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { azurePath } from '../azure/path.ts';
+import { elevenlabs } from './elevenlabs.ts';
+import { gemini, vertex } from './gemini.ts';
 import type { TranscriptionHost } from './host.ts';
+import { xai } from './xai.ts';
 
 type HostQuery = {
   readonly kind: ChatKindName;
-  readonly wishes: TranscriptionWishes | undefined;
+  readonly wishes: HostWishes['transcription'];
 };
 
 /** Returns null when it transcribes nothing. */
-export function transcriptionHostOf({ kind, wishes }: HostQuery): TranscriptionHost | null {
-  if (kind === 'azure')
-    return {
-      ...openAiForm({}),
-      path: ({ place, upstreamModel, task }) => azurePath(`audio/${task}`, place, upstreamModel),
-    };
-  return kind === 'openai' || kind === 'openai-compatible' ? openAiForm(wishes ?? {}) : null;
+export function transcriptionHostOf({ kind, wishes = {} }: HostQuery): TranscriptionHost | null {
+  switch (kind) {
+    case 'openai':
+    case 'openai-compatible':
+      return typeof wishes === 'string' ? { xai, elevenlabs }[wishes] : openAiForm(wishes);
+    case 'azure':
+      return azure;
+    case 'google':
+      return gemini;
+    case 'vertex':
+      return vertex;
+    case 'bedrock':
+    case 'anthropic':
+      return null;
+  }
 }
+
+const azure: TranscriptionHost = {
+  ...openAiForm({}),
+  write: (job) => ({
+    ...openAiForm({}).write(job),
+    path: azurePath(`audio/${job.task}`, job.place, job.upstreamModel),
+  }),
+};
 
 function openAiForm({
   only,
@@ -28,11 +47,11 @@ function openAiForm({
   return {
     takes: (task) => task === 'transcriptions' || !lacksTranslations,
     ignores: (field) => only !== undefined && !only.includes(field),
-    path: ({ task }) => `/audio/${task}`,
-    write({ upstreamModel, format, isEvents, fields }) {
+    streams: true,
+    write({ task, upstreamModel, format, isEvents, fields }) {
       const granularities =
         lacksFormats && format !== 'json' ? { timestamp_granularities: ['segment'] } : {};
-      return [
+      const form = [
         ['model', upstreamModel],
         ...(lacksFormats ? [] : [['response_format', format] as const]),
         ...(isEvents ? [['stream', 'true'] as const] : []),
@@ -42,6 +61,7 @@ function openAiForm({
             : value.map((one: string) => [`${name}[]`, one] as const),
         ),
       ];
+      return { path: `/audio/${task}`, body: { form } };
     },
   };
 }

@@ -1,0 +1,21 @@
+// xAI's form of transcription: one model without a name, and an answer with words.
+// https://docs.x.ai/developers/model-capabilities/audio/speech-to-text
+import { readWords, type TranscriptionHost } from './host.ts';
+
+export const xai: TranscriptionHost = {
+  takes: (task) => task === 'transcriptions',
+  ignores: (field) => field !== 'language',
+  streams: false,
+  write: ({ format, fields }) => ({
+    path: '/stt',
+    body: {
+      form: [
+        ...(format === 'diarized_json' ? [['diarize', 'true'] as const] : []),
+        ...(typeof fields['language'] === 'string'
+          ? [['language', fields['language']] as const]
+          : []),
+      ],
+    },
+  }),
+  read: ({ words, ...answer }) => ({ ...answer, ...readWords(words, ' ') }),
+};
