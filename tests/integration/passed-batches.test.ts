@@ -1,33 +1,205 @@
-// Batches that are passed to a provider's own batch API: their price, their settlement, and every way in
-// which the provider, or a gateway between two steps, can fail. What the provider bills is what accounts
-// pay and the operator loses.
+// Batches that are passed to a provider's own batch API: their price, their settlement, and the ways in
+// which a provider fails. Each case has a provider of its own, and they run at the same time. What the
+// provider bills is what the account pays and the operator loses.
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { wholeAnswer } from '../support/answers.ts';
+import OpenAI, { toFile } from 'openai';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { BatchProvider, type Answer } from '../support/batch-provider.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
+import { answerStatus, thenReset, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
-/** A microdollar for each token of the input, and two for each of the output, in a batch. */
+type Form = 'openai' | 'anthropic';
+const creditUsd = 1;
+const hangMs = 60_000;
+const tokens = { input: 10, output: 5 };
+/** At a microdollar for each token of the input, and two for each of the output, in a batch. */
 const prices = { input: 2, output: 4, batch: 0.5 };
-const gateway = await startGateway({
-  models: {
-    claude: { prices, routes: [{ provider: 'anthropic', model: 'claude' }] },
-    gpt: { prices, routes: [{ provider: 'openai', model: 'gpt' }] },
+const costMicros = tokens.input + 2 * tokens.output;
+const prompts = ['one', 'two', 'fail', 'four'];
+
+type Case = {
+  readonly only?: Form;
+  /** Makes the provider fail. */
+  readonly fail: (provider: BatchProvider, form: Form) => void;
+  /** The results of the four lines. Default: those of a good provider. */
+  readonly results?: readonly string[];
+  /** Lines that are paid. Default: those that succeeded. */
+  readonly paidMicros?: number;
+  /** True: the operator may have lost something, which nobody can know exactly. */
+  readonly isLossy?: boolean;
+  /** Batches that the provider has begun. Default: one. */
+  readonly begun?: number;
+};
+
+const good = ['succeeded', 'succeeded', '400', 'succeeded'];
+const isCreate = ({ method, path }: Asked) =>
+  method === 'POST' && /\/(batches|messages\/batches)$/.test(path);
+const isList = ({ method, path }: Asked) => method === 'GET' && /\/batches$/.test(path);
+const isLook = ({ method, path }: Asked) => method === 'GET' && /\/batches\/\w+$/.test(path);
+const isRead = ({ path }: Asked) => /\/(results|content)$/.test(path);
+type Asked = Parameters<Script>[1];
+/** Answers the first such request so. */
+const once = (matches: (asked: Asked) => boolean, script: Script) => {
+  let isDone = false;
+  return (asked: Asked) => {
+    if (isDone || !matches(asked)) return null;
+    isDone = true;
+    return script;
+  };
+};
+/** As `once`, for each of them in turn. */
+const inTurn =
+  (...faults: readonly ((asked: Asked) => Script | null)[]) =>
+  (asked: Asked) =>
+    faults.map((fault) => fault(asked)).find(Boolean) ?? null;
+const ended = (provider: BatchProvider, end: (batch: BatchProvider['batches'][number]) => void) => {
+  provider.isQuick = false;
+  provider.before = (asked) => {
+    if (isLook(asked)) for (const batch of provider.batches) end(batch);
+    return null;
+  };
+};
+
+const cases: Readonly<Record<string, Case>> = {
+  'nothing fails': { fail: () => {} },
+  'the provider is overloaded': { fail: (p) => (p.before = once(isCreate, answerStatus(429))) },
+  'the provider fails before it begins': {
+    fail: (p) => (p.before = once(isCreate, answerStatus(500))),
   },
-});
+  'the connection ends before it begins': {
+    fail: (p) => (p.before = once(isCreate, thenReset(null))),
+  },
+  'the connection ends when it has begun': {
+    fail: (p) => (p.after = once(isCreate, thenReset(null))),
+  },
+  'it has begun, and its list cannot be read': {
+    fail(p) {
+      p.after = once(isCreate, thenReset(null));
+      p.before = inTurn(once(isList, answerStatus(500)), once(isList, answerStatus(429)));
+    },
+  },
+  'it has begun, and its answer has no id': {
+    fail: (p) => (p.after = once(isCreate, (response) => void response.end('{"object":"batch"}'))),
+  },
+  'the file cannot be uploaded': {
+    only: 'openai',
+    fail: (p) => (p.before = once(({ path }) => /files$/.test(path), thenReset(null))),
+  },
+  'looking fails': {
+    fail(p) {
+      const nonsense: Script = (response) => void response.end('{"status":"what","id":1}');
+      p.before = inTurn(once(isLook, answerStatus(500)), once(isLook, nonsense));
+    },
+  },
+  'reading the results breaks off': {
+    fail: (p) => (p.after = once(isRead, thenReset('{"custom_id":"'))),
+  },
+  'results are twice there, foreign or nonsense': {
+    fail(p) {
+      p.spoil = (lines) => [
+        ...lines,
+        '{',
+        '7',
+        '{"custom_id":"other_1","response":{"status_code":200,"body":{}}}',
+        '',
+        ...lines.map((line) => line.replaceAll('"sent_', '"sent-')),
+        ...lines.toReversed(),
+      ];
+    },
+  },
+  'the results are cut the first time': {
+    fail(p) {
+      let reads = 0;
+      p.spoil = (lines) =>
+        (reads += 1) > 1 ? lines : [...lines.slice(0, -1), lines.at(-1)!.slice(0, 40)];
+    },
+  },
+  'a result is missing for good': {
+    fail: (p) => (p.spoil = (lines) => lines.filter((line) => !/_1"/.test(line))),
+    results: ['succeeded', '502', '400', 'succeeded'],
+    isLossy: true,
+  },
+  'the provider refuses the batch': {
+    fail: (p) => (p.before = (asked) => (isCreate(asked) ? answerStatus(400) : null)),
+    results: ['400', '400', '400', '400'],
+    begun: 0,
+  },
+  'the batch fails as a whole': {
+    only: 'openai',
+    fail(p) {
+      ended(p, (batch) => {
+        batch.status = 'failed';
+        batch.errors = { data: [{ code: 'model_mismatch', message: 'not that model' }] };
+      });
+    },
+    results: ['400', '400', '400', '400'],
+  },
+  'the provider has no room at first': {
+    only: 'openai',
+    fail(p) {
+      let isFull = true;
+      ended(p, (batch) => {
+        if (!isFull) return p.finish(batch);
+        isFull = false;
+        batch.status = 'failed';
+        batch.errors = { data: [{ code: 'token_limit_exceeded', message: 'later' }] };
+      });
+    },
+    begun: 2,
+  },
+  'the batch expires there': {
+    fail: (p) => ended(p, (batch) => p.finish(batch, 'expired', 1)),
+    results: ['succeeded', 'expired', 'expired', 'expired'],
+  },
+  'the batch is cancelled there': {
+    fail: (p) => ended(p, (batch) => p.finish(batch, 'cancelled', 1)),
+    results: ['succeeded', 'canceled', 'canceled', 'canceled'],
+  },
+  'the host has no batches after all': {
+    fail(p, form) {
+      const live = answerContent(form === 'openai' ? 'chat' : 'messages', { text: 'Yes.', tokens });
+      p.before = ({ path }) => (/completions$|messages$/.test(path) ? live : answerStatus(404));
+    },
+    results: ['succeeded', 'succeeded', 'succeeded', 'succeeded'],
+    // Our own queue runs it, at the full price.
+    paidMicros: 4 * 2 * costMicros,
+    begun: 0,
+  },
+};
+
+const runs = Object.entries(cases).flatMap(([name, one]) =>
+  (['openai', 'anthropic'] as const).flatMap((form) =>
+    one.only && one.only !== form ? [] : [{ name: `${form}: ${name}`, form, ...one }],
+  ),
+);
+const others = { openai: 'other-openai', anthropic: 'other-anthropic' };
+const ids = [...runs.map((_, index) => `case-${index}`), ...Object.values(others)];
+const formOf = (id: string): Form =>
+  runs[ids.indexOf(id)]?.form ?? (id === others.openai ? 'openai' : 'anthropic');
+const gateway = await startGateway(
+  ({ url }) => ({
+    providers: Object.fromEntries(
+      ids.map((id) => {
+        const kind = formOf(id);
+        const base = `${url}/${id}${kind === 'openai' ? '/v1' : ''}`;
+        return [id, { kind, base_url: base, api_key: 'sk-1' }];
+      }),
+    ),
+    models: Object.fromEntries(
+      ids.map((id) => [id, { prices, routes: [{ provider: id, model: id }] }]),
+    ),
+  }),
+  { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+);
 after(() => gateway.stop());
 const { upstream, database } = gateway;
-const creditUsd = 1;
-const hangMs = 20_000;
-const tokens = { input: 10, output: 5 };
-const costMicros = tokens.input + 2 * tokens.output;
-
-let provider: BatchProvider;
-beforeEach(() => {
-  provider = new BatchProvider(answerByPrompt);
-  upstream.on('*', provider.script);
+const providers = new Map(ids.map((id) => [id, new BatchProvider(answerByPrompt)]));
+upstream.on('*', (response, request) => {
+  const [, id, path] = /^\/([\w-]+)(\/.*)$/.exec(request.path)!;
+  return providers.get(id!)!.script(response, { ...request, path: path! });
 });
 
 /** Answers by the prompt: `fail` with an error, others as usual. */
@@ -38,74 +210,154 @@ function answerByPrompt(body: Record<string, unknown>): Answer {
       body: { type: 'error', error: { type: 'invalid_request_error', message: 'too odd' } },
       billedMicros: 0,
     };
-  const wire = body['max_tokens'] ? 'messages' : 'input' in body ? 'responses' : 'chat';
-  return {
-    status: 200,
-    body: wholeAnswer(wire, { text: 'Yes.', tokens }),
-    billedMicros: costMicros,
-  };
+  const other = 'input' in body ? 'responses' : 'chat';
+  const wire = body['max_tokens'] === undefined ? other : 'messages';
+  const answer = wholeAnswer(wire, { text: 'Yes.', tokens });
+  return { status: 200, body: answer, billedMicros: costMicros };
 }
 
 type Made = Awaited<ReturnType<typeof newKey>>;
 const newKey = (options: KeyOptions = {}) =>
   gateway.makeKey({ mode: 'live', creditUsd, ...options });
+const openAi = ({ key }: Pick<Made, 'key'>) =>
+  new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 const anthropic = ({ key }: Pick<Made, 'key'>) =>
   new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 });
 
-const request = (customId: string, fields: object = {}) => ({
-  custom_id: customId,
-  params: {
-    model: 'claude',
-    max_tokens: 100,
-    messages: [{ role: 'user' as const, content: customId }],
-    ...fields,
+/** Looks at batches at providers now, as if their time had come. */
+async function hurry(): Promise<void> {
+  await database.write.updateTable('sent_batches').set({ due_at_ms: 1 }).execute();
+}
+
+/** The client's form, which may be another than the provider's. */
+const clients = {
+  async openai(made: Made, model: string, fields: object = {}) {
+    const lines = prompts.map((prompt) =>
+      JSON.stringify({
+        custom_id: prompt,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: {
+          model,
+          max_completion_tokens: 100,
+          messages: [{ role: 'user', content: prompt }],
+          ...fields,
+        },
+      }),
+    );
+    const client = openAi(made);
+    const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+    const { id } = await client.batches.create({
+      input_file_id: (await client.files.create({ purpose: 'batch', file })).id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    return id;
   },
-});
+  async anthropic(made: Made, model: string, fields: object = {}) {
+    const { id } = await anthropic(made).messages.batches.create({
+      requests: prompts.map((prompt) => ({
+        custom_id: prompt,
+        params: {
+          model,
+          max_tokens: 100,
+          messages: [{ role: 'user', content: prompt }],
+          ...fields,
+        },
+      })),
+    });
+    return id;
+  },
+};
 
-/** Batches at providers are looked at now, as if their time had come. */
-const hurry = () => database.write.updateTable('sent_batches').set({ due_at_ms: 1 }).execute();
-
-const end = (made: Pick<Made, 'key'>, id: string) =>
-  until(async () => {
-    await hurry();
-    const batch = await anthropic(made).messages.batches.retrieve(id);
-    return batch.processing_status === 'ended' && batch;
+/** Waits for the end, and returns what became of each line. */
+async function resultsOf(made: Made, id: string): Promise<string[]> {
+  await until(async () => {
+    const { state } = await database.read
+      .selectFrom('batches')
+      .select('state')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return state === 'ended';
   }, hangMs);
+  const found = new Map<string, string>();
+  if (id.startsWith('msgbatch'))
+    for await (const { custom_id, result } of await anthropic(made).messages.batches.results(id))
+      found.set(custom_id, result.type === 'errored' ? statusOf(result.error) : result.type);
+  else {
+    const { output_file_id: output, error_file_id: errors } =
+      await openAi(made).batches.retrieve(id);
+    for (const file of [output, errors]) {
+      if (!file) continue;
+      const text = await (await openAi(made).files.content(file)).text();
+      for (const line of text.trimEnd().split('\n')) {
+        const { custom_id, response, error } = JSON.parse(line) as Line;
+        const status = String(response?.status_code);
+        const word = error?.code.replace('batch_', '').replace('cancelled', 'canceled');
+        found.set(custom_id, response ? status.replace('200', 'succeeded') : word!);
+      }
+    }
+  }
+  return prompts.map((prompt) => found.get(prompt)!);
+}
 
-async function resultsOf(made: Pick<Made, 'key'>, id: string) {
-  const results = [];
-  for await (const result of await anthropic(made).messages.batches.results(id))
-    results.push(result);
-  return results;
+type Line = {
+  readonly custom_id: string;
+  readonly response: { readonly status_code: number } | null;
+  readonly error: { readonly code: string } | null;
+};
+
+function statusOf({ error }: { readonly error: { readonly type: string } }): string {
+  return { invalid_request_error: '400', api_error: '502' }[error.type] ?? error.type;
+}
+
+async function lossesOf({ id }: Made): Promise<number> {
+  const entries = await database.read
+    .selectFrom('entries')
+    .select('loss_micros')
+    .where('key_id', '=', id)
+    .execute();
+  return entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
 }
 
 /** Nothing is held, and that is what was spent. */
-async function assertSpent(made: Pick<Made, 'account'>, micros: number): Promise<void> {
+async function assertSpent(made: Made, micros: number): Promise<void> {
   const { availableMicros, heldMicros, postedMicros } = await gateway.balance(made.account);
   const left = creditUsd * 1_000_000 - micros;
   assert.deepEqual([availableMicros, heldMicros, postedMicros], [left, 0, left]);
 }
 
-test("Anthropic's SDK runs a batch that is passed on, at half the price", async () => {
-  const made = await newKey();
-  const { batches } = anthropic(made).messages;
-  const { id } = await batches.create({ requests: [request('one'), request('fail')] });
-  const done = await end(made, id);
-  assert.deepEqual(done.request_counts, {
-    processing: 0,
-    succeeded: 1,
-    errored: 1,
-    canceled: 0,
-    expired: 0,
-  });
-  const results = await resultsOf(made, id);
-  assert.deepEqual(
-    results.map(({ custom_id, result }) => [custom_id, result.type]),
-    [
-      ['one', 'succeeded'],
-      ['fail', 'errored'],
-    ],
-  );
-  await assertSpent(made, costMicros);
-  assert.equal(provider.billMicros, costMicros);
+describe('whatever the provider does, each line is settled once', { concurrency: true }, () => {
+  let timer: NodeJS.Timeout;
+  before(() => void (timer = setInterval(() => void hurry().catch(() => {}), 200)));
+  after(() => clearInterval(timer));
+  for (const [index, { name, form, ...one }] of runs.entries())
+    test(name, async () => {
+      const model = ids[index]!;
+      const provider = providers.get(model)!;
+      one.fail(provider, form);
+      const made = await newKey();
+      // Every other one in the other form.
+      const asks = index % 4 < 2 ? form : form === 'openai' ? 'anthropic' : 'openai';
+      const created = isCreate;
+      let begun = 0;
+      const { after: late } = provider;
+      provider.after = (asked) => {
+        if (created(asked)) begun += 1;
+        return late(asked);
+      };
+      const id = await clients[asks](made, model);
+      const results = await resultsOf(made, id);
+      const expected = one.results ?? good;
+      assert.deepEqual(results, expected);
+      const paid = expected.filter((result) => result === 'succeeded').length * costMicros;
+      await assertSpent(made, one.paidMicros ?? paid);
+      const lostMicros = await lossesOf(made);
+      if (one.isLossy) assert.ok(lostMicros > 0);
+      else assert.equal(lostMicros, 0);
+      if (!one.isLossy && one.paidMicros === undefined) assert.equal(provider.billMicros, paid);
+      assert.equal(begun, one.begun ?? 1);
+      // No text stays at the provider.
+      assert.deepEqual([...provider.files.keys()], []);
+    });
 });

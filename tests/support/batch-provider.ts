@@ -203,6 +203,7 @@ export class BatchProvider {
     const after = new URLSearchParams(query).get(form === 'openai' ? 'after' : 'after_id');
     const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
     const page = all.slice(start, start + 2);
+    if (this.isQuick) for (const one of page) this.finish(one);
     return { data: page.map((one) => this.#show(one)), has_more: start + 2 < all.length };
   }
 

@@ -209,7 +209,8 @@ export class SentQueue {
       const mayHaveRun = !(error instanceof CallFailed) || error.mayHaveRun;
       // The provider may have begun it: `due_at_ms` of the intent stands.
       if (isBegun && mayHaveRun) return {};
-      return this.#refused(job, error.failure, { isFirst: !api.upload || !isBegun });
+      const uploaded = { ...job, sent: { ...sent, file_id: fileId } };
+      return this.#refused(uploaded, error.failure, { isFirst: !api.upload || !isBegun });
     }
   }
 
@@ -224,11 +225,13 @@ export class SentQueue {
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
+    await this.#removeFiles(job, []);
     if (isFirst && (isMissing(status) || status === 405)) return this.#giveBack(job);
     if (nextStepAfter(failure) === 'never')
       return this.#endAll(job, toApiError({ ...failure, message }));
     const waitMs = Math.max((retryAfterSeconds ?? 0) * 1_000, backoffOf(sent));
-    return { state: 'waiting', tries: sent.tries + 1, due_at_ms: nowMs + waitMs };
+    const again = { state: 'waiting', file_id: null, tries: sent.tries + 1 } as const;
+    return { ...again, due_at_ms: nowMs + waitMs };
   }
 
   #found(remoteId: string): Step {
@@ -242,7 +245,10 @@ export class SentQueue {
     if (sent.state === 'sending') {
       const sinceMs = sent.sent_at_ms! - clockMs;
       const found = await api.find(calls, { mark: sent.id, lines: sent.lines, sinceMs });
-      if (found === null) return { state: 'waiting', due_at_ms: nowMs };
+      if (found === null) {
+        await this.#removeFiles(job, []);
+        return { state: 'waiting', file_id: null, due_at_ms: nowMs };
+      }
       if (found !== 'unsure') return this.#found(found.id);
       return isLost(job)
         ? this.#endAll(job, 'expired', { isBilled: true })
@@ -262,14 +268,13 @@ export class SentQueue {
     }
   }
 
-  async #failed(
+  #failed(
     job: Hosted,
     { message, mayPass }: Extract<RemoteBatch, { state: 'failed' }>,
   ): Promise<Step> {
-    await this.#removeFiles(job, []);
-    const failure = { kind: 'status', message, retryAfterSeconds: null } as const;
-    if (mayPass) return this.#refused(job, { ...failure, status: 429 }, { isFirst: false });
-    return this.#refused(job, { ...failure, status: 400 }, { isFirst: false });
+    const status = mayPass ? 429 : 400;
+    const failure = { kind: 'status', status, message, retryAfterSeconds: null } as const;
+    return this.#refused(job, failure, { isFirst: false });
   }
 
   async #collect(job: Hosted, remote: Extract<RemoteBatch, { state: 'ended' }>): Promise<Step> {
