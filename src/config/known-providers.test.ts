@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findKnownProvider, knownProviders } from './known-providers.ts';
 
-test('a provider is known by its name, and under another name by its host', () => {
-  const { mistral, groq } = knownProviders;
-  assert.equal(findKnownProvider('mistral', 'https://proxy.example/v1'), mistral);
-  assert.equal(findKnownProvider('fast', 'https://api.groq.com/openai/v1'), groq);
-  assert.equal(findKnownProvider('fast', 'https://API.mistral.ai:443/v1/'), mistral);
+test('a provider is known by its name, and under another name by its host or its kind', () => {
+  const { mistral, groq, cohere } = knownProviders;
+  const find = (name: string, base_url: string, kind: 'cohere' | 'openai-compatible') =>
+    findKnownProvider(name, { kind, base_url });
+  const compatible = 'openai-compatible';
+  assert.equal(find('mistral', 'https://proxy.example/v1', compatible), mistral);
+  assert.equal(find('fast', 'https://api.groq.com/openai/v1', compatible), groq);
+  assert.equal(find('fast', 'https://API.mistral.ai:443/v1/', compatible), mistral);
   for (const address of ['https://api.mistral.ai.example/v1', 'https://eu.example', 'nonsense'])
-    assert.equal(findKnownProvider('fast', address), undefined);
-  assert.equal(findKnownProvider('constructor', 'https://eu.example'), undefined);
+    assert.equal(find('fast', address, compatible), undefined);
+  assert.equal(find('constructor', 'https://eu.example', compatible), undefined);
+  assert.equal(find('fast', 'https://eu.example', 'cohere'), cohere);
 });

@@ -52,6 +52,12 @@ const mistralFields =
     ' ',
   );
 
+/** npm `cohere-ai` 8.1. providers/cohere writes the last three in Cohere's own words. */
+const cohereFields =
+  'model messages stream max_tokens stop_sequences temperature p k seed frequency_penalty presence_penalty tools tool_choice response_format reasoning_effort'.split(
+    ' ',
+  );
+
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
   anthropic: {
@@ -164,13 +170,22 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: {
-    ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
-    modelsPath: '/../../v1/models?page_size=1000&endpoint=chat',
-    // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
+    kind: 'cohere',
+    baseUrl: 'https://api.cohere.com',
+    keyVariable: 'COHERE_API_KEY',
+    refusedHistory: ['name', 'function_call', 'reasoning', 'reasoning_details', ...openAisOwn],
     wishes: {
-      refused: ['stream_options'],
-      embeddings: 'cohere',
-      rerank: { path: '/v2/rerank', isAtOrigin: true, lengthField: 'max_tokens_per_doc' },
+      only: cohereFields,
+      renamed: { stop: 'stop_sequences', top_p: 'p', top_k: 'k' },
+      ranges: {
+        top_p: [0.01, 0.99],
+        top_k: [0, 500],
+        frequency_penalty: [0, 1],
+        presence_penalty: [0, 1],
+      },
+      refusedOfTools: ['strict'],
+      toolChoices: { required: 'REQUIRED', none: 'NONE' },
+      stringResults: true,
     },
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
@@ -304,14 +319,19 @@ export function isProviderName(name: string): boolean {
 }
 
 /**
- * Returns the known provider of that name. Under any other name, returns the one with the same host.
+ * Returns the known provider of that name. Under any other name, returns the one with the same host,
+ * or else the one that its kind is named for.
  */
-export function findKnownProvider(name: string, baseUrl: string): KnownProvider | undefined {
+export function findKnownProvider(
+  name: string,
+  { kind, base_url }: { readonly kind: ProviderKindName; readonly base_url: string },
+): KnownProvider | undefined {
   if (isProviderName(name)) return knownProviders[name];
-  const host = URL.parse(baseUrl)?.host;
-  return Object.values(knownProviders).find(
+  const host = URL.parse(base_url)?.host;
+  const ofHost = Object.values(knownProviders).find(
     ({ baseUrl: usual }) => typeof usual === 'string' && URL.parse(usual)?.host === host,
   );
+  return ofHost ?? knownProviders[kind];
 }
 
 /**

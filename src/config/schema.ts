@@ -41,12 +41,12 @@ const Provider = closed({
   ...optional({
     kind: Type.Enum([...providerKindNames], {
       description:
-        '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `azure`, `bedrock` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
+        "`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini, `cohere` Cohere's own Chat; `azure`, `bedrock` and `vertex` are clouds that run models of several vendors; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.",
     }),
     base_url: Type.String({
       minLength: 1,
       description:
-        "The address of the provider's API: with the version (`/v1`) for the two openai kinds and `bfl`, without it for `anthropic` and `google`. Optional for a known provider other than `searxng`.",
+        "The address of the provider's API: with the version (`/v1`) for the two openai kinds and `bfl`, without it for `anthropic`, `google` and `cohere`. Optional for a known provider other than `searxng`.",
     }),
     api_key: Type.String({
       minLength: 1,

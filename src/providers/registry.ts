@@ -6,6 +6,7 @@ import { azure } from './azure/index.ts';
 import { bedrock } from './bedrock/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
+import { cohere } from './cohere/index.ts';
 import { exa } from './exa/index.ts';
 import { googleImages } from './google/images.ts';
 import { google } from './google/index.ts';
@@ -35,6 +36,7 @@ export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>>
   google,
   azure,
   bedrock,
+  cohere,
   vertex,
 };
 

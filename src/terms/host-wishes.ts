@@ -19,7 +19,7 @@ export type HostWishes = {
   readonly toolChoices?: {
     readonly required?: string | null;
     readonly named?: null;
-    readonly none?: null;
+    readonly none?: string | null;
   };
   /** It cannot use tools at all. */
   readonly lacksTools?: true;
@@ -27,8 +27,7 @@ export type HostWishes = {
   readonly reasoningIn?: 'reasoning' | 'content';
   /** Results of tools must be strings. */
   readonly stringResults?: true;
-  /** Embeddings; `cohere`: in Cohere's own form. */
-  readonly embeddings?: EmbeddingWishes | 'cohere';
+  readonly embeddings?: EmbeddingWishes;
   /** Speech; a name: in that vendor's own form. */
   readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs';
   readonly rerank?: RerankWishes;

@@ -26,6 +26,7 @@ const providerOffers = {
   google: { formats: ['gemini'], images: 'shape', searches: false },
   azure: { formats: ['responses', 'chat', 'messages'], images: 'size', searches: false },
   bedrock: { formats: ['converse', 'messages'], images: null, searches: false },
+  cohere: { formats: ['chat'], images: null, searches: false },
   vertex: { formats: ['gemini', 'messages', 'chat'], images: null, searches: false },
   brave: searchOnly,
   tavily: searchOnly,

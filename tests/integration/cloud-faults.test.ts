@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import { after, before, test } from 'node:test';
 import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
+import { coherePieces, cohereWhole } from '../support/cohere-answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { encodeFrames, type Framing } from '../support/model-hosts.ts';
@@ -83,6 +84,17 @@ const clouds: readonly Cloud[] = [
     pieces: piecesOf('gemini', 'sse'),
     headers: sse,
     complete: piecesOf('gemini', 'sse').length,
+  },
+  {
+    name: 'cohere',
+    provider: { kind: 'cohere', api_key: 'cohere-key-1234' },
+    model: 'command-a-03-2025',
+    paths: ['/cohere/v2/chat', '/cohere/v2/chat'],
+    whole: cohereWhole(content),
+    pieces: coherePieces(content),
+    headers: sse,
+    // `[DONE]` says nothing more.
+    complete: coherePieces(content).length - 1,
   },
 ];
 
@@ -234,6 +246,10 @@ const said: Readonly<
       ],
       'client',
     ],
+  ],
+  cohere: [
+    [[429, { id: 'i', message: 'You are using a Trial key.' }], 'passes'],
+    [[500, { id: 'i', message: 'internal server error' }], 'passes'],
   ],
 };
 

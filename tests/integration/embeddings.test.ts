@@ -19,7 +19,7 @@ const gateway = await startGateway(
     return {
       providers: {
         second: { kind: 'openai-compatible', ...at('/second/v1') },
-        cohere: at('/cohere/compatibility/v1'),
+        cohere: at(''),
         voyage: at('/voyage/v1'),
         mistral: at('/mistral/v1'),
         bedrock: { ...at(''), region: 'us-east-1' },

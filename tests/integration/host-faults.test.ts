@@ -303,12 +303,14 @@ const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 gateway.upstream.on('/spare/v1/chat/completions', answerJson(wholeAnswer('chat', content)));
 
+const chatPathOf = (name: string) =>
+  `/${name}/v1/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`;
 const balanceNow = async () => (await gateway.get('/v1/balance', { key })).text;
 
 for (const name of names) {
   for (const [index, [verdict, status, body, words]] of faults[name]!.entries()) {
     test(`${name} answers ${status} ${JSON.stringify(body).slice(0, 70)}: ${verdict}`, async () => {
-      gateway.upstream.on(`/${name}/v1/chat/completions`, answerStatus(status, { body }));
+      gateway.upstream.on(chatPathOf(name), answerStatus(status, { body }));
       const earlier = await balanceNow();
       for (const client of endpoints)
         for (const stream of [false, true]) {

@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
 import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
+import { answerAsCohere } from '../support/cohere-answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
@@ -120,7 +121,18 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
     ),
   ],
   alibaba: [fields('frequency_penalty')],
-  cohere: [fields('stream_options')],
+  cohere: [
+    only(
+      'model messages stream max_tokens stop_sequences temperature p k seed frequency_penalty presence_penalty tools tool_choice response_format thinking',
+    ),
+    choices('REQUIRED NONE'),
+    inMessages('name reasoning_content refusal annotations'),
+    inFunctions('strict'),
+    stringResults,
+    answered('no thinking', ({ content }) =>
+      JSON.stringify(content).startsWith('[{"type":"thinking","thinking":"Thought."}'),
+    ),
+  ],
   fireworks: [choices('auto none any named')],
   deepinfra: [choices('auto none'), stringResults],
   perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords],
@@ -154,12 +166,15 @@ const gateway = await startGateway(({ url }) => ({
   ),
 }));
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+const said = { text: 'Hi', tokens: { input: 5, output: 1 } };
 for (const name of names)
-  gateway.upstream.on(`/${name}/v1/chat/completions`, refusing(strict[name]!));
+  gateway.upstream.on(
+    `/${name}/v1/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`,
+    refusing(strict[name]!, name === 'cohere' ? answerAsCohere(said) : answerContent('chat', said)),
+  );
 after(() => gateway.stop());
 
-function refusing(rules: readonly Rule[]): Script {
-  const answer = answerContent('chat', { text: 'Hi', tokens: { input: 5, output: 1 } });
+function refusing(rules: readonly Rule[], answer: Script): Script {
   return (response, request) => {
     const wrong = rules.map((rule) => rule(request.body as JsonObject)).filter(Boolean);
     if (wrong.length === 0) return answer(response, request);
@@ -301,6 +316,41 @@ for (const name of names) {
   }
 }
 
+test('test mode plays Cohere in its own words: a forced call, a stop sequence and a schema', async () => {
+  const made = await gateway.makeKey({ mode: 'test' });
+  const ask = async (asked: JsonObject) => {
+    const body = {
+      model: 'a-cohere-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...asked,
+    };
+    const reply = await gateway.post('/v1/chat/completions', { key: made.key, body });
+    assert.equal(reply.status, 200, reply.text);
+    const answer = JSON.parse(reply.text) as {
+      choices: [{ message: JsonObject; finish_reason: string }];
+    };
+    return answer.choices[0];
+  };
+  const tools = ['f', 'g'].map((name) => ({
+    type: 'function',
+    function: { name, parameters: schema },
+  }));
+  const called = await ask({ tools, tool_choice: { type: 'function', function: { name: 'g' } } });
+  assert.equal(called.finish_reason, 'tool_calls');
+  assert.match(JSON.stringify(called.message['tool_calls']), /"name":"g"/);
+  const free = await ask({ tools, tool_choice: 'none' });
+  assert.equal(free.finish_reason, 'stop');
+  const [, second] = String(free.message['content']).split(' ');
+  const stopped = await ask({ stop: [` ${second}`] });
+  assert.ok(!String(stopped.message['content']).includes(' '), JSON.stringify(stopped));
+  const format = {
+    type: 'json_schema',
+    json_schema: { name: 'x', schema: { ...schema, required: ['q'] } },
+  };
+  const filled = await ask({ response_format: format });
+  assert.ok('q' in (JSON.parse(String(filled.message['content'])) as object));
+});
+
 test('a host without tools refuses them by name, for every client', async () => {
   for (const [path, write] of Object.entries(requests)) {
     const { reply, asked } = await gateway.recordUpstream(() =>
@@ -323,7 +373,7 @@ type Tested = {
 
 /** Where hosts list their models elsewhere than below the address of their Chat. */
 const lists: Readonly<Record<string, string>> = {
-  cohere: '/v1/models',
+  cohere: '/cohere/v1/v1/models',
   perplexity: '/perplexity/v1/v1/models',
 };
 

@@ -13,13 +13,10 @@ type ListRequest = {
 /** Returns null for a kind that cannot be asked free of charge. */
 export function modelListOf(
   name: string,
-  {
-    kind,
-    api_key: apiKey,
-    base_url: baseUrl,
-  }: Pick<ProviderConfig, 'kind' | 'api_key' | 'base_url'>,
+  provider: Pick<ProviderConfig, 'kind' | 'api_key' | 'base_url'>,
 ): ListRequest | null {
-  const known = findKnownProvider(name, baseUrl);
+  const { kind, api_key: apiKey, base_url: baseUrl } = provider;
+  const known = findKnownProvider(name, provider);
   if (known?.kind === kind && known.modelsPath === null) return null;
   switch (kind) {
     // Its list has a host of its own.
@@ -37,7 +34,12 @@ export function modelListOf(
     case 'openai':
     case 'openai-compatible':
       return {
-        ...(known?.modelsPath ? above(baseUrl, known.modelsPath) : { path: '/models' }),
+        path: known?.modelsPath ?? '/models',
+        headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      };
+    case 'cohere':
+      return {
+        path: '/v1/models?page_size=1000&endpoint=chat',
         headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       };
     // It lists models, not deployments.
@@ -56,12 +58,6 @@ export function modelListOf(
     default:
       return null;
   }
-}
-
-/** Cohere's list is above the address of its Chat. */
-function above(baseUrl: string, path: string): Pick<ListRequest, 'origin' | 'path'> {
-  const { origin, pathname, search } = new URL(baseUrl + path);
-  return { origin, path: pathname + search };
 }
 
 /** What a provider's list says about a model. */

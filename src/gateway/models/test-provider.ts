@@ -152,6 +152,7 @@ async function askForModels(
 
 type TestCall = {
   readonly format: UpstreamFormat;
+  readonly shownAnswer: (body: unknown) => unknown;
   readonly toServerSentEvents: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   readonly send: (stream: boolean) => {
     readonly path: string;
@@ -162,15 +163,17 @@ type TestCall = {
 
 function callOf(
   name: string,
-  { kind, api_key: apiKey, ...settings }: Provider & { kind: keyof typeof chatProviderKinds },
+  settings: Provider & { kind: keyof typeof chatProviderKinds },
   model: string,
 ): TestCall {
+  const { kind, api_key: apiKey } = settings;
   const code = chatProviderKinds[kind];
   const format = upstreamFormats[formatsAt(code, model)[0]!];
-  const known = findKnownProvider(name, settings.base_url);
+  const known = findKnownProvider(name, settings);
   const wishes = (format.name === 'chat' && known?.wishes) || {};
   return {
     format,
+    shownAnswer: code.shownAnswer ?? ((body) => body),
     toServerSentEvents: code.toServerSentEvents ?? ((chunks) => chunks),
     send: (stream) => {
       const target = {
@@ -208,7 +211,7 @@ type Asked = { readonly step: Step; readonly usage: Usage | null };
 async function askWhole(
   upstreams: Upstreams,
   provider: UpstreamProvider,
-  { format, send }: TestCall,
+  { format, shownAnswer, send }: TestCall,
 ): Promise<Asked> {
   const stepOf = (works: boolean, what: string): Step => ({ step: 'answer', works, what });
   const reply = await upstreams.send({
@@ -219,7 +222,7 @@ async function askWhole(
     signal: neverAborted,
   });
   if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), usage: null };
-  const billed = format.readBilledAnswer(reply.body);
+  const billed = format.readBilledAnswer(shownAnswer(reply.body));
   return billed
     ? { step: stepOf(true, 'it answered'), usage: billed.usage }
     : { step: stepOf(false, 'the answer cannot be read'), usage: null };

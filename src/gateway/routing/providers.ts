@@ -177,7 +177,7 @@ const unconfigured = Object.fromEntries(
 function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
   const { kind, base_url: baseUrl, timeouts } = provider;
   if (!isChatKind(kind)) return null;
-  const known = findKnownProvider(name, baseUrl);
+  const known = findKnownProvider(name, provider);
   return {
     name,
     baseUrl,

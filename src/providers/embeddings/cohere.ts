@@ -20,7 +20,6 @@ export const cohere: EmbeddingHost = {
   ...textsOnly,
   write: (job) => ({
     path: '/v2/embed',
-    isAtOrigin: true,
     body: { model: job.upstreamModel, ...writeTexts(job) },
   }),
   read: readAnswer,

@@ -21,8 +21,6 @@ export type EmbeddingJob = {
 
 type EmbeddingCall = {
   readonly path: string;
-  /** The path is the whole path, not below the base URL's. */
-  readonly isAtOrigin?: boolean;
   readonly body: JsonObject;
 };
 

@@ -11,7 +11,7 @@ import { openAi, openAiForm } from './openai.ts';
 type HostQuery = {
   readonly kind: ChatKindName;
   readonly upstreamModel: string;
-  readonly wishes: EmbeddingWishes | 'cohere' | undefined;
+  readonly wishes: EmbeddingWishes | undefined;
 };
 
 /** Returns null when it makes none of that model. */
@@ -22,7 +22,9 @@ export function embeddingHostOf({ kind, upstreamModel, wishes }: HostQuery): Emb
     case 'azure':
       return azure;
     case 'openai-compatible':
-      return wishes === 'cohere' ? cohere : openAiForm(wishes ?? {});
+      return openAiForm(wishes ?? {});
+    case 'cohere':
+      return cohere;
     case 'google':
       return gemini;
     case 'vertex':

@@ -16,6 +16,8 @@ export function rerankHostOf({ kind, wishes = {} }: HostQuery): RerankHost | nul
   switch (kind) {
     case 'openai-compatible':
       return cohereForm(wishes);
+    case 'cohere':
+      return cohereForm({ path: '/v2/rerank', lengthField: 'max_tokens_per_doc' });
     case 'bedrock':
       return bedrock;
     default:

@@ -1,5 +1,5 @@
-// The sandbox's host for Chat Completions. It also continues prompts, all in one: what it answers, in
-// Chat's shape, is the answer to each.
+// The sandbox's host for Chat Completions, and for requests in Cohere's dialect of it. It also continues
+// prompts, all in one: what it answers, in Chat's shape, is the answer to each.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
@@ -56,7 +56,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     parallelToolCalls:
       typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
-    stopSequences: readStop(body.stop),
+    stopSequences: readStop(body.stop ?? body.stop_sequences),
     reasoning: readReasoning(body),
     outputFormat: readOutputFormat(objectOf(body.response_format)),
   };
@@ -196,7 +196,7 @@ function readReasoning({
 }
 
 function readOutputFormat({ type, json_schema: made }: JsonObject): OutputFormat {
-  if (type === 'json_object') return { type: 'json' };
+  if (type === 'json_object') return isObject(made) ? jsonSchema(made) : { type: 'json' };
   const { schema, name } = objectOf(made);
   return type === 'json_schema' ? jsonSchema(schema, name) : { type: 'text' };
 }

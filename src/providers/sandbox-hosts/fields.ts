@@ -50,8 +50,9 @@ export function jsonSchema(schema: unknown, name?: unknown): OutputFormat {
   };
 }
 
-/** Reads OpenAI's words `auto`, `none` and `required`, and Mistral's `any`. */
-export function readChoiceWord(word: unknown): ToolChoice | null {
+/** Reads OpenAI's words `auto`, `none` and `required`, Mistral's `any`, and Cohere's. */
+export function readChoiceWord(given: unknown): ToolChoice | null {
+  const word = stringOf(given).toLowerCase();
   if (word === 'any') return { type: 'required' };
   return word === 'auto' || word === 'none' || word === 'required' ? { type: word } : null;
 }

@@ -29,6 +29,7 @@ export function speechHostOf({ kind, wishes }: HostQuery): SpeechHost | null {
     case 'vertex':
       return vertex;
     case 'bedrock':
+    case 'cohere':
     case 'anthropic':
       return null;
   }

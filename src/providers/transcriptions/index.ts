@@ -27,6 +27,7 @@ export function transcriptionHostOf({ kind, wishes = {} }: HostQuery): Transcrip
       return vertex;
     case 'bedrock':
     case 'anthropic':
+    case 'cohere':
       return null;
   }
 }

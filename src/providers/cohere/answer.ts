@@ -1,0 +1,197 @@
+// Turns Cohere's answers and events into OpenAI's. The events of an answer are written as deltas; a whole
+// answer is what its own deltas add up to.
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { readTokenCount } from '../../canonical/usage.ts';
+import { parseEventData } from '../../formats/event-data.ts';
+import { readErrorMessage } from '../../formats/error-message.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { formatSse, SseOverflow, SseParser } from '../../lib/sse.ts';
+
+export async function* toServerSentEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, undefined> {
+  const parser = new SseParser();
+  const deltas = new DeltaWriter();
+  const write = (events: ReturnType<SseParser['push']>) =>
+    Buffer.from(events.map(({ data }) => frameOf(data, deltas)).join(''));
+  for await (const chunk of chunks) {
+    const frames = write(eventsIn(parser, chunk));
+    if (frames.length > 0) yield frames;
+  }
+  const rest = write(parser.end());
+  if (rest.length > 0) yield rest;
+}
+
+function eventsIn(parser: SseParser, chunk: Uint8Array) {
+  try {
+    return parser.push(chunk);
+  } catch (error) {
+    if (!(error instanceof SseOverflow)) throw error;
+    throw new UpstreamBroken(brokenStream(error.message), { cause: error });
+  }
+}
+
+/** Older answers end without `[DONE]`, so it follows the last event, and theirs is dropped. */
+function frameOf(data: string, deltas: DeltaWriter): string {
+  if (data === '[DONE]') return '';
+  const event = parseEventData(data);
+  if (!isObject(event)) return formatSse(null, data);
+  const { type, delta } = event;
+  if (type === undefined) return formatChunk({ error: { message: readErrorMessage(event) } });
+  const end = type === 'message-end' && isObject(delta) ? delta : null;
+  const written = deltas.write(event);
+  if (written === null && end === null) return '';
+  const reason = end && finishReasonOf(end.finish_reason);
+  const choice = { index: 0, delta: written ?? {}, finish_reason: reason };
+  const chunk = { object: 'chat.completion.chunk', choices: [choice], ...(end && usageOf(end)) };
+  return formatChunk(chunk) + (end ? formatSse(null, '[DONE]') : '');
+}
+
+function formatChunk(chunk: JsonObject): string {
+  return formatSse(null, JSON.stringify(chunk));
+}
+
+/** Returns what is no answer, such as an error, unchanged. */
+export function asCompletion(body: unknown): unknown {
+  if (!isObject(body) || !isObject(body.message)) return body;
+  const { tool_plan: plan, content, tool_calls: calls, citations } = body.message;
+  const deltas = new DeltaWriter();
+  const events: readonly (readonly [type: string, message: JsonObject])[] = [
+    ['tool-plan-delta', { tool_plan: plan }],
+    ...objectsIn(content).map((block) => ['content-start', { content: block }] as const),
+    ...objectsIn(calls).map((call) => ['tool-call-start', { tool_calls: call }] as const),
+    ...objectsIn(citations).map((citation) => ['citation-start', { citations: citation }] as const),
+  ];
+  const written = events
+    .map(([type, message]) => deltas.write({ type, delta: { message } }))
+    .filter((delta) => delta !== null);
+  const joined = (name: string) => written.map(({ [name]: text = '' }) => text).join('');
+  const listed = (name: string) => written.flatMap(({ [name]: list = [] }) => list);
+  const [text, thoughts] = [joined('content'), joined('reasoning_content')];
+  const [toolCalls, annotations] = [listed('tool_calls'), listed('annotations')];
+  const message = {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    refusal: null,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    ...(annotations.length > 0 && { annotations }),
+  };
+  const reason = finishReasonOf(body.finish_reason);
+  return { choices: [{ index: 0, message, finish_reason: reason }], ...usageOf(body) };
+}
+
+class DeltaWriter {
+  #calls = 0;
+  #text = '';
+  /** Where the current block begins in the text: places are counted from there. */
+  #blockStart = 0;
+
+  /** Returns null for an event without words, a call or a page. */
+  write({ type, delta }: JsonObject): JsonObject | null {
+    const { message } = isObject(delta) ? delta : {};
+    const {
+      content,
+      tool_plan: plan,
+      tool_calls: call,
+      citations,
+    } = isObject(message) ? message : {};
+    switch (type) {
+      case 'message-start':
+        return { role: 'assistant', content: '' };
+      case 'content-start':
+        this.#blockStart = this.#text.length;
+        return this.#words(content);
+      case 'content-delta':
+        return this.#words(content);
+      case 'tool-plan-delta':
+        return thoughtOf(plan);
+      case 'tool-call-start':
+        return isObject(call) ? { tool_calls: [{ index: this.#calls++, ...call }] } : null;
+      case 'tool-call-delta':
+        return isObject(call) ? { tool_calls: [{ index: this.#calls - 1, ...call }] } : null;
+      case 'citation-start':
+        return this.#pages(citations);
+      default:
+        return null;
+    }
+  }
+
+  #words(content: unknown): JsonObject | null {
+    const { text, thinking } = isObject(content) ? content : {};
+    if (typeof text !== 'string' || text === '') return thoughtOf(thinking);
+    this.#text += text;
+    return { content: text };
+  }
+
+  /** Pages that a document or the result of a tool names. */
+  #pages(citation: unknown): JsonObject | null {
+    if (!isObject(citation)) return null;
+    const annotations = objectsIn(citation.sources).flatMap((source) => {
+      const { url, title } = (source.document ?? source.tool_output ?? {}) as JsonObject;
+      if (typeof url !== 'string' || !/^https?:\/\//i.test(url)) return [];
+      const places = {
+        start_index: this.#placeOf(citation.start),
+        end_index: this.#placeOf(citation.end),
+      };
+      return [{ type: 'url_citation', url_citation: { url, title: title ?? '', ...places } }];
+    });
+    return annotations.length > 0 ? { annotations } : null;
+  }
+
+  /** Cohere counts characters, OpenAI code units. */
+  #placeOf(characters: unknown): number | null {
+    const count = readTokenCount(characters);
+    if (count === null) return null;
+    const block = this.#text.slice(this.#blockStart);
+    const isPlain = !/[\ud800-\udfff]/.test(block);
+    return this.#blockStart + (isPlain ? count : Array.from(block).slice(0, count).join('').length);
+  }
+}
+
+function thoughtOf(text: unknown): JsonObject | null {
+  return typeof text === 'string' && text !== '' ? { reasoning_content: text } : null;
+}
+
+/** An unknown reason counts as a normal end. */
+function finishReasonOf(reason: unknown): string | null {
+  if (typeof reason !== 'string') return null;
+  return Object.hasOwn(finishReasons, reason) ? finishReasons[reason]! : 'stop';
+}
+
+const finishReasons: Readonly<Record<string, string>> = {
+  MAX_TOKENS: 'length',
+  TOOL_CALL: 'tool_calls',
+  ERROR_TOXIC: 'content_filter',
+  ERROR: 'error',
+  TIMEOUT: 'error',
+};
+
+/**
+ * What is billed, which leaves out the texts that Cohere adds to the prompt: 11 of 506 tokens. Its
+ * `cached_tokens` are a part of all tokens, and have no price of their own.
+ */
+function usageOf({ usage }: JsonObject): { readonly usage?: JsonObject } {
+  if (!isObject(usage)) return {};
+  const { billed_units: billed, tokens } = usage;
+  const count = (name: string) => countIn(billed, name) ?? countIn(tokens, name) ?? 0;
+  const [input, output] = [count('input_tokens'), count('output_tokens')];
+  const reasoning = Math.min(countIn(tokens, 'reasoning_tokens') ?? 0, output);
+  return {
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
+  };
+}
+
+function countIn(counts: unknown, name: string): number | null {
+  return isObject(counts) ? readTokenCount(counts[name]) : null;
+}
+
+function objectsIn(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
