@@ -1,11 +1,13 @@
 // Microsoft's and Google's own code judges ours: for the same credential, a token service is sent the
 // same fields. Theirs is given a client that records, or the address of a local service.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import {
   ClientSecretCredential,
   ManagedIdentityCredential,
@@ -158,6 +160,31 @@ test('a managed identity is asked for as Microsoft’s code asks', async () => {
   });
   assert.deepEqual(sent, theirs);
   assert.match(lines[0]!, /"metadata":"true"/);
+});
+
+// App Service and Container Apps, so in a process of its own, and over HTTP.
+test('the identity of an app is asked for as Microsoft’s code asks', async (t) => {
+  const service = await startUpstream(t);
+  const endsAt = Math.floor(Date.now() / 1_000) + 3_599;
+  service.on('/msi/token', answerJson({ ...token, expires_on: endsAt }));
+  const env = { IDENTITY_ENDPOINT: `${service.url}/msi/token`, IDENTITY_HEADER: 'header-1' };
+  const script = `import { ManagedIdentityCredential } from '@azure/identity';
+    await new ManagedIdentityCredential({ clientId: 'app-1' }).getToken('${scope}');`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: import.meta.dirname,
+    env,
+  });
+  const [asked] = service.requests;
+  assert.equal(asked!.headers['x-identity-header'], 'header-1');
+  const theirs = read('GET', env.IDENTITY_ENDPOINT, asked!.query);
+  const query = new URLSearchParams(theirs.fields);
+  const { sent, lines } = await ours(openEntra, {
+    apiKey: 'ambient',
+    env: { ...env, AZURE_CLIENT_ID: 'app-1' },
+    addresses: [`GET ${theirs.address}?${query.toString()}`],
+  });
+  assert.deepEqual(sent, [theirs]);
+  assert.match(lines[0]!, /"x-identity-header":"header-1"/);
 });
 
 const cloudPlatform = 'https://www.googleapis.com/auth/cloud-platform';
