@@ -9,11 +9,14 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { answerJson, answerStatus, holdBack } from '../support/upstream.ts';
+import { ok } from '../support/http.ts';
+import { playImageProviders } from '../support/image-upstreams.ts';
+import { answerBytes, answerJson, answerStatus, holdBack } from '../support/upstream.ts';
 
 const credential = 'sk-saved-credential-0123456789';
 const content = { text: 'one two', tokens: { input: 5, output: 200 } };
 const path = '/saved/v1/chat/completions';
+const free = { input: 0, output: 0 };
 let gateway: TestGateway<RunningApp>;
 let admin: AdminClient;
 
@@ -26,7 +29,6 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const free = { input: 0, output: 0 };
 type Change = { path: readonly string[]; value?: unknown };
 type Saved = {
   version: number;
@@ -309,6 +311,11 @@ test('the file is read again when asked to; a bad one is refused, and the old on
   }
 });
 
+type PreviewOf = {
+  left_out: number;
+  data: { model: string; requests: number; charged_micros: number; would_charge_micros: number }[];
+};
+
 test('the preview prices the last week again, request by request', async () => {
   await save(provider(), model(10, 'previewed'));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -316,19 +323,84 @@ test('the preview prices the last week again, request by request', async () => {
   const body = {
     changes: [{ path: ['models', 'previewed', 'prices'], value: { input: 0, output: 15 } }],
   };
-  type Preview = {
-    data: {
-      model: string;
-      requests: number;
-      charged_micros: number;
-      would_charge_micros: number;
-    }[];
-  };
-  const { data } = await admin.ok<Preview>('POST', '/settings/preview', { body });
+  const { data } = await admin.ok<PreviewOf>('POST', '/settings/preview', { body });
   const [row] = data.filter(({ model: id }) => id === 'previewed');
   assert.deepEqual(
     [row!.requests, row!.charged_micros, row!.would_charge_micros],
     [3, 6_000, 9_000],
+  );
+});
+
+test('the preview of a markup is what images, searches, speech and searches in an answer cost with it', async () => {
+  const { upstream } = gateway;
+  playImageProviders(upstream);
+  upstream.on(
+    '/v1/audio/speech',
+    answerBytes(Buffer.from('sound'), { headers: { 'content-type': 'audio/mpeg' } }),
+  );
+  upstream.on('/brave/web/search', answerJson({ web: { results: [] } }));
+  const whole = wholeAnswer('messages', content);
+  const usage = {
+    input_tokens: 5,
+    output_tokens: 200,
+    server_tool_use: { web_search_requests: 2 },
+  };
+  upstream.on('/v1/messages', answerJson({ ...whole, usage }));
+  await save(
+    {
+      path: ['providers', 'brave'],
+      value: { base_url: `${upstream.url}/brave`, api_key: credential },
+    },
+    { path: ['search', 'providers'], value: ['brave'] },
+  );
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+  const sold = {
+    'gpt-image-flare': ['/v1/images/generations', { prompt: 'A cat', n: 2 }],
+    'tts-1': ['/v1/audio/speech', { input: 'Hello!', voice: 'alloy' }],
+    'web-search': ['/v1/web-search', { query: 'cats' }],
+    'claude-haiku-4-5': ['/v1/messages', { max_tokens: 500, messages, tools }],
+  } as const;
+  const askAll = async () => {
+    const costs: Record<string, number> = {};
+    for (const [id, [endpoint, body]] of Object.entries(sold)) {
+      const asked = id === 'web-search' ? body : { model: id, ...body };
+      costs[id] = (await ok(gateway.post(endpoint, { key, body: asked }))).costMicros!;
+    }
+    return costs;
+  };
+  const charged = await askAll();
+  const markup = { path: ['pricing', 'markup'], value: 1.5 };
+  const preview = async (...changes: Change[]) => {
+    const { data, left_out: leftOut } = await admin.ok<PreviewOf>('POST', '/settings/preview', {
+      body: { changes },
+    });
+    const rows = data.filter((row) => Object.hasOwn(sold, row.model));
+    return { rows: new Map(rows.map((row) => [row.model, row])), leftOut };
+  };
+  const { rows, leftOut } = await preview(markup);
+  assert.deepEqual(
+    Object.keys(sold).map((id) => [id, rows.get(id)?.charged_micros]),
+    Object.entries(charged),
+  );
+  const ownPrice = {
+    path: ['image_models', 'gpt-image-flare', 'prices'],
+    value: { output: { low: 0.5, medium: 0.5, high: 0.5 } },
+  };
+  const other = await preview(ownPrice);
+  // Its size and quality are not in the books.
+  assert.deepEqual([other.leftOut, other.rows.size], [leftOut + 1, 0]);
+  await save(markup);
+  const dearer = await askAll();
+  assert.deepEqual(
+    Object.keys(sold).map((id) => [id, rows.get(id)?.would_charge_micros]),
+    Object.entries(dearer),
+  );
+  await save(
+    { path: ['pricing', 'markup'] },
+    { path: ['search', 'providers'] },
+    { path: ['providers', 'brave'] },
   );
 });
 

@@ -98,7 +98,7 @@ const PreviewedModel = closed({
 const PricePreview = closed({
   from: Type.String(),
   to: Type.String({ description: 'Now.' }),
-  requests: Type.Integer({ description: 'The charged requests for models in that time.' }),
+  requests: Type.Integer({ description: 'The charged requests in that time.' }),
   left_out: Type.Integer(),
   data: Type.Array(PreviewedModel, { description: 'The models whose sum changes.' }),
 });

@@ -1,12 +1,31 @@
 // What other prices would have charged for the last week's requests, request by request.
 import type { Config } from '../../config/schema.ts';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { readAskedTier } from '../../canonical/service-tier.ts';
+import { totalInputTokens } from '../../canonical/usage.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
-import { isOwnKeyVersion, listPricePpm, priceFor, priceUsage } from '../../domain/catalog/price.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import {
+  type AppliedPrice,
+  isOwnKeyVersion,
+  listPricePpm,
+  priceFor,
+  type PriceFactor,
+  priceUsage,
+  scaleByFactor,
+} from '../../domain/catalog/price.ts';
 import { readMultipliers } from '../../domain/accounts/manage-accounts.ts';
 import { accountIdOf } from '../../domain/ledger/commands.ts';
-import { readChargesForPrices } from '../../domain/ledger/reports/charges-for-prices.ts';
+import type { Charge } from '../../domain/ledger/book.ts';
+import {
+  type PricedCharge,
+  readChargesForPrices,
+} from '../../domain/ledger/reports/charges-for-prices.ts';
+import { type Micros, picosFromUsd } from '../../lib/money.ts';
+import { costOf, noPrices, type PriceTerms } from '../../terms/price-terms.ts';
+import { searchModelId } from '../../terms/web-search.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import type { ManagementContext } from '../context.ts';
 import type { PricePreview } from '../contract/settings.ts';
@@ -22,31 +41,22 @@ export async function previewPrices(
   const weekMs = toMs - 7 * dayMs;
   const charges = await readChargesForPrices(database.read, { fromMs: weekMs, max: requestsMax });
   const multipliers = await readMultipliers(database.read);
-  const models = new Map(
-    loadCatalog(config)
-      .list()
-      .map((model) => [model.id, model]),
-  );
+  const now = { config: gateway.config, catalog: gateway.hosts.catalog };
+  const next = { config, catalog: loadCatalog(config) };
   const sums = new Map<string, ReturnType<typeof noSum>>();
   let leftOut = 0;
-  for (const [index, charge] of charges.entries()) {
+  for (const [index, priced] of charges.entries()) {
     // Requests go on meanwhile.
     if (index % 1_000 === 999) await setImmediate();
-    // Charges are written about when the answer ends.
-    const { modelId, createdAtMs: nowMs, usage } = charge;
-    const model = models.get(modelId);
+    const { charge } = priced;
+    const { modelId } = charge;
     const own = multipliers.get(accountIdOf(charge.ledgerId));
     const multiplierPpm = own?.models.get(modelId) ?? own?.usualPpm ?? listPricePpm;
-    const price =
-      model && priceFor(model, { markup: config.pricing.markup, multiplierPpm, nowMs: toMs });
-    if (!price || isOwnKeyVersion(charge.priceVersion)) {
+    const would = priceAgain({ now, next, toMs, multiplierPpm }, priced);
+    if (!would) {
       leftOut += 1;
       continue;
     }
-    // The version names the tier that was charged: `2026-11-01/flex`.
-    const { tier } = readAskedTier(/\/(\w+)/u.exec(charge.priceVersion)?.[1]);
-    const allowed = { tier, fromMs: nowMs, untilMs: nowMs };
-    const would = priceUsage({ ...price, allowed }, { usage: { ...usage, tier }, nowMs });
     const sum = sums.get(modelId) ?? noSum();
     sum.requests += 1;
     sum.charged_micros += charge.costMicros;
@@ -55,7 +65,7 @@ export async function previewPrices(
     sum.would_cost_micros += would.upstreamCostMicros;
     sums.set(modelId, sum);
   }
-  const oldestMs = charges.at(-1)?.createdAtMs ?? weekMs;
+  const oldestMs = charges.at(-1)?.charge.createdAtMs ?? weekMs;
   return {
     from: new Date(charges.length < requestsMax ? weekMs : oldestMs).toISOString(),
     to: new Date(toMs).toISOString(),
@@ -79,5 +89,107 @@ function noSum() {
     would_charge_micros: 0,
     cost_micros: 0,
     would_cost_micros: 0,
+  };
+}
+
+type Priced = { readonly config: Config; readonly catalog: Catalog };
+type Again = {
+  readonly now: Priced;
+  readonly next: Priced;
+  readonly toMs: number;
+  readonly multiplierPpm: number;
+};
+type Costs = { readonly costMicros: Micros; readonly upstreamCostMicros: Micros };
+
+/** Returns null for a charge that says too little to be priced again. */
+function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null {
+  const { config, catalog } = again.next;
+  const { modelId, usage, createdAtMs: nowMs, webSearches, priceVersion } = charge;
+  if (isOwnKeyVersion(priceVersion)) return null;
+  const factor = { markup: config.pricing.markup, multiplierPpm: again.multiplierPpm };
+  const model = catalog.resolve(modelId);
+  const price = model && priceFor(model, { ...factor, nowMs: again.toMs });
+  if (!price || price.list.unit !== undefined || charge.images > 0) {
+    const kept = terms();
+    const changed = kept && changeTerms(again, { charge, kept, factor });
+    if (!changed) return null;
+    const cost = (side: keyof PriceTerms) =>
+      costOf(changed[side], { usage, searches: webSearches, images: charge.images });
+    return { costMicros: cost('list'), upstreamCostMicros: cost('upstream') };
+  }
+  const search = webSearches === 0 ? {} : searchAgain(again, { model, kept: terms(), factor });
+  if (!search) return null;
+  // The version names the tier that was charged: `2026-11-01/flex`.
+  const { tier } = readAskedTier(/\/(\w+)/u.exec(priceVersion)?.[1]);
+  // Charges are written about when the answer ends.
+  const allowed = { tier, fromMs: nowMs, untilMs: nowMs };
+  const run = { usage: { ...usage, tier }, searches: webSearches, nowMs };
+  return priceUsage({ ...price, ...search, allowed }, run);
+}
+
+/** Returns the price of a search within an answer; null when another one is saved for it. */
+function searchAgain(
+  { now, next }: Again,
+  asked: {
+    readonly model: Model;
+    readonly kept: PriceTerms | null;
+    readonly factor: PriceFactor;
+  },
+): Pick<AppliedPrice, 'search'> | null {
+  const { model, kept, factor } = asked;
+  const statedIn = ({ catalog, config }: Priced) => [
+    ...Object.values(catalog.resolve(model.id)?.toolPrices ?? {}),
+    config.search.price_usd,
+  ];
+  const stated = statedIn(next);
+  if (!kept || !isDeepStrictEqual(stated, statedIn(now))) return null;
+  const { list, upstream } = kept;
+  const isKept = upstream.search === 0n || stated.some((usd) => usd !== undefined);
+  const listPicos = isKept
+    ? list.search
+    : scaleByFactor(upstream.search, factor, { isListPrice: false });
+  return { search: { listPicos, upstreamPicos: upstream.search } };
+}
+
+/**
+ * Changes the price that was kept with a charge for other things than tokens. What the provider billed
+ * for an image or a search stays, as it depends on what the books do not have, such as a size: so null
+ * when the model's own price is changed, and for answers that had images beside their tokens.
+ */
+function changeTerms(
+  { now, next, toMs }: Again,
+  asked: { readonly charge: Charge; readonly kept: PriceTerms; readonly factor: PriceFactor },
+): PriceTerms | null {
+  const { charge, kept, factor } = asked;
+  const { modelId, usage } = charge;
+  if (totalInputTokens(usage) + usage.outputTokens > 0) return null;
+  const { list, upstream } = kept;
+  if (modelId === searchModelId) {
+    const stated = next.config.search.price_usd;
+    if (stated === null || (stated === undefined && upstream.search === 0n)) return null;
+    const base = stated === undefined ? upstream.search : picosFromUsd(stated);
+    const search = scaleByFactor(base, factor, { isListPrice: stated !== undefined });
+    return { list: { ...noPrices, search }, upstream };
+  }
+  const image = next.catalog.images.resolve(modelId);
+  if (image?.price) {
+    const { price } = image;
+    if (!isDeepStrictEqual(price, now.catalog.images.resolve(modelId)?.price)) return null;
+    const scale = (picos: bigint) => scaleByFactor(picos, factor, price);
+    const scaled = { image: scale(upstream.image), request: scale(upstream.request) };
+    return { list: { ...noPrices, ...scaled }, upstream };
+  }
+  const unitsOf = ({ config, catalog }: Priced) => {
+    const model = catalog.resolve(modelId);
+    const { markup } = config.pricing;
+    return model && priceFor(model, { ...factor, markup, nowMs: toMs });
+  };
+  const [before, after] = [unitsOf(now), unitsOf(next)];
+  const [one, cost] = [before?.list.unit, before?.upstream.unit];
+  // Another remainder than 0: the price was another one then.
+  if (!one || !cost || after?.list.unit === undefined || list.request % one !== 0n) return null;
+  return {
+    list: { ...noPrices, request: (list.request / one) * after.list.unit },
+    upstream: { ...noPrices, request: (upstream.request * after.upstream.unit!) / cost },
   };
 }

@@ -42,7 +42,7 @@ export function PricePreview({ changes, showError }: Pick<FormParts, 'changes' |
 
 function Result({ preview: { requests, left_out: leftOut, data } }: { readonly preview: Preview }) {
   const leftOutText =
-    leftOut === 0 ? '' : ` ${countText(leftOut)} of them have no price with this change.`;
+    leftOut === 0 ? '' : ` ${countText(leftOut)} of them cannot be priced again.`;
   if (data.length === 0)
     return (
       <Text size="sm">

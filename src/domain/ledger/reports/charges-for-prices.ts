@@ -1,23 +1,30 @@
-// Reads charges of models, to price them again.
+// Reads charges, to price them again.
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
+import { type PriceTerms, readKeptTerms } from '../../../terms/price-terms.ts';
 import type { Charge } from '../book.ts';
 import { chargesTable } from '../columns.ts';
 
-/** Returns the newest live charges of answers without web searches, at most `max`. */
+/** `terms`: null when the charge was made before prices were kept. */
+export type PricedCharge = { readonly charge: Charge; readonly terms: () => PriceTerms | null };
+
+/** Returns the newest live charges, at most `max`. */
 export async function readChargesForPrices(
   db: Kysely<Tables>,
   { fromMs, max }: { readonly fromMs: number; readonly max: number },
-): Promise<readonly Charge[]> {
+): Promise<readonly PricedCharge[]> {
   const rows = await db
     .selectFrom('charges')
-    .selectAll()
+    .leftJoin('prices', 'prices.id', 'charges.price_id')
+    .selectAll('charges')
+    .select('prices.terms')
     .where('created_at_ms', '>=', fromMs)
     .where('ledger_id', 'like', '%:live')
-    .where('images', '=', 0)
-    .where('web_searches', '=', 0)
     .orderBy('created_at_ms', 'desc')
     .limit(max)
     .execute();
-  return rows.map(chargesTable.recordOf);
+  return rows.map(({ terms, ...row }) => ({
+    charge: chargesTable.recordOf(row),
+    terms: () => (terms === null ? null : readKeptTerms(terms)),
+  }));
 }
