@@ -17,7 +17,8 @@ export function TableRows<Row>(props: ViewProps<Row>) {
       <Table
         className={classes.table}
         verticalSpacing={5}
-        horizontalSpacing={dense ? 'sm' : 'lg'}
+        horizontalSpacing={dense ? 8 : 'lg'}
+        data-dense={dense || undefined}
         aria-label={label}
         highlightOnHover={onOpen !== undefined}
       >

@@ -102,7 +102,9 @@ test('filters are kept in the address, survive a reload and apply to the export'
     await page.waitForURL(/cost_min_micros=20000/);
     await untilThereAre(rowsOf(page), 1);
     await checkLooks(page, 'requests-bounds');
+    // Enter leaves the focus in the field.
     await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: 'Cost at least' }).waitFor({ state: 'hidden' });
     await page.getByText('Cost at least $0.02').waitFor();
     await page.getByRole('button', { name: 'Remove the filter by cost at least' }).click();
     await untilThereAre(rowsOf(page), 50);

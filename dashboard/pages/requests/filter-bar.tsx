@@ -66,14 +66,12 @@ export function FilterBar({ filters, setFilters }: Props) {
         className={classes.field}
       />
       <ExactField
-        key={filters.tag ?? ''}
         label="Tag"
         placeholder="Any tag"
         value={filters.tag ?? ''}
         onChange={(tag) => setFilters({ tag: tag || undefined })}
       />
       <ExactField
-        key={`client ${filters.client ?? ''}`}
         label="Client"
         placeholder="Any client"
         value={filters.client ?? ''}
@@ -158,7 +156,7 @@ function Bounds({ filters, setFilters }: Props) {
         <Stack gap="sm">
           {bounds.map((bound) => (
             <BoundField
-              key={`${bound.name} ${filters[bound.name]}`}
+              key={bound.name}
               bound={bound}
               value={filters[bound.name]}
               onChange={(value) => setFilters({ [bound.name]: value?.toString() })}
@@ -179,7 +177,7 @@ type BoundFieldProps = {
 /** Applies after Enter, or when it is left. */
 function BoundField({ bound, value, onChange }: BoundFieldProps) {
   const { label, unit, name: _, text: __, ...affix } = bound;
-  const [typed, setTyped] = useState<string | number>(value === undefined ? '' : value / unit);
+  const [typed, setTyped] = useTyped<string | number>(value === undefined ? '' : value / unit);
   const apply = () => {
     const next = typed === '' ? undefined : Math.round(Number(typed) * unit);
     if (next !== value) onChange(next);
@@ -210,7 +208,7 @@ type ExactFieldProps = {
 
 /** A field for a whole tag or id. It applies after Enter, or when it is left. */
 function ExactField({ label, placeholder, value, onChange }: ExactFieldProps) {
-  const [typed, setTyped] = useState(value);
+  const [typed, setTyped] = useTyped(value);
   const apply = () => {
     if (typed.trim() === value) return;
     onChange(typed.trim());
@@ -227,6 +225,13 @@ function ExactField({ label, placeholder, value, onChange }: ExactFieldProps) {
       className={classes.field}
     />
   );
+}
+
+/** What is typed into the field of a filter, until the filter changes. */
+function useTyped<Text>(filter: Text) {
+  const [state, setState] = useState({ filter, typed: filter });
+  const typed = state.filter === filter ? state.typed : filter;
+  return [typed, (next: Text) => setState({ filter, typed: next })] as const;
 }
 
 const presets = [

@@ -372,6 +372,7 @@ function Tries({ detail: { history } }: { readonly detail: RequestDetail }) {
 }
 
 function CostPart({ charge }: { readonly charge: NonNullable<RequestDetail['charge']> }) {
+  const hasTokens = charge.input_tokens + charge.output_tokens > 0;
   return (
     <section>
       <Title order={3} mb="xs">
@@ -379,9 +380,10 @@ function CostPart({ charge }: { readonly charge: NonNullable<RequestDetail['char
       </Title>
       <CostTable detail={charge} />
       <Text size="sm" c="dimmed" mt="xs">
-        {charge.usage_source === 'upstream'
-          ? 'The provider counted the tokens.'
-          : 'The gateway counted the tokens because the provider did not report them.'}{' '}
+        {hasTokens &&
+          (charge.usage_source === 'upstream'
+            ? 'The provider counted the tokens. '
+            : 'The gateway counted the tokens because the provider did not report them. ')}
         Price version {charge.price_version}.
       </Text>
       <SimpleGrid cols={2} spacing="md" mt="md">

@@ -38,6 +38,9 @@ function ChooseForm({ known, taken, onChoose }: Omit<Props, 'opened'>) {
           label="Provider"
           description="Choose one, or type a name for one at an address of your own, such as my-vllm. Its credential and a test come next."
           data-autofocus
+          // The list itself scrolls, as screen readers expect of one that belongs to a field.
+          withScrollArea={false}
+          styles={{ options: { maxHeight: 220, overflowY: 'auto' } }}
           data={known.map((one) => one.name).filter((one) => !taken.includes(one))}
           renderOption={({ option: { value } }) =>
             models.get(value) ? `${value}: ${models.get(value)} models` : value
