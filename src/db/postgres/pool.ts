@@ -19,7 +19,8 @@ const connectTimeoutMs = 5_000;
  */
 const idleInTransactionMs = 5_000;
 const graceMs = 2_000;
-const int8 = 20;
+/** Type ids of integers, and of their sums. */
+const exactTypes = [20, 1700];
 
 /** Opens a pool. The first connection is made on first use. */
 export function connectPool(url: string, options: PoolOptions): Pool {
@@ -64,7 +65,9 @@ function settingsOf({
 const exactIntegers: CustomTypesConfig = {
   getTypeParser: (oid: number, format) =>
     // oxlint-disable-next-line typescript/no-unsafe-return -- parsers return what their type is read as
-    oid === int8 && format !== 'binary' ? parseInteger : types.getTypeParser(oid, format),
+    exactTypes.includes(oid) && format !== 'binary'
+      ? parseInteger
+      : types.getTypeParser(oid, format),
 };
 
 function parseInteger(text: string): number {

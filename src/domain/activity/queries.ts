@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
-import { micros } from '../../lib/money.ts';
+import type { Micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
@@ -33,12 +33,16 @@ export async function sumActivity(db: Kysely<Tables>, query: ActivityQuery) {
   let rows = db
     .selectFrom('activity_days')
     .select(({ fn }) => [
+      // The day, or the id of the model; '' without a breakdown, or when the request failed before
+      // its model was known.
       groups[query.by].as('group'),
+      // `hit`, `idempotent-replay`, or an error code.
       'outcome',
-      fn.sum<number | string>('requests').as('requests'),
-      fn.sum<number | string>('saved_micros').as('saved'),
-      fn.sum<number | string>('input_tokens').as('input'),
-      fn.sum<number | string>('output_tokens').as('output'),
+      fn.sum<number>('requests').as('requests'),
+      // The original cost of repeated answers, as far as it is known, and their tokens.
+      fn.sum<Micros>('saved_micros').as('savedMicros'),
+      fn.sum<number>('input_tokens').as('inputTokens'),
+      fn.sum<number>('output_tokens').as('outputTokens'),
     ])
     .where('mode', '=', query.mode)
     .where('day', '>=', query.fromDay)
@@ -46,23 +50,7 @@ export async function sumActivity(db: Kysely<Tables>, query: ActivityQuery) {
   if (query.accountId !== null) rows = rows.where('account_id', '=', query.accountId);
   if (query.keyId !== undefined) rows = rows.where('key_id', '=', query.keyId);
   if (query.modelId !== undefined) rows = rows.where('model_id', '=', query.modelId);
-  const found = await rows
-    .groupBy(['group', 'outcome'])
-    .orderBy('group')
-    .orderBy('outcome')
-    .execute();
-  return found.map((row) => ({
-    // The day, or the id of the model; '' without a breakdown, or when the request failed before its
-    // model was known.
-    group: row.group,
-    // `hit`, `idempotent-replay`, or an error code.
-    outcome: row.outcome,
-    requests: Number(row.requests),
-    // The original cost of repeated answers, as far as it is known, and their tokens.
-    savedMicros: micros(Number(row.saved)),
-    inputTokens: Number(row.input),
-    outputTokens: Number(row.output),
-  }));
+  return rows.groupBy(['group', 'outcome']).orderBy('group').orderBy('outcome').execute();
 }
 
 const groups = {
@@ -224,20 +212,19 @@ export async function readProviders(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly ProviderOverview[]> {
   const hourOf = (ms: number) => new Date(ms).toISOString().slice(0, 13);
-  const rows = await db
+  const counts = await db
     .selectFrom('provider_hours')
     .select(({ fn }) => [
       'provider',
       'kind',
       'ending',
       'latency_bucket',
-      fn.sum<number | string>('calls').as('calls'),
+      fn.sum<number>('calls').as('calls'),
     ])
     .where('hour', '>=', hourOf(fromMs))
     .where('hour', '<=', hourOf(toMs - 1))
     .groupBy(['provider', 'kind', 'ending', 'latency_bucket'])
     .execute();
-  const counts = rows.map((row) => ({ ...row, calls: Number(row.calls) }));
   return [...new Set(counts.map(({ provider }) => provider))].toSorted().map((provider) => {
     const own = counts.filter((row) => row.provider === provider);
     const callsOf = (isWanted: (row: (typeof own)[number]) => boolean) =>

@@ -22,8 +22,8 @@ type Spender = {
   /** Caps, and what is spent of them; null: no cap. */
   readonly day_cap: number | null;
   readonly month_cap: number | null;
-  readonly day_spent: number | string | null;
-  readonly month_spent: number | string | null;
+  readonly day_spent: number | null;
+  readonly month_spent: number | null;
 };
 
 /** Tells of live keys and members that have spent 50, 80 or 100 % of a cap: the highest of these. */
@@ -46,10 +46,10 @@ function eventsOf(of: 'key' | 'member', row: Spender, day: string): readonly New
     { window: 'month', cap: row.month_cap, spent: row.month_spent, starts_on: monthOfDay(day) },
   ] as const;
   return windows.flatMap(({ window, cap, spent, starts_on }): NewEvent[] => {
-    const percent = percents.find((one) => Number(spent ?? 0) * 100 >= (cap ?? Infinity) * one);
+    const percent = percents.find((one) => (spent ?? 0) * 100 >= (cap ?? Infinity) * one);
     if (percent === undefined || cap === 0) return [];
     const about = { account_id, account_name, of, id, name: name ?? id, window, percent };
-    const data = { ...about, cap_micros: cap!, spent_micros: Number(spent), starts_on };
+    const data = { ...about, cap_micros: cap!, spent_micros: spent!, starts_on };
     const onceKey = ['cap', of, account_id, id, starts_on, cap, percent].join(' ');
     return [{ type: 'cap.reached', data, accountId: account_id, onceKey }];
   });
@@ -101,17 +101,16 @@ const factor = 10;
 export async function tellAnomalies(database: Database, nowMs: number): Promise<void> {
   for (const hour of new Set([hourOf(nowMs - lateMs), hourOf(nowMs)])) {
     const startMs = Date.parse(`${hour}:00:00Z`);
-    const { rows } = await sql<{ id: string; name: string; spent: number | string }>`
+    const { rows } = await sql<{ id: string; name: string; spent: number }>`
       select a.id, a.name, sum(cost_micros) as spent from activity_hours
       join accounts a on a.id = account_id where hour = ${hour} and mode = 'live'
       group by a.id, a.name having sum(cost_micros) >= ${leastMicros}`.execute(database.read);
     for (const { id, name, spent } of rows) {
       const usual = await readUsual(database, id, startMs);
-      const isUsual =
-        Number(spent) < usual.meanMicros * factor || Number(spent) <= usual.mostMicros;
+      const isUsual = spent < usual.meanMicros * factor || spent <= usual.mostMicros;
       if (usual.sinceMs > startMs - 2 * dayMs || isUsual) continue;
       const time = new Date(startMs).toISOString();
-      const figures = { spent_micros: Number(spent), usual_micros: usual.meanMicros };
+      const figures = { spent_micros: spent, usual_micros: usual.meanMicros };
       const data = { account_id: id, account_name: name, hour: time, ...figures };
       const about = { accountId: id, onceKey: `anomaly ${id} ${hour}` };
       await writeNewEvents(database, [{ type: 'spend.anomaly', data, ...about }], nowMs);
@@ -121,12 +120,12 @@ export async function tellAnomalies(database: Database, nowMs: number): Promise<
 }
 
 async function readUsual({ read }: Database, accountId: string, beforeMs: number) {
-  const { rows } = await sql<{ hour: string; spent: number | string }>`
+  const { rows } = await sql<{ hour: string; spent: number }>`
     select hour, sum(cost_micros) as spent from activity_hours
     where account_id = ${accountId} and mode = 'live'
       and hour >= ${hourOf(beforeMs - 7 * dayMs)} and hour < ${hourOf(beforeMs)}
     group by hour having sum(cost_micros) > 0 order by hour`.execute(read);
-  const hours = rows.map(({ spent }) => Number(spent));
+  const hours = rows.map(({ spent }) => spent);
   const sum = hours.reduce((total, each) => total + each, 0);
   return {
     meanMicros: micros(Math.round(sum / ((7 * dayMs) / hourMs))),

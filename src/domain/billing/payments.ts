@@ -255,7 +255,7 @@ export async function listPayments(
       'accounts.name as account_name',
       eb
         .selectFrom('payment_bookings')
-        .select(({ fn }) => fn.sum<number | string | null>('delta_micros').as('returned'))
+        .select(({ fn }) => fn.sum<number | null>('delta_micros').as('returned'))
         .whereRef('payment_id', '=', 'payments.id')
         .where('part', '<>', 'payment')
         .as('returned'),
@@ -282,7 +282,7 @@ export async function listPayments(
       ...toListing(row),
       account_name: row.account_name,
       fee_micros: row.fee_micros,
-      returned_micros: Math.abs(Number(row.returned)),
+      returned_micros: Math.abs(row.returned ?? 0),
     })),
     next: rows.length > limit && last ? { createdAtMs: last.paid_at_ms!, id: last.id } : null,
   };

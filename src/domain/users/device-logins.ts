@@ -50,9 +50,9 @@ export async function beginDeviceLogin(
   await transient.deleteFrom('device_logins').where('expires_at_ms', '<=', nowMs).execute();
   const { count } = await transient
     .selectFrom('device_logins')
-    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  if (Number(count) >= deviceLoginsMax) return null;
+  if (count >= deviceLoginsMax) return null;
   const { numInsertedOrUpdatedRows: inserted } = await transient
     .insertInto('device_logins')
     .values({

@@ -49,7 +49,7 @@ export async function readLosses(
       .orderBy('ledger_id')
       .limit(of.limit);
   const rows = await withLosses
-    .select(['ledger_id', 'day', sql<number>`provoked_micros - forgiven_micros`.as('micros')])
+    .select(['ledger_id', 'day', sql<Micros>`provoked_micros - forgiven_micros`.as('micros')])
     .$if(ledgerId !== undefined, (select) => select.where('ledger_id', '=', ledgerId!))
     .$if(page !== undefined, (select) => select.where('ledger_id', 'in', ledgers(page!)))
     .orderBy('day')
@@ -57,10 +57,7 @@ export async function readLosses(
   const byLedger = Map.groupBy(rows, (row) => row.ledger_id as LedgerId);
   const losses = new Map<LedgerId, Losses>();
   for (const id of ledgerId === undefined ? byLedger.keys() : [ledgerId]) {
-    const days = (byLedger.get(id) ?? []).map((row) => ({
-      day: row.day,
-      micros: micros(row.micros),
-    }));
+    const days = (byLedger.get(id) ?? []).map(({ day, micros: lost }) => ({ day, micros: lost }));
     const causedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
     losses.set(id, {
       causedMicros,
@@ -77,11 +74,11 @@ async function sumSpent(
 ): Promise<Micros> {
   const { spent } = await db
     .selectFrom('charge_days')
-    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('spent'))
+    .select(({ fn }) => fn.sum<Micros | null>('cost_micros').as('spent'))
     .where('ledger_id', '=', ledgerId)
     .where('day', '>=', fromDay)
     .executeTakeFirstOrThrow();
-  return micros(Number(spent ?? 0));
+  return spent ?? zeroMicros;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Compares the sums by tag with the tagged charges.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
-import { micros } from '../../../lib/money.ts';
+import type { Micros } from '../../../lib/money.ts';
 import { tagDaysTable, type TagDayRow } from '../charge-tags.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 import type { Problem } from './audit.ts';
@@ -21,19 +21,9 @@ export async function compareTags(db: Kysely<Tables>, span: Span): Promise<Probl
   const { fromMs, toMs } = span;
   const expected = new Map<string, TagDayRow>();
   for (const row of await sumTaggedCharges(db, span)) {
-    const { ledger_id, tag, key_id, model_id } = row;
+    const { day_number: dayNumber, first_charge: _, key_id, model_id, ...sums } = row;
     if (key_id === null || model_id === null) return tagWithoutCharge(row);
-    const sum = {
-      ledger_id,
-      tag,
-      day: dayOf(row.day_number * dayMs),
-      key_id,
-      model_id,
-      requests: Number(row.requests),
-      input_tokens: Number(row.input_tokens),
-      output_tokens: Number(row.output_tokens),
-      cost_micros: micros(Number(row.cost_micros)),
-    };
+    const sum = { ...sums, key_id, model_id, day: dayOf(dayNumber * dayMs) };
     expected.set(tagDaysTable.idOf(sum), sum);
   }
   const toDay = toMs === undefined ? undefined : dayOf(toMs - 1);
@@ -73,14 +63,12 @@ function sumTaggedCharges(db: Kysely<Tables>, { fromMs, toMs = Number.MAX_SAFE_I
         'charges.key_id',
         'charges.model_id',
         eb.fn.min('charge_tags.charge_id').as('first_charge'),
-        eb.fn.countAll<number | string>().as('requests'),
-        sql<
-          number | string
-        >`sum(input_tokens + cache_read_tokens + cache_write_tokens + cache_write_1h_tokens)`.as(
+        eb.fn.countAll<number>().as('requests'),
+        sql<number>`sum(input_tokens + cache_read_tokens + cache_write_tokens + cache_write_1h_tokens)`.as(
           'input_tokens',
         ),
-        eb.fn.sum<number | string>('charges.output_tokens').as('output_tokens'),
-        eb.fn.sum<number | string>('charges.cost_micros').as('cost_micros'),
+        eb.fn.sum<number>('charges.output_tokens').as('output_tokens'),
+        eb.fn.sum<Micros>('charges.cost_micros').as('cost_micros'),
       ])
       // By ledger, because tags are indexed so.
       .where('charge_tags.ledger_id', 'in', (eb) => eb.selectFrom('ledgers').select('ledgers.id'))

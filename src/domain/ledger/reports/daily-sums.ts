@@ -4,7 +4,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
-import { micros } from '../../../lib/money.ts';
+import type { Micros } from '../../../lib/money.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 
 export type DailySumsQuery = {
@@ -43,13 +43,12 @@ export async function sumDays(
           ids.map((id) => ledgerIdOf(id, of.mode)),
         )
       : all.where(groupOf(db, by), 'in', ids);
-  const rows = await wanted
+  return wanted
     .select('row.day')
     .groupBy(['row.day', 'group'])
     .orderBy('row.day')
     .orderBy('group')
     .execute();
-  return rows.map((row) => ({ day: row.day, ...sumOfRow(row) }));
 }
 
 /**
@@ -76,9 +75,9 @@ export async function sumRange(db: Kysely<Tables>, query: DailySumsQuery, which:
   if ('after' in which) {
     if (which.after !== null) rows = rows.where(group, '>', which.after);
     rows = rows.limit(which.limit);
-  } else rows = rows.orderBy('cost', 'desc').orderBy('requests', 'desc');
+  } else rows = rows.orderBy('costMicros', 'desc').orderBy('requests', 'desc');
   if ('top' in which) rows = rows.limit(which.top);
-  return (await rows.orderBy('group').execute()).map(sumOfRow);
+  return rows.orderBy('group').execute();
 }
 
 function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
@@ -86,15 +85,19 @@ function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
   return within(rows, query).select((eb) => [
+    // The id of the model, key, member or account, or the endpoint; '' without a breakdown.
     groupOf(db, query.by).as('group'),
-    eb.fn.sum<Sum>('requests').as('requests'),
-    eb.fn.sum<Sum>('row.input_tokens').as('inputTokens'),
-    eb.fn.sum<Sum>('cached_tokens').as('cachedTokens'),
-    eb.fn.sum<Sum>('row.output_tokens').as('outputTokens'),
-    eb.fn.sum<Sum>('images').as('images'),
-    eb.fn.sum<Sum>('cost_micros').as('cost'),
-    eb.fn.sum<Sum>('upstream_cost_micros').as('upstreamCost'),
-    eb.fn.sum<Sum>('loss_micros').as('loss'),
+    eb.fn.sum<number>('requests').as('requests'),
+    // All input, including tokens read from a provider's cache.
+    eb.fn.sum<number>('row.input_tokens').as('inputTokens'),
+    eb.fn.sum<number>('cached_tokens').as('cachedTokens'),
+    eb.fn.sum<number>('row.output_tokens').as('outputTokens'),
+    eb.fn.sum<number>('images').as('images'),
+    // The amount charged.
+    eb.fn.sum<Micros>('cost_micros').as('costMicros'),
+    // The operator's cost, and the part of the price that exceeded balance and caps.
+    eb.fn.sum<Micros>('upstream_cost_micros').as('upstreamCostMicros'),
+    eb.fn.sum<Micros>('loss_micros').as('lossMicros'),
   ]);
 }
 
@@ -125,29 +128,4 @@ function within<Output>(
   if (modelId !== undefined) found = found.where('row.model_id', '=', modelId);
   if (endpoint !== undefined) found = found.where('row.endpoint', '=', endpoint);
   return found;
-}
-
-/** PostgreSQL returns sums as text, because they may exceed its integers. */
-type Sum = number | string;
-type SumRow = { readonly group: string } & Readonly<
-  Record<'requests' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'images', Sum>
-> &
-  Readonly<Record<'cost' | 'upstreamCost' | 'loss', Sum>>;
-
-function sumOfRow(row: SumRow) {
-  return {
-    // The id of the model, key, member or account, or the endpoint; '' without a breakdown.
-    group: row.group,
-    requests: Number(row.requests),
-    // All input, including tokens read from a provider's cache.
-    inputTokens: Number(row.inputTokens),
-    cachedTokens: Number(row.cachedTokens),
-    outputTokens: Number(row.outputTokens),
-    images: Number(row.images),
-    // The amount charged.
-    costMicros: micros(Number(row.cost)),
-    // The operator's cost, and the part of the price that exceeded balance and caps.
-    upstreamCostMicros: micros(Number(row.upstreamCost)),
-    lossMicros: micros(Number(row.loss)),
-  };
 }

@@ -24,23 +24,15 @@ export async function readOpenHolds(
     .selectFrom('holds')
     .select(({ fn }) => [
       mode.as('mode'),
-      fn.countAll<number | string>().as('count'),
-      fn.sum<number | string>('amount_micros').as('amount'),
+      fn.countAll<number>().as('count'),
+      fn.sum<Micros>('amount_micros').as('amountMicros'),
       fn
-        .min<number | string | null>(sql`case when owner <> ${batchOwner} then created_at_ms end`)
-        .as('oldest'),
+        .min<number | null>(sql`case when owner <> ${batchOwner} then created_at_ms end`)
+        .as('oldestAtMs'),
     ])
     .groupBy(mode)
     .execute();
-  const ofMode = (name: Mode): OpenHolds => {
-    const row = rows.find((found) => found.mode === name);
-    if (!row) return { count: 0, amountMicros: micros(0), oldestAtMs: null };
-    const { count, amount, oldest } = row;
-    return {
-      count: Number(count),
-      amountMicros: micros(Number(amount)),
-      oldestAtMs: oldest === null ? null : Number(oldest),
-    };
-  };
+  const none = { count: 0, amountMicros: micros(0), oldestAtMs: null };
+  const ofMode = (name: Mode): OpenHolds => rows.find((found) => found.mode === name) ?? none;
   return { live: ofMode('live'), test: ofMode('test') };
 }

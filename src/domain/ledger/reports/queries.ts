@@ -156,16 +156,10 @@ async function countDays(
     // No charge costs more than all together.
     ...(filter.costMinMicros === undefined ? [] : [sql`cost_micros >= ${filter.costMinMicros}`]),
   ];
-  const matching = sql<
-    number | string
-  >`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
+  const matching = sql<number>`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
   let days = db
     .selectFrom('charge_days')
-    .select(({ fn }) => [
-      'day',
-      fn.sum<number | string>('requests').as('requests'),
-      matching.as('matching'),
-    ])
+    .select(({ fn }) => ['day', fn.sum<number>('requests').as('requests'), matching.as('matching')])
     .where('ledger_id', '=', ledgerId)
     // The sums of removed days are kept, but there is nothing to find.
     .where((eb) => {
@@ -178,11 +172,7 @@ async function countDays(
   if (cursor) days = days.where('day', '<=', dayOf(cursor.createdAtMs));
   const rows = await days.groupBy('day').orderBy('day', 'desc').execute();
   const tagged = filter.tag === undefined ? null : await readTaggedDays(db, ledgerId, filter.tag);
-  return rows.map((row) => ({
-    day: row.day,
-    requests: Number(row.requests),
-    matching: tagged?.has(row.day) === false ? 0 : Number(row.matching),
-  }));
+  return rows.map((row) => (tagged?.has(row.day) === false ? { ...row, matching: 0 } : row));
 }
 
 async function readTaggedDays(
@@ -368,9 +358,9 @@ export async function findCredit(
     .executeTakeFirst();
   const signUpId = signUpCreditId(accountIdOf(ledgerId));
   if (!row || entryId === signUpId) return null;
-  const { count } = await db
+  const { number } = await db
     .selectFrom('entries')
-    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('number'))
     .where('ledger_id', '=', ledgerId)
     .where('key_id', 'is', null)
     .where('kind', '=', 'credit')
@@ -378,7 +368,7 @@ export async function findCredit(
     .where('seq', '<=', row.seq)
     .executeTakeFirstOrThrow();
   const { posted_delta_micros: amountMicros, note, created_at_ms: createdAtMs } = row;
-  return { number: Number(count), amountMicros, note, createdAtMs };
+  return { number, amountMicros, note, createdAtMs };
 }
 
 /**

@@ -154,7 +154,7 @@ async function sumCharges(
       sums.orderBy('revenue', 'desc').orderBy('group').limit(limit!),
     )
     .execute();
-  return new Map(rows.map(({ group, ...sums }) => [String(group), numbersOf(sums)]));
+  return new Map(rows.map(({ group, ...sums }) => [String(group), sums]));
 }
 
 async function sumFailures(
@@ -170,7 +170,7 @@ async function sumFailures(
   let sums = db
     .selectFrom('entries as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
-    .select(({ fn }) => [name.as('group'), fn.sum<number | string>('row.loss_micros').as('loss')])
+    .select(({ fn }) => [name.as('group'), fn.sum<number>('row.loss_micros').as('loss')])
     .where('row.kind', 'in', ['release', 'expire'])
     // A literal, because a partial index is used only when the SQL text contains its condition.
     .where('row.loss_micros', '>', sql.lit(micros(0)))
@@ -197,7 +197,7 @@ async function sumFailures(
   if (which && 'top' in which)
     sums = sums.orderBy('loss', 'desc').orderBy('group').limit(which.top);
   const rows = await sums.execute();
-  return new Map(rows.map(({ group, loss }) => [nameOf(query.by, group), Number(loss)]));
+  return new Map(rows.map(({ group, loss }) => [nameOf(query.by, group), loss]));
 }
 
 /** The end of the year 9999, when days get a fifth digit. */
@@ -220,11 +220,4 @@ function groupOf(
 
 function nameOf(by: ReportGroup, group: string | number): string {
   return by === 'day' ? dayOf(Number(group) * dayMs) : String(group);
-}
-
-/** PostgreSQL returns sums as text, because they may exceed its integers. */
-function numbersOf<Sums extends object>(sums: Sums): Sums {
-  return Object.fromEntries(
-    Object.entries(sums).map(([name, value]) => [name, Number(value)]),
-  ) as Sums;
 }

@@ -25,14 +25,14 @@ export async function readPace(
   const row = await db
     .selectFrom('charge_days')
     .select(({ fn }) => [
-      fn.sum<number | string | null>('cost_micros').as('spent'),
+      fn.sum<number | null>('cost_micros').as('spent'),
       fn.min<string | null>('day').as('first'),
     ])
     .where('ledger_id', '=', ledgerId)
     .where('day', '>=', firstDay)
     .where('day', '<', today)
     .executeTakeFirstOrThrow();
-  return row.first === null ? null : paceOf(Number(row.spent), daysFrom(row.first, today));
+  return row.first === null ? null : paceOf(row.spent!, daysFrom(row.first, today));
 }
 
 /** Returns whole days, at least 0: a balance below zero has run out. */
@@ -57,20 +57,15 @@ export async function listLowBalances(
   }: { readonly nowMs: number; readonly withinDays: number; readonly limit: number },
 ): Promise<readonly LowBalance[]> {
   const { firstDay, today } = windowAt(nowMs);
-  const available = sql<number | string>`(ledgers.posted_micros - ledgers.held_micros)`;
-  const spent = sql<number | string>`sum(row.cost_micros)`;
+  const available = sql<Micros>`(ledgers.posted_micros - ledgers.held_micros)`;
+  const spent = sql<number>`sum(row.cost_micros)`;
   const days = daysSinceFirst(nowMs);
   const rows = await db
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
     .innerJoin('accounts', 'accounts.id', 'ledgers.account_id')
-    .select([
-      'accounts.id',
-      'accounts.name',
-      available.as('available'),
-      spent.as('spent'),
-      days.as('days'),
-    ])
+    .select(['accounts.id as accountId', 'name', available.as('availableMicros')])
+    .select([spent.as('spent'), days.as('days')])
     .where('ledgers.mode', '=', 'live')
     .where('accounts.frozen', '=', 0)
     .where('row.day', '>=', firstDay)
@@ -82,11 +77,9 @@ export async function listLowBalances(
     .orderBy('accounts.id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    accountId: row.id,
-    name: row.name,
-    availableMicros: micros(Number(row.available)),
-    pace: paceOf(Number(row.spent), Number(row.days))!,
+  return rows.map(({ spent: spentMicros, days: counted, ...row }) => ({
+    ...row,
+    pace: paceOf(spentMicros, counted)!,
   }));
 }
 
@@ -105,7 +98,7 @@ function daysSinceFirst(nowMs: number) {
     (_, index) =>
       sql`when ${sql.lit(dayOf(nowMs - (index + 1) * dayMs))} then ${sql.lit(index + 1)}`,
   );
-  return sql<number | string>`(case min(row.day) ${sql.join(cases, sql` `)} end)`;
+  return sql<number>`(case min(row.day) ${sql.join(cases, sql` `)} end)`;
 }
 
 /** Rounded up, so that the balance never lasts shorter than it is said to. */

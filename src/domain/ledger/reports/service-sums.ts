@@ -5,16 +5,6 @@ import type { Mode } from '../../../terms/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { accountIdOf, type LedgerId, ledgerIdOf } from '../commands.ts';
 
-/** PostgreSQL returns sums as text, because they may exceed its integers. */
-type Sum = number | string | null;
-
-type Mover = {
-  readonly accountId: string;
-  readonly name: string;
-  readonly revenueMicros: number;
-  readonly beforeMicros: number;
-};
-
 /**
  * Returns the accounts whose revenue differs most from that of the days before, in either direction.
  * `beforeDay`: the first of the days before; all days are UTC, and `toDay` is inclusive.
@@ -31,14 +21,15 @@ export async function listMovers(
     readonly mode: Mode;
     readonly limit: number;
   },
-): Promise<readonly Mover[]> {
-  const now = sql<Sum>`sum(case when row.day >= ${fromDay} then row.cost_micros else 0 end)`;
-  const before = sql<Sum>`sum(case when row.day < ${fromDay} then row.cost_micros else 0 end)`;
-  const rows = await db
+) {
+  const now = sql<number>`sum(case when row.day >= ${fromDay} then row.cost_micros else 0 end)`;
+  const before = sql<number>`sum(case when row.day < ${fromDay} then row.cost_micros else 0 end)`;
+  return db
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
     .innerJoin('accounts', 'accounts.id', 'ledgers.account_id')
-    .select(['accounts.id', 'accounts.name', now.as('now'), before.as('before')])
+    .select(['accounts.id as accountId', 'accounts.name'])
+    .select([now.as('revenueMicros'), before.as('beforeMicros')])
     .where('ledgers.mode', '=', mode)
     .where('row.day', '>=', beforeDay)
     .where('row.day', '<=', toDay)
@@ -48,12 +39,6 @@ export async function listMovers(
     .orderBy('accounts.id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    accountId: row.id,
-    name: row.name,
-    revenueMicros: Number(row.now),
-    beforeMicros: Number(row.before),
-  }));
 }
 
 /** Returns, by account, the UTC day of the last live charge. */
@@ -86,28 +71,22 @@ export async function readLastDays(
   );
 }
 
-/** In microdollars of live ledgers. */
-type Prepaid = {
-  /** Balances above zero: what the service owes its accounts. */
-  readonly prepaidMicros: number;
-  /** Balances below zero, as a positive figure: what accounts owe. */
-  readonly owedMicros: number;
-};
-
-export async function sumBalances(db: Kysely<Tables>): Promise<Prepaid> {
-  const row = await db
+/** Returns the sums of live balances above zero, which the service owes, and of those below, which accounts owe. */
+export function sumBalances(db: Kysely<Tables>) {
+  const sumOf = (amount: ReturnType<typeof sql>) =>
+    sql<number>`coalesce(sum(case when ${amount} > 0 then ${amount} else 0 end), 0)`;
+  return db
     .selectFrom('ledgers')
     .select([
-      sql<Sum>`sum(case when posted_micros > 0 then posted_micros else 0 end)`.as('prepaid'),
-      sql<Sum>`sum(case when posted_micros < 0 then -posted_micros else 0 end)`.as('owed'),
+      sumOf(sql`posted_micros`).as('prepaidMicros'),
+      sumOf(sql`-posted_micros`).as('owedMicros'),
     ])
     .where('mode', '=', 'live')
     .executeTakeFirstOrThrow();
-  return { prepaidMicros: Number(row.prepaid), owedMicros: Number(row.owed) };
 }
 
 /** Returns what live balances received: by card, and by hand. Debits are positive figures. */
-export async function sumCashIn(
+export function sumCashIn(
   db: Kysely<Tables>,
   {
     fromMs,
@@ -117,26 +96,22 @@ export async function sumCashIn(
 ) {
   const isCard = sql`entries.id like ${`${cardPrefix}%`}`;
   const sumOf = (isIt: ReturnType<typeof sql>) =>
-    sql<Sum>`sum(case when ${isIt} then abs(posted_delta_micros) else 0 end)`;
-  const row = await db
-    .selectFrom('entries')
-    .innerJoin('ledgers', 'ledgers.id', 'entries.ledger_id')
-    .select([
-      sumOf(sql`${isCard} and entries.kind = 'credit'`).as('paid'),
-      sumOf(sql`${isCard} and entries.kind = 'debit'`).as('returned'),
-      sumOf(sql`not ${isCard} and entries.kind = 'credit'`).as('credited'),
-      sumOf(sql`not ${isCard} and entries.kind = 'debit'`).as('debited'),
-    ])
-    // By the index of adjustments.
-    .where('key_id', 'is', null)
-    .where('entries.created_at_ms', '>=', fromMs)
-    .where('entries.created_at_ms', '<', toMs)
-    .where('ledgers.mode', '=', 'live')
-    .executeTakeFirstOrThrow();
-  return {
-    paidMicros: Number(row.paid),
-    returnedMicros: Number(row.returned),
-    creditedMicros: Number(row.credited),
-    debitedMicros: Number(row.debited),
-  };
+    sql<number>`coalesce(sum(case when ${isIt} then abs(posted_delta_micros) else 0 end), 0)`;
+  return (
+    db
+      .selectFrom('entries')
+      .innerJoin('ledgers', 'ledgers.id', 'entries.ledger_id')
+      .select([
+        sumOf(sql`${isCard} and entries.kind = 'credit'`).as('paidMicros'),
+        sumOf(sql`${isCard} and entries.kind = 'debit'`).as('returnedMicros'),
+        sumOf(sql`not ${isCard} and entries.kind = 'credit'`).as('creditedMicros'),
+        sumOf(sql`not ${isCard} and entries.kind = 'debit'`).as('debitedMicros'),
+      ])
+      // By the index of adjustments.
+      .where('key_id', 'is', null)
+      .where('entries.created_at_ms', '>=', fromMs)
+      .where('entries.created_at_ms', '<', toMs)
+      .where('ledgers.mode', '=', 'live')
+      .executeTakeFirstOrThrow()
+  );
 }

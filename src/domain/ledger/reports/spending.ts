@@ -85,14 +85,13 @@ function currentWindows(db: Kysely<Tables>, nowMs: number) {
 type WindowSum = {
   readonly id: string;
   readonly kind: 'day' | 'month';
-  readonly settled: number | string;
-  readonly held: number | string;
+  readonly settled: Micros;
+  readonly held: Micros;
 };
 
 function byId(windows: readonly WindowSum[]): ReadonlyMap<string, WindowSpending> {
   const spending = new Map<string, WindowSpending>();
-  for (const { id, kind, ...sums } of windows) {
-    const [settled, held] = [micros(Number(sums.settled)), micros(Number(sums.held))];
+  for (const { id, kind, settled, held } of windows) {
     const window =
       kind === 'day'
         ? { dayMicros: settled, dayHeldMicros: held }
@@ -113,8 +112,8 @@ export async function readMemberSpending(
     .select(({ fn }) => [
       'user_id as id',
       'kind',
-      fn.sum<number | string>('settled_micros').as('settled'),
-      fn.sum<number | string>('held_micros').as('held'),
+      fn.sum<Micros>('settled_micros').as('settled'),
+      fn.sum<Micros>('held_micros').as('held'),
     ])
     .where('ledger_id', '=', ledgerId)
     .groupBy(['user_id', 'kind'])

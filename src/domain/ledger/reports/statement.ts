@@ -97,13 +97,10 @@ async function withBalances(
   const ends = page.flatMap(({ line, timeMs }) => (line.kind === 'charges' ? [timeMs] : []));
   if (ends.length === 0) return page.map(({ line }) => line as StatementLine);
   const [newestMs, oldestMs] = [ends[0]!, ends.at(-1)!];
-  const dayNumber = sql<number | string>`created_at_ms / ${sql.lit(dayMs)}`;
+  const dayNumber = sql<number>`created_at_ms / ${sql.lit(dayMs)}`;
   const adjusted = await db
     .selectFrom('entries')
-    .select(({ fn }) => [
-      dayNumber.as('day'),
-      fn.sum<number | string>('posted_delta_micros').as('sum'),
-    ])
+    .select(({ fn }) => [dayNumber.as('day'), fn.sum<number>('posted_delta_micros').as('sum')])
     .where('ledger_id', '=', ledgerId)
     .where('key_id', 'is', null)
     .where('created_at_ms', '>', oldestMs)
@@ -114,8 +111,8 @@ async function withBalances(
   let balance = await balanceAt(db, ledgerId, newestMs + 1);
   return page.map(({ line, timeMs }) => {
     if (line.kind !== 'charges') return line;
-    for (; adjusted[0] && Number(adjusted[0].day) * dayMs > timeMs; adjusted.shift())
-      balance -= Number(adjusted[0].sum);
+    for (; adjusted[0] && adjusted[0].day * dayMs > timeMs; adjusted.shift())
+      balance -= adjusted[0].sum;
     const balanceMicros = micros(balance);
     balance -= line.amountMicros;
     return { ...line, balanceMicros };
@@ -130,18 +127,18 @@ export async function balanceAt(
 ): Promise<number> {
   const adjusted = await db
     .selectFrom('entries')
-    .select(({ fn }) => fn.sum<number | string | null>('posted_delta_micros').as('sum'))
+    .select(({ fn }) => fn.sum<number | null>('posted_delta_micros').as('sum'))
     .where('ledger_id', '=', ledgerId)
     .where('key_id', 'is', null)
     .where('created_at_ms', '<', dayStartsMs)
     .executeTakeFirstOrThrow();
   const charged = await db
     .selectFrom('charge_days')
-    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('sum'))
+    .select(({ fn }) => fn.sum<number | null>('cost_micros').as('sum'))
     .where('ledger_id', '=', ledgerId)
     .where('day', '<', dayOf(dayStartsMs))
     .executeTakeFirstOrThrow();
-  return Number(adjusted.sum) - Number(charged.sum);
+  return (adjusted.sum ?? 0) - (charged.sum ?? 0);
 }
 
 async function readAdjustments(
@@ -206,8 +203,8 @@ export function selectDays(db: Kysely<Tables>, ledgerId: LedgerId) {
     .selectFrom('charge_days')
     .select(({ fn }) => [
       'day',
-      fn.sum<number | string>('requests').as('requests'),
-      fn.sum<number | string>('cost_micros').as('cost'),
+      fn.sum<number>('requests').as('requests'),
+      fn.sum<number>('cost_micros').as('cost'),
     ])
     .where('ledger_id', '=', ledgerId)
     .groupBy('day');
@@ -220,8 +217,8 @@ export function chargesOf(row: InferResult<ReturnType<typeof selectDays>>[number
     line: {
       kind: 'charges',
       day: row.day,
-      requests: Number(row.requests),
-      amountMicros: micros(0 - Number(row.cost)),
+      requests: row.requests,
+      amountMicros: micros(0 - row.cost),
     },
   };
 }

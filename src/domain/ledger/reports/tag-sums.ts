@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import type { WhichGroups } from '../../../db/which-groups.ts';
-import { type Micros, micros } from '../../../lib/money.ts';
+import type { Micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 
 type TagSumsQuery = {
@@ -109,10 +109,10 @@ async function sumStep(
   let sums = within(db, query, after !== undefined).select(({ fn }) => [
     day.as('shown_day'),
     'tag',
-    fn.sum<number | string>('requests').as('requests'),
-    fn.sum<number | string>('input_tokens').as('input'),
-    fn.sum<number | string>('output_tokens').as('output'),
-    fn.sum<number | string>('cost_micros').as('cost'),
+    fn.sum<number>('requests').as('requests'),
+    fn.sum<number>('input_tokens').as('inputTokens'),
+    fn.sum<number>('output_tokens').as('outputTokens'),
+    fn.sum<Micros>('cost_micros').as('costMicros'),
   ]);
   if (after !== undefined) sums = sums.where('tag', '>', after);
   if (last !== undefined) sums = sums.where('tag', '<=', last);
@@ -121,16 +121,9 @@ async function sumStep(
   if (modelId !== undefined) sums = sums.where('model_id', '=', modelId);
   const rows = await sums
     .groupBy(['shown_day', 'tag'])
-    .orderBy('cost', 'desc')
+    .orderBy('costMicros', 'desc')
     .orderBy('requests', 'desc')
     .orderBy('tag')
     .execute();
-  return rows.map((row) => ({
-    day: row.shown_day,
-    tag: row.tag,
-    requests: Number(row.requests),
-    inputTokens: Number(row.input),
-    outputTokens: Number(row.output),
-    costMicros: micros(Number(row.cost)),
-  }));
+  return rows.map(({ shown_day: shownDay, ...sum }) => ({ day: shownDay, ...sum }));
 }
