@@ -1,5 +1,4 @@
 // Random commands for books of two accounts, `a0` with two keys and `a1` with one.
-import type { TestContext } from 'node:test';
 import type { Command } from '../../src/domain/ledger/commands.ts';
 import { micros } from '../../src/lib/money.ts';
 import {
@@ -9,6 +8,7 @@ import {
   reserveOf,
   settleOf,
 } from '../support/ledger/test-ledger.ts';
+import type { Hooks } from '../support/file-hooks.ts';
 import fc from '../support/property.ts';
 import type { StoreKind } from './stores.ts';
 
@@ -19,7 +19,7 @@ export const holds = [
   { holdId: 'h2', ledgerId: 'a1:live', keyId: 'k2' },
 ] as const;
 
-export async function openTwoAccounts(t: TestContext, store: StoreKind, startMs: number) {
+export async function openTwoAccounts(t: Hooks, store: StoreKind, startMs: number) {
   const database = await store.openDatabase(t);
   await addAccount(database, 'a0', ['k0', 'k1']);
   await addAccount(database, 'a1', ['k2']);

@@ -1,7 +1,7 @@
 // Sealed days: random histories are sealed at random moments, whatever the clock did, and verify
 // from the seal as they do from the start; a sealed row that was changed is found.
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import type { Command } from '../../src/domain/ledger/commands.ts';
@@ -11,9 +11,10 @@ import { createLedgers } from '../../src/domain/ledger/create-ledgers.ts';
 import { micros } from '../../src/lib/money.ts';
 import { creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { dropSealGuard, forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
+import type { Hooks } from '../support/file-hooks.ts';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
-import { assertVerifies, kindsOf, select } from './books.ts';
+import { assertVerifies, changeableBooks, kindsOf, select } from './books.ts';
 import { anyCommand, holds, openTwoAccounts, withTags } from './any-commands.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -49,10 +50,10 @@ async function sealAll(database: Database, closedMs: number): Promise<readonly S
   }
 }
 
-const openBooks = (t: TestContext, store: StoreKind) => openTwoAccounts(t, store, startMs);
+const openBooks = (t: Hooks, store: StoreKind) => openTwoAccounts(t, store, startMs);
 
 /** Three days with charges of which some have tags, an open hold and a loss; two of them sealed. */
-async function openSealed(t: TestContext, store: StoreKind) {
+async function openSealed(t: Hooks, store: StoreKind) {
   const { database, clock, books } = await openBooks(t, store);
   await books.run([creditOf('a0:live', 1_000), creditOf('a1:live', 1_000)]);
   await books.run([reserveOf({ ...holds[0], holdId: 'open' }, 7)]);
@@ -308,11 +309,13 @@ onEachStore((store) => {
     await assertVerifies(database);
   });
 
+  const lookAfter = changeableBooks(
+    store,
+    async (hooks) => (await openSealed(hooks, store)).database,
+  );
   for (const [name, { sql, problem }] of Object.entries(tampering)) {
-    test(`verify --all finds ${name} in a sealed day`, async (t) => {
-      const { database } = await openSealed(t, store);
-      await store.execute(database, `${store.withoutGuards}; ${sql}`);
-      const result = await verify(database.read, [], { all: true });
+    test(`verify --all finds ${name} in a sealed day`, async () => {
+      const result = await lookAfter(sql, ({ read }) => verify(read, [], { all: true }));
       assert.ok(!result.ok, 'nothing was found');
       assert.equal(`${result.problem.table} ${result.problem.column}`, problem);
     });
@@ -328,11 +331,9 @@ onEachStore((store) => {
     sealed_days: `update sealed_days set state = '{}' where state is not null`,
   };
   for (const [table, sql] of Object.entries(current)) {
-    test(`verify from the seal finds a change of ${table} after it`, async (t) => {
-      const { database } = await openSealed(t, store);
-      await assertVerifies(database);
-      await store.execute(database, `${store.withoutGuards}; ${sql}`);
-      const result = await verify(database.read);
+    test(`verify from the seal finds a change of ${table} after it`, async () => {
+      await lookAfter('select 1', assertVerifies);
+      const result = await lookAfter(sql, ({ read }) => verify(read));
       assert.equal(result.ok ? null : result.problem.table, table);
     });
   }
@@ -385,29 +386,21 @@ onEachStore((store) => {
     assert.equal(result.ok ? null : result.problem.column, 'digest');
   });
 
-  test('any change of the tags of a sealed day is found', async (t) => {
+  test('any change of the tags of a sealed day is found', async () => {
     const charge = fc.constantFrom('h0-0', 'h1-0', 'h2-0', 'h0-1', 'h1-1', 'h2-1');
     const names = fc.subarray(['nightly', 'of=k0', 'of=k2', 'x']);
     await fc.assert(
       fc.asyncProperty(charge, names, async (id, named) => {
-        const { database } = await openSealed(t, store);
-        await store.execute(database, store.withoutGuards);
-        const before = await readTags(database, id);
-        const row = await database.read
-          .selectFrom('charges')
-          .select(['ledger_id', 'created_at_ms'])
-          .where('id', '=', id)
-          .executeTakeFirstOrThrow();
-        await database.write.deleteFrom('charge_tags').where('charge_id', '=', id).execute();
-        for (const tag of named)
-          await database.write
-            .insertInto('charge_tags')
-            .values({ ...row, tag, charge_id: id })
-            .execute();
-        const result = await verify(database.read, [], { all: true });
+        const given = named.map(
+          (tag) => `
+          insert into charge_tags select ledger_id, '${tag}', created_at_ms, id from charges
+          where id = '${id}'`,
+        );
+        const before = await lookAfter('select 1', (database) => readTags(database, id));
+        const change = [`delete from charge_tags where charge_id = '${id}'`, ...given].join('; ');
+        const result = await lookAfter(change, ({ read }) => verify(read, [], { all: true }));
         const isSame = JSON.stringify(before) === JSON.stringify(named.toSorted());
         assert.equal(result.ok ? null : result.problem.column, isSame ? null : 'tags_digest');
-        await database.close();
       }),
       { numRuns: scaled(8, 50) },
     );

@@ -1,10 +1,11 @@
 // The two stores behind one interface, for suites that both must pass.
-import { describe, type TestContext } from 'node:test';
+import { describe } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import type { Command, Reply } from '../../src/domain/ledger/commands.ts';
 import type { Expire } from '../../src/domain/ledger/core.ts';
+import type { Hooks } from '../support/file-hooks.ts';
 import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';
 import { ledgerPool } from '../../src/domain/ledger/postgres/ledger.ts';
 import { PostgresLease } from '../../src/domain/ledger/postgres/lease.ts';
@@ -30,12 +31,12 @@ export type StoreKind = {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly dialect: 'sqlite' | 'postgres';
   /** Returns the URL of a new empty database. */
-  readonly createUrl: (t: TestContext) => Promise<string>;
+  readonly createUrl: (t: Hooks) => Promise<string>;
   /** Opens a migrated database, closed after the test. */
-  readonly openDatabase: (t: TestContext) => Promise<Database>;
+  readonly openDatabase: (t: Hooks) => Promise<Database>;
   /** Opens the store like another process, named `owner`. Without an owner it has no lease. */
   readonly openStore: (
-    t: TestContext,
+    t: Hooks,
     database: Database,
     options?: { owner?: string; clock?: Clock },
   ) => OpenStore;

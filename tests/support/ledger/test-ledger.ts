@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import type { Kysely } from 'kysely';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
 import type { Tables } from '../../../src/db/schema.ts';
@@ -20,12 +19,13 @@ import type {
   Settle,
 } from '../../../src/domain/ledger/commands.ts';
 import { createLedgers } from '../../../src/domain/ledger/create-ledgers.ts';
+import type { Hooks } from '../file-hooks.ts';
 import { writeMigratedFile } from '../migrated-file.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
 
 /** Opens a migrated database; closes and removes it after the test. */
-export async function openTestDatabase(t: TestContext): Promise<Database> {
+export async function openTestDatabase(t: Hooks): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
   const path = join(folder, 'test.db');
   await writeMigratedFile(path);
