@@ -1,14 +1,10 @@
 // An owner's view of the account's audit log: everything that members did, and what the operator
 // did without who did it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { after, test } from 'node:test';
+import { signIn } from '../support/dashboard.ts';
+import { startGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
-
-let gateway: TestGateway;
-let owner: DashboardClient;
-let operator: DashboardClient;
 
 type Entry = {
   readonly actor: { readonly kind: string; readonly name: string; readonly address: string | null };
@@ -19,11 +15,9 @@ type Entry = {
   readonly after: Readonly<Record<string, unknown>> | null;
 };
 
-before(async () => {
-  gateway = await startGateway();
-  owner = await signIn(gateway, { role: 'owner', name: 'Ada' });
-  operator = await signIn(gateway, { operator: true, name: 'Olga Operator' });
-});
+const gateway = await startGateway();
+const owner = await signIn(gateway, { role: 'owner', name: 'Ada' });
+const operator = await signIn(gateway, { operator: true, name: 'Olga Operator' });
 after(() => gateway.stop());
 
 const read = async (query = '') => {

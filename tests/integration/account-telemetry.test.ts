@@ -1,7 +1,7 @@
 // An account's export of its own traces: what its receiver gets, who may change what, and where
 // prompts and answers go.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { adminOf } from '../support/admin.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
@@ -11,7 +11,7 @@ import {
   type OtlpReceiver,
   type ReceivedSpan,
 } from '../support/otlp-receiver.ts';
-import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
+import { endpointOf, startTwoRoutes } from '../support/two-routes.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
@@ -31,25 +31,19 @@ type Customer = {
 };
 
 const clock = new SleeplessClock();
-let two: TwoRoutes;
-let operator: OtlpReceiver;
-let receivers: readonly OtlpReceiver[];
-let free: OtlpReceiver[];
-before(async () => {
-  operator = await startOtlpReceiver({ clock });
-  receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver({ clock })));
-  free = [...receivers];
-  two = await startTwoRoutes(
-    {
-      telemetry: {
-        endpoint: operator.url,
-        allowed_hosts: receivers.map(({ url }) => new URL(url).host),
-      },
-      images: { allowed_hosts: [] },
+const operator = await startOtlpReceiver({ clock });
+const receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver({ clock })));
+const free = [...receivers];
+const two = await startTwoRoutes(
+  {
+    telemetry: {
+      endpoint: operator.url,
+      allowed_hosts: receivers.map(({ url }) => new URL(url).host),
     },
-    { clock, env: { OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
-  );
-});
+    images: { allowed_hosts: [] },
+  },
+  { clock, env: { OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
+);
 after(async () => {
   await two.stop();
   await Promise.all([operator, ...receivers].map((receiver) => receiver.close()));

@@ -1,22 +1,17 @@
 // Invitations by an admin key: how many one address gets, and mail that a mail server refuses.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type AdminClient, adminOf } from '../support/admin.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Mailbox, startMailbox } from '../support/mailbox.ts';
+import { adminOf } from '../support/admin.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startMailbox } from '../support/mailbox.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let mailbox: Mailbox;
-let admin: AdminClient;
-before(async () => {
-  mailbox = await startMailbox();
-  const smtp = { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' };
-  gateway = await startGateway({ smtp }, { clock });
-  admin = await adminOf(gateway);
-});
+const mailbox = await startMailbox();
+const smtp = { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' };
+const gateway = await startGateway({ smtp }, { clock });
+const admin = await adminOf(gateway);
 after(async () => {
   await gateway.stop();
   await mailbox.close();

@@ -3,32 +3,27 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
-import { type Mailbox, startMailbox } from '../support/mailbox.ts';
+import { startMailbox } from '../support/mailbox.ts';
 import { actionsOf, rowOf } from '../support/rows.ts';
-import { startStripe, type LocalStripe } from '../support/stripe.ts';
+import { startStripe } from '../support/stripe.ts';
 import { until } from '../support/until.ts';
 
 const hooks = hooksOfFile();
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
-let stripe: LocalStripe;
-let mailbox: Mailbox;
-let gateway: TestGateway;
 
-before(async () => {
-  stripe = await startStripe(hooks);
-  mailbox = await startMailbox();
-  gateway = await startGateway(
-    {
-      stripe: { ...stripe.config, fee_fixed_cents: 30, top_up_usd: { min: 5, max: 500 } },
-      smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
-    },
-    { tuning: stripe.tuning },
-  );
-  stripe.sendTo(gateway.url);
-});
+const stripe = await startStripe(hooks);
+const mailbox = await startMailbox();
+const gateway = await startGateway(
+  {
+    stripe: { ...stripe.config, fee_fixed_cents: 30, top_up_usd: { min: 5, max: 500 } },
+    smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
+  },
+  { tuning: stripe.tuning },
+);
+stripe.sendTo(gateway.url);
 after(async () => {
   await gateway.stop();
   await mailbox.close();

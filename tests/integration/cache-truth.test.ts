@@ -15,40 +15,36 @@ import {
   type CachingProvider,
 } from '../support/caching-provider.ts';
 import { signIn } from '../support/dashboard.ts';
-import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { answerStatus, startUpstream, type LocalUpstream } from '../support/upstream.ts';
+import { answerStatus, startUpstream } from '../support/upstream.ts';
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let second: LocalUpstream;
 
-before(async () => {
-  second = await startUpstream();
-  const limits = { max_input_tokens: 500_000, max_output_tokens: 8_000, prices: cachingPrices };
-  const claude = { routes: [{ provider: 'anthropic', model: 'claude-sonnet-5' }], ...limits };
-  const routes = ['anthropic', 'second'].map((provider) => ({
-    provider,
-    model: 'claude-sonnet-5',
-    rank: 0,
-  }));
-  gateway = await startGateway(
-    {
-      providers: { second: { kind: 'anthropic', base_url: second.url, api_key: 'none' } },
-      retries: { max_attempts: 2 },
-      models: {
-        claude,
-        unmarked: { ...claude, cache_marks: false },
-        large: { ...claude, routes: [{ provider: 'anthropic', model: 'claude-opus-4-5' }] },
-        two: { ...limits, routes },
-        local: { ...limits, routes: [{ provider: 'local', model: 'small' }] },
-      },
+const second = await startUpstream();
+const limits = { max_input_tokens: 500_000, max_output_tokens: 8_000, prices: cachingPrices };
+const claude = { routes: [{ provider: 'anthropic', model: 'claude-sonnet-5' }], ...limits };
+const routes = ['anthropic', 'second'].map((provider) => ({
+  provider,
+  model: 'claude-sonnet-5',
+  rank: 0,
+}));
+const gateway = await startGateway(
+  {
+    providers: { second: { kind: 'anthropic', base_url: second.url, api_key: 'none' } },
+    retries: { max_attempts: 2 },
+    models: {
+      claude,
+      unmarked: { ...claude, cache_marks: false },
+      large: { ...claude, routes: [{ provider: 'anthropic', model: 'claude-opus-4-5' }] },
+      two: { ...limits, routes },
+      local: { ...limits, routes: [{ provider: 'local', model: 'small' }] },
     },
-    { clock },
-  );
-});
+  },
+  { clock },
+);
 after(async () => {
   await gateway.stop();
   await second.close();

@@ -1,38 +1,33 @@
 // Several credentials of one provider: they share its load by weight, a conversation keeps to one, one at
 // its limit or refused leaves the calls to the others.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { wholeAnswer } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { RunningApp } from '../support/running-app.ts';
+import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const content = { text: 'one two', tokens: { input: 5, output: 20 } };
 const path = '/many/v1/chat/completions';
-let gateway: TestGateway<RunningApp>;
-let key: string;
 
-before(async () => {
-  gateway = await startGateway(({ url }) => ({
-    providers: {
-      many: { kind: 'openai-compatible', base_url: `${url}/many/v1`, api_key: 'sk-first' },
-      second: { credential_of: 'many', api_key: 'sk-second', weight: 3 },
-      scarce: {
-        kind: 'openai-compatible',
-        base_url: `${url}/scarce/v1`,
-        api_key: 'sk-scarce',
-        requests_per_minute: 2,
-      },
-      spare: { credential_of: 'scarce', api_key: 'sk-spare', weight: 0.001 },
+const gateway = await startGateway(({ url }) => ({
+  providers: {
+    many: { kind: 'openai-compatible', base_url: `${url}/many/v1`, api_key: 'sk-first' },
+    second: { credential_of: 'many', api_key: 'sk-second', weight: 3 },
+    scarce: {
+      kind: 'openai-compatible',
+      base_url: `${url}/scarce/v1`,
+      api_key: 'sk-scarce',
+      requests_per_minute: 2,
     },
-    models: {
-      sold: { routes: [{ provider: 'many', model: 'up' }], prices: { input: 1, output: 1 } },
-      scarce: { routes: [{ provider: 'scarce', model: 'up' }], prices: { input: 1, output: 1 } },
-    },
-    retries: { max_attempts: 3 },
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-});
+    spare: { credential_of: 'scarce', api_key: 'sk-spare', weight: 0.001 },
+  },
+  models: {
+    sold: { routes: [{ provider: 'many', model: 'up' }], prices: { input: 1, output: 1 } },
+    scarce: { routes: [{ provider: 'scarce', model: 'up' }], prices: { input: 1, output: 1 } },
+  },
+  retries: { max_attempts: 3 },
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 async function usedBy(question: string, model = 'sold'): Promise<string[]> {

@@ -1,27 +1,23 @@
 // Billing in the dashboard: balance and statement, top-ups, low-balance warnings.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { actionsOf } from '../support/rows.ts';
 import { ok } from '../support/http.ts';
-import { startStripe, type LocalStripe } from '../support/stripe.ts';
+import { startStripe } from '../support/stripe.ts';
 
 const hooks = hooksOfFile();
-let stripe: LocalStripe;
-let gateway: TestGateway;
 
-before(async () => {
-  stripe = await startStripe(hooks);
-  gateway = await startGateway(
-    {
-      stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
-    },
-    { tuning: stripe.tuning },
-  );
-  stripe.sendTo(gateway.url);
-});
+const stripe = await startStripe(hooks);
+const gateway = await startGateway(
+  {
+    stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
+  },
+  { tuning: stripe.tuning },
+);
+stripe.sendTo(gateway.url);
 after(() => gateway.stop());
 
 let requests = 0;

@@ -4,18 +4,14 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const browserEncodings = 'gzip, deflate, br, zstd';
 
-let gateway: TestGateway;
-let owner: DashboardClient;
-before(async () => {
-  gateway = await startGateway();
-  owner = await signIn(gateway, { role: 'owner' });
-});
+const gateway = await startGateway();
+const owner = await signIn(gateway, { role: 'owner' });
 after(() => gateway.stop());
 
 /** The body as it was sent. */

@@ -6,7 +6,7 @@ import { dashboardCalls } from '../../src/management/contract/contract.ts';
 import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
@@ -18,14 +18,10 @@ const password = 'correct horse battery';
 const passwordHash = quickHash(password);
 const origin = 'http://localhost:4000';
 const adminKey = { name: 'A shop', scopes: ['users:write'] };
-let clock: TestClock;
-let gateway: TestGateway;
-before(async () => {
-  clock = new TestClock();
-  const stripe = { secret_key: 'sk_test_unused', webhook_secret: 'whsec_unused' };
-  const server = { trust_proxy: true, public_url: origin };
-  gateway = await startGateway({ server, stripe }, { clock });
-});
+const clock = new TestClock();
+const stripe = { secret_key: 'sk_test_unused', webhook_secret: 'whsec_unused' };
+const server = { trust_proxy: true, public_url: origin };
+const gateway = await startGateway({ server, stripe }, { clock });
 after(() => gateway.stop());
 
 const operator = () => signIn(gateway, { operator: true, passwordHash });

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const built = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
 type Manifest = Readonly<
@@ -19,10 +19,7 @@ type Manifest = Readonly<
 const manifest = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')) as Manifest;
 const script = `/${manifest['index.html']!.file}`;
 
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ server: { public_url: 'https://gateway.example' } });
-});
+const gateway = await startGateway({ server: { public_url: 'https://gateway.example' } });
 after(() => gateway.stop());
 
 /** The headers with which a browser requests a page. */

@@ -10,23 +10,19 @@ import {
   statusesOf,
   visitor,
 } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { setRows } from '../support/rows.ts';
 import { ok } from '../support/http.ts';
 import { enrol } from '../support/totp.ts';
-import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
+import { startMailbox, type ReceivedMail } from '../support/mailbox.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
-let gateway: TestGateway;
-let mailbox: Mailbox;
-before(async () => {
-  mailbox = await startMailbox();
-  gateway = await startGateway({
-    server: { trust_proxy: true },
-    signup: { open: true, initial_credit_usd: 2.5 },
-    smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
-  });
+const mailbox = await startMailbox();
+const gateway = await startGateway({
+  server: { trust_proxy: true },
+  signup: { open: true, initial_credit_usd: 2.5 },
+  smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
 });
 after(async () => {
   await gateway.stop();

@@ -1,21 +1,16 @@
 // The dashboard's catalogue for an account.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import type { MeasuredModel, ModelCatalogue } from '../../src/management/contract/models.ts';
 import { micros } from '../../src/lib/money.ts';
 import { signIn } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { RunningApp } from '../support/running-app.ts';
+import { startGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
-let clock: TestClock;
-let gateway: TestGateway<RunningApp>;
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway({ pricing: { markup: 1.1 } }, { clock });
-});
+const clock = new TestClock();
+const gateway = await startGateway({ pricing: { markup: 1.1 } }, { clock });
 after(() => gateway.stop());
 
 test("prices are the account's own: the same as its keys see and are charged", async () => {

@@ -1,7 +1,7 @@
 // The playground's endpoints: the public ones for signed-in users, with the account's key that the
 // path names.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { readEventStream } from '../../dashboard/api/event-stream.ts';
 import { chatFormats } from '../../dashboard/api/chat-formats/registry.ts';
 import {
@@ -13,26 +13,21 @@ import {
   type Message,
 } from '../../dashboard/api/chat-formats/types.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { taskSamples } from '../support/task-samples.ts';
 
-let gateway: TestGateway;
-let member: DashboardClient;
-
-before(async () => {
-  gateway = await startGateway({
-    models: Object.fromEntries(
-      taskSamples.map(({ type, prices }) => [
-        `a-${type}`,
-        { type, prices, routes: [{ provider: 'local', model: 'm' }] },
-      ]),
-    ),
-  });
-  member = await signIn(gateway, { role: 'member' });
+const gateway = await startGateway({
+  models: Object.fromEntries(
+    taskSamples.map(({ type, prices }) => [
+      `a-${type}`,
+      { type, prices, routes: [{ provider: 'local', model: 'm' }] },
+    ]),
+  ),
 });
+const member = await signIn(gateway, { role: 'member' });
 after(() => gateway.stop());
 
 const pathOf = (key: { readonly id: string }, path: string, account = member.account) =>

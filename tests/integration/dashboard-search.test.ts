@@ -1,24 +1,17 @@
 // The search of the command palette finds what its user may open, and nothing else.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const chat = endpoint('chat');
 
-let gateway: TestGateway;
-let member: DashboardClient;
-let stranger: DashboardClient;
-let operator: DashboardClient;
-
-before(async () => {
-  gateway = await startGateway({});
-  const owner = await signIn(gateway, { name: 'Ada' });
-  member = await signIn(gateway, { role: 'member', account: owner.account });
-  stranger = await signIn(gateway);
-  operator = await signIn(gateway, { operator: true, role: null });
-});
+const gateway = await startGateway({});
+const owner = await signIn(gateway, { name: 'Ada' });
+const member = await signIn(gateway, { role: 'member', account: owner.account });
+const stranger = await signIn(gateway);
+const operator = await signIn(gateway, { operator: true, role: null });
 after(() => gateway.stop());
 
 type Found = {

@@ -7,13 +7,10 @@ import { errorKinds } from '../../src/canonical/errors.ts';
 import type { Operation } from '../../src/reference/operation.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import { builtProgram } from '../support/built-program.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-before(async () => {
-  builtProgram();
-  gateway = await startGateway();
-});
+builtProgram();
+const gateway = await startGateway();
 after(() => gateway.stop());
 
 const read = (path: string, accept = '*/*') => fetch(gateway.url + path, { headers: { accept } });

@@ -3,24 +3,20 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { writeClientTypes } from '../support/client-types.ts';
 import { signIn } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const execFileAsync = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 
-let gateway: TestGateway;
-let folder: string;
-before(async () => {
-  gateway = await startGateway();
-  // Inside of the repository, so that the client finds its packages.
-  mkdirSync(join(root, 'dist'), { recursive: true });
-  folder = mkdtempSync(join(root, 'dist', 'generated-client-'));
-});
+const gateway = await startGateway();
+// Inside of the repository, so that the client finds its packages.
+mkdirSync(join(root, 'dist'), { recursive: true });
+const folder = mkdtempSync(join(root, 'dist', 'generated-client-'));
 after(async () => {
   rmSync(folder, { recursive: true, force: true });
   await gateway.stop();

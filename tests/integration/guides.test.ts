@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { adminOf } from '../support/admin.ts';
 import { root } from '../support/built-program.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import {
   assertPrints,
   guideTexts,
@@ -17,12 +17,8 @@ import {
   type SampleCommand,
 } from '../support/guide-samples.ts';
 
-let gateway: TestGateway;
-let key: string;
-before(async () => {
-  gateway = await startGateway({ test_mode: { enabled: true } });
-  ({ key } = await gateway.makeKey());
-});
+const gateway = await startGateway({ test_mode: { enabled: true } });
+const { key } = await gateway.makeKey();
 after(() => gateway.stop());
 
 const commands: Readonly<Record<'sh' | 'js', (code: string) => SampleCommand>> = {

@@ -1,26 +1,17 @@
 // Charges for images whose provider bills other units: tokens (OpenAI) or input megapixels (Black
 // Forest Labs).
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { ModelCatalogue } from '../../src/management/contract/models.ts';
 import type { RequestDetail } from '../../src/management/contract/requests.ts';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { signIn } from '../support/dashboard.ts';
-import { prompt, startImageGateway, type ImageGateway } from '../support/image-gateway.ts';
+import { prompt, startImageGateway } from '../support/image-gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { png } from '../support/images/local-image-provider.ts';
 
-let gateway: ImageGateway['gateway'];
-let newKey: ImageGateway['newKey'];
-let draw: ImageGateway['draw'];
-let play: ImageGateway['play'];
-let assertCharged: ImageGateway['assertCharged'];
-let lossesOf: ImageGateway['lossesOf'];
-
-before(async () => {
-  ({ gateway, newKey, draw, play, assertCharged, lossesOf } = await startImageGateway());
-});
+const { gateway, newKey, draw, play, assertCharged, lossesOf } = await startImageGateway();
 after(() => gateway.stop());
 
 const markup = 1.5;

@@ -1,12 +1,11 @@
 // Image generation and editing through the started program: provider requests, answers and costs.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { gif, png } from '../support/images/local-image-provider.ts';
 import {
   prompt,
   startImageGateway,
-  type ImageGateway,
   urlsOf,
   type Answer,
   type Body,
@@ -14,17 +13,8 @@ import {
 import { imagePaths, inputs } from '../support/image-upstreams.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-let clock: TestClock;
-let gateway: ImageGateway['gateway'];
-let newKey: ImageGateway['newKey'];
-let draw: ImageGateway['draw'];
-let recordsOf: ImageGateway['recordsOf'];
-let assertCharged: ImageGateway['assertCharged'];
-
-before(async () => {
-  clock = new TestClock();
-  ({ gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway({}, { clock }));
-});
+const clock = new TestClock();
+const { gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway({}, { clock });
 after(() => gateway.stop());
 
 /**

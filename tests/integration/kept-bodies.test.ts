@@ -10,15 +10,9 @@ import { adminOf } from '../support/admin.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import {
-  metricsToken,
-  startGateway,
-  type KeyOptions,
-  type TestGateway,
-} from '../support/gateway.ts';
+import { metricsToken, startGateway, type KeyOptions } from '../support/gateway.ts';
 import { rowOf, rowsOf } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerInParts } from '../support/upstream.ts';
@@ -30,19 +24,15 @@ const chat = endpoint('chat');
 const tokens = { input: 40, output: 12 };
 const said = 'marker-of-the-answer';
 
-let clock: TestClock;
-let gateway: TestGateway<RunningApp>;
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway(
-    {
-      bodies: { days_max: 5 },
-      metrics: { token: metricsToken },
-    },
-    { clock, tuning: { keptBodyBytes: limit } },
-  );
-  gateway.answer(chat, { text: said, tokens });
-});
+const clock = new TestClock();
+const gateway = await startGateway(
+  {
+    bodies: { days_max: 5 },
+    metrics: { token: metricsToken },
+  },
+  { clock, tuning: { keptBodyBytes: limit } },
+);
+gateway.answer(chat, { text: said, tokens });
 after(() => gateway.stop());
 
 type Kept = {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { keyScopes, type KeyScope } from '../../src/terms/key-scope.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import { signIn } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
@@ -97,13 +97,8 @@ const sets: readonly (readonly KeyScope[])[] = [
   [...keyScopes],
 ];
 
-let clock: TestClock;
-let gateway: TestGateway;
-
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway({}, { clock });
-});
+const clock = new TestClock();
+const gateway = await startGateway({}, { clock });
 after(() => gateway.stop());
 
 function send(name: string, key: string, body = cases[name]!.body): Promise<Reply> {

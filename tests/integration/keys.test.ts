@@ -9,7 +9,7 @@ import { microsFromUsd } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { builtProgram, root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
 import { ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -19,11 +19,8 @@ const chat = endpoint('chat');
 const responses = endpoint('responses');
 
 const clock = new TestClock();
-let gateway: TestGateway;
 
-before(async () => {
-  gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock });
-});
+const gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock });
 after(() => gateway.stop());
 
 test('a key is taken from Authorization and from x-api-key on every endpoint', async () => {

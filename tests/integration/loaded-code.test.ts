@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { builtProgram, root } from '../support/built-program.ts';
 import { startProgram } from '../support/program.ts';
 
@@ -26,13 +26,9 @@ const ofHttpThread = [
   'typebox',
   'undici',
 ];
-let one: string;
-let several: string;
 
-before(async () => {
-  one = await outputWith(1);
-  several = await outputWith(2);
-});
+const one = await outputWith(1);
+const several = await outputWith(2);
 
 test('an HTTP thread loads no handler of the dashboard, and no package for sign-in, payment, mail or PDF', () => {
   const { packages, modules } = loadedBy(several, 'http-thread.js');

@@ -1,9 +1,9 @@
 // Every sandbox answer, for every directive, matches the official SDKs' types, whole and streamed,
 // in each format.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { ClientFormatName } from '../../src/terms/format-name.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { findBreaches, findEventBreaches } from '../support/official-types.ts';
 import { eventsOf, type Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
@@ -119,13 +119,8 @@ const failing = [
   'sandbox: odd',
 ];
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  gateway = await startGateway();
-  ({ key } = await gateway.makeKey());
-});
+const gateway = await startGateway();
+const { key } = await gateway.makeKey();
 after(() => gateway.stop());
 
 for (const [name, { path, body, variants }] of Object.entries(clients)) {

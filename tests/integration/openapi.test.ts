@@ -1,20 +1,16 @@
 // The descriptions of both APIs are what the gateway does: routes, methods, authentication.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { adminCalls, dashboardCalls } from '../../src/management/contract/contract.ts';
 import { adminOperations } from '../../src/reference/admin-operations.ts';
 import { dashboardOperations } from '../../src/reference/dashboard-operations.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import type { Operation } from '../../src/reference/operation.ts';
 import { streams } from '../../src/management/streams.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
-import type { RunningApp } from '../support/running-app.ts';
 
-let gateway: TestGateway<RunningApp>;
-before(async () => {
-  gateway = await startGateway({ metrics: { token: metricsToken } });
-});
+const gateway = await startGateway({ metrics: { token: metricsToken } });
 after(() => gateway.stop());
 
 type Document = {

@@ -1,43 +1,37 @@
 // The operator's home: its figures are those of the report, and it tells what needs attention.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { reportTop } from '../../src/domain/ledger/reports/report.ts';
 import { recordBackup } from '../../src/management/changes/backups.ts';
 import { AuditedChanges } from '../../src/domain/audit/audited-changes.ts';
 import { answerContent } from '../support/answers.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { signIn } from '../support/dashboard.ts';
+import { startGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerStatus } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
 const dayMs = 86_400_000;
 
-let clock: TestClock;
-let gateway: TestGateway;
-let operator: DashboardClient;
-
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway(
-    {
-      models: {
-        'priced-model': {
-          routes: [{ provider: 'local', model: 'up' }],
-          max_input_tokens: 10_000,
-          max_output_tokens: 1_000,
-          prices: { input: 1, output: 10 },
-        },
+const clock = new TestClock();
+const gateway = await startGateway(
+  {
+    models: {
+      'priced-model': {
+        routes: [{ provider: 'local', model: 'up' }],
+        max_input_tokens: 10_000,
+        max_output_tokens: 1_000,
+        prices: { input: 1, output: 10 },
       },
     },
-    { clock },
-  );
-  gateway.upstream.on(
-    '/local/v1/chat/completions',
-    answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
-  );
-  operator = await signIn(gateway, { operator: true, role: null });
-});
+  },
+  { clock },
+);
+gateway.upstream.on(
+  '/local/v1/chat/completions',
+  answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
+);
+const operator = await signIn(gateway, { operator: true, role: null });
 after(() => gateway.stop());
 
 type Sums = {

@@ -1,9 +1,9 @@
 // Providers that answer 400 when the operator's account is at fault: it owes money, or its key is
 // wrong. The request goes elsewhere, the operator is told, and the client is not blamed.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { until } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
@@ -39,40 +39,35 @@ const problems: Readonly<Record<string, { readonly path: string; readonly body: 
   },
 };
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  const model = (...providers: string[]) => ({
-    routes: providers.map((provider) => ({ provider, model: 'upstream' })),
-    max_input_tokens: 100_000,
-    max_output_tokens: 8_000,
-    prices: { input: 1, output: 2 },
-  });
-  const names = Object.keys(problems);
-  gateway = await startGateway(({ url }) => ({
-    retries: { max_attempts: 2 },
-    providers: {
-      alibaba: { base_url: `${url}/alibaba/v1`, api_key: 'k' },
-      xai: { base_url: `${url}/xai/v1`, api_key: 'k' },
-    },
-    models: Object.fromEntries(
-      names.flatMap((name) => [
-        [`only-${name}`, model(name)],
-        [`first-${name}`, model(name, 'local')],
-      ]),
-    ),
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-  for (const { path, body } of Object.values(problems))
-    gateway.upstream.on(path, answerStatus(400, { body }));
-  gateway.upstream.on(
-    '/v1/messages/count_tokens',
-    answerStatus(400, { body: problems.anthropic!.body }),
-  );
-  const hi = { text: 'Hi', tokens: { input: 5, output: 1 } };
-  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', hi));
+const model = (...providers: string[]) => ({
+  routes: providers.map((provider) => ({ provider, model: 'upstream' })),
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
 });
+const names = Object.keys(problems);
+const gateway = await startGateway(({ url }) => ({
+  retries: { max_attempts: 2 },
+  providers: {
+    alibaba: { base_url: `${url}/alibaba/v1`, api_key: 'k' },
+    xai: { base_url: `${url}/xai/v1`, api_key: 'k' },
+  },
+  models: Object.fromEntries(
+    names.flatMap((name) => [
+      [`only-${name}`, model(name)],
+      [`first-${name}`, model(name, 'local')],
+    ]),
+  ),
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+for (const { path, body } of Object.values(problems))
+  gateway.upstream.on(path, answerStatus(400, { body }));
+gateway.upstream.on(
+  '/v1/messages/count_tokens',
+  answerStatus(400, { body: problems.anthropic!.body }),
+);
+const hi = { text: 'Hi', tokens: { input: 5, output: 1 } };
+gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', hi));
 after(() => gateway.stop());
 
 const messages = [{ role: 'user', content: 'Hello' }];

@@ -2,7 +2,7 @@
 // cost of charges and as losses, that of an own key nowhere, whatever becomes of its calls. What an
 // own key has answered is charged by its part of the price.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   BillingProvider,
   billedModelsConfig,
@@ -11,11 +11,10 @@ import {
 } from '../support/billing-provider.ts';
 import { adminOf } from '../support/admin.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
+import { startGateway, upstreamKey } from '../support/gateway.ts';
 import { hostProviders, modelHosts } from '../support/model-hosts.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { Random } from '../support/random.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
@@ -32,25 +31,19 @@ const episodesOfEach = 16;
 const models = modelHosts.map(({ name }) => `plain-${name}-500`);
 const providers = [...new Set(modelHosts.map(({ route }) => route.provider))];
 
-let clock: TestClock;
-let provider: BillingProvider;
-let gateway: TestGateway<RunningApp>;
-
-before(async () => {
-  clock = new TestClock();
-  provider = new BillingProvider(clock);
-  gateway = await startGateway(
-    ({ url }) => ({
-      providers: hostProviders(url, { api_key: upstreamKey, accounts_may_bring_keys: true }),
-      models: billedModelsConfig(),
-      pricing: { own_key_percent: 10, own_key_fee: 0.000007 },
-      retries: { max_attempts: 3 },
-      log: { level: 'fatal' },
-    }),
-    { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
-  );
-  provider.serve(gateway.upstream);
-});
+const clock = new TestClock();
+const provider = new BillingProvider(clock);
+const gateway = await startGateway(
+  ({ url }) => ({
+    providers: hostProviders(url, { api_key: upstreamKey, accounts_may_bring_keys: true }),
+    models: billedModelsConfig(),
+    pricing: { own_key_percent: 10, own_key_fee: 0.000007 },
+    retries: { max_attempts: 3 },
+    log: { level: 'fatal' },
+  }),
+  { clock, tuning: { backoffMs: 1, retriesMin: 1_000, failuresMax: 1_000 } },
+);
+provider.serve(gateway.upstream);
 after(() => gateway.stop());
 
 async function sumOf(column: 'upstream_cost_micros' | 'loss_micros'): Promise<number> {

@@ -1,7 +1,7 @@
 // Compares what an agent's conversation with a Claude model costs through each client format with
 // the same conversation sent to the provider by a client that marks its prompts.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { agents, converse, mark, type Agent } from '../support/agent-conversations.ts';
 import {
@@ -11,29 +11,25 @@ import {
   type CacheUsage,
 } from '../support/caching-provider.ts';
 import { wholeAnswer } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { numberedContent } from '../support/numbered-answers.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson } from '../support/upstream.ts';
 
 const turns = 40;
 const clock = new TestClock();
-let gateway: TestGateway;
-let key: string;
 
-before(async () => {
-  const claude = {
-    routes: [{ provider: 'anthropic', model: 'claude-sonnet-5' }],
-    max_input_tokens: 500_000,
-    max_output_tokens: 8_000,
-    prices: cachingPrices,
-  };
-  gateway = await startGateway(
-    { models: { claude, unmarked: { ...claude, cache_marks: false } } },
-    { clock },
-  );
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 }));
-});
+const claude = {
+  routes: [{ provider: 'anthropic', model: 'claude-sonnet-5' }],
+  max_input_tokens: 500_000,
+  max_output_tokens: 8_000,
+  prices: cachingPrices,
+};
+const gateway = await startGateway(
+  { models: { claude, unmarked: { ...claude, cache_marks: false } } },
+  { clock },
+);
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
 after(() => gateway.stop());
 const task = 'Mend the failing test.';
 

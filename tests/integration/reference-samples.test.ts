@@ -4,21 +4,18 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { stripTypeScriptTypes } from 'node:module';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import vm from 'node:vm';
 import { callsOf, type ApiDocument } from '../../docs-site/client/reference/document.ts';
 import { exampleRequest, type SampleRequest } from '../../docs-site/client/reference/request.ts';
 import { languages } from '../../docs-site/client/reference/samples.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { runSample, type SampleCommand } from '../support/guide-samples.ts';
 import fc from '../support/property.ts';
 import { readMainSamples, readSamples } from '../support/reference-samples.ts';
 
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ test_mode: { enabled: true } });
-});
+const gateway = await startGateway({ test_mode: { enabled: true } });
 after(() => gateway.stop());
 
 test('every call has code, except the one that opens a WebSocket', async () => {

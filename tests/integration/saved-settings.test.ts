@@ -5,10 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { loadConfig, openConfig } from '../../src/config/load.ts';
-import { adminOf, type AdminClient } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
-import type { RunningApp } from '../support/running-app.ts';
+import { metricsToken, startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
 import { answerBytes, answerJson, answerStatus, holdBack } from '../support/upstream.ts';
@@ -17,16 +16,11 @@ const credential = 'sk-saved-credential-0123456789';
 const content = { text: 'one two', tokens: { input: 5, output: 200 } };
 const path = '/saved/v1/chat/completions';
 const free = { input: 0, output: 0 };
-let gateway: TestGateway<RunningApp>;
-let admin: AdminClient;
-
-before(async () => {
-  gateway = await startGateway({
-    metrics: { token: metricsToken },
-    models: { filed: { routes: [{ provider: 'openai', model: 'f' }], prices: free } },
-  });
-  admin = await adminOf(gateway);
+const gateway = await startGateway({
+  metrics: { token: metricsToken },
+  models: { filed: { routes: [{ provider: 'openai', model: 'f' }], prices: free } },
 });
+const admin = await adminOf(gateway);
 after(() => gateway.stop());
 
 type Change = { path: readonly string[]; value?: unknown };

@@ -2,7 +2,7 @@
 // format, whole and streamed. The request names the tier in the upstream's words, the charge follows
 // the tier that the answer names, and the client sees it in its own words.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { ServiceTier } from '../../src/canonical/service-tier.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type WireName,
 } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
@@ -39,47 +39,40 @@ const providers = {
 const wires = Object.keys(providers) as UpstreamWireName[];
 const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  const models = Object.fromEntries(
-    wires.map((wire) => [
-      `on-${wire}`,
-      {
-        ...limits,
-        routes: [
-          { provider: providers[wire], model: 'm', ...(wire !== 'gemini' && { api: wire }) },
-        ],
-        prices,
-      },
-    ]),
-  );
-  const plain = { ...limits, routes: [{ provider: 'openai', model: 'm' }] };
-  gateway = await startGateway(
+const models = Object.fromEntries(
+  wires.map((wire) => [
+    `on-${wire}`,
     {
-      models: {
-        ...models,
-        plain: { ...plain, prices: { input: 2, output: 10 } },
-        'flex-only': {
-          ...plain,
-          prices: { input: 2, output: 10, service_tiers: { flex: { input: 1, output: 5 } } },
-        },
-        deepseek: {
-          ...limits,
-          routes: [{ provider: 'openai', model: 'm', api: 'chat' }],
-          prices: {
-            input: 2,
-            output: 10,
-            hours: [{ utc: ['Mon-Fri 04:00-06:00'], input: 1, output: 5 }],
-          },
+      ...limits,
+      routes: [{ provider: providers[wire], model: 'm', ...(wire !== 'gemini' && { api: wire }) }],
+      prices,
+    },
+  ]),
+);
+const plain = { ...limits, routes: [{ provider: 'openai', model: 'm' }] };
+const gateway = await startGateway(
+  {
+    models: {
+      ...models,
+      plain: { ...plain, prices: { input: 2, output: 10 } },
+      'flex-only': {
+        ...plain,
+        prices: { input: 2, output: 10, service_tiers: { flex: { input: 1, output: 5 } } },
+      },
+      deepseek: {
+        ...limits,
+        routes: [{ provider: 'openai', model: 'm', api: 'chat' }],
+        prices: {
+          input: 2,
+          output: 10,
+          hours: [{ utc: ['Mon-Fri 04:00-06:00'], input: 1, output: 5 }],
         },
       },
     },
-    { clock },
-  );
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 }));
-});
+  },
+  { clock },
+);
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
 after(() => gateway.stop());
 
 /** How a provider names a tier. */

@@ -2,17 +2,13 @@
 // with the ledger.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import {
-  startOtlpReceiver,
-  type OtlpReceiver,
-  type ReceivedTrace,
-} from '../support/otlp-receiver.ts';
-import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
+import { startOtlpReceiver, type ReceivedTrace } from '../support/otlp-receiver.ts';
+import { endpointOf, startTwoRoutes } from '../support/two-routes.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 import { answerStatus, framesText } from '../support/upstream.ts';
@@ -26,23 +22,17 @@ const tokens = { input: 40, output: 12 };
 const receiverKey = 'key-of-the-receiver';
 
 const clock = new SleeplessClock();
-let two: TwoRoutes;
-let receiver: OtlpReceiver;
-let key: string;
-let account: string;
-before(async () => {
-  receiver = await startOtlpReceiver({ clock });
-  two = await startTwoRoutes(
-    {
-      telemetry: {
-        endpoint: receiver.url,
-        headers: { Authorization: receiverKey },
-      },
+const receiver = await startOtlpReceiver({ clock });
+const two = await startTwoRoutes(
+  {
+    telemetry: {
+      endpoint: receiver.url,
+      headers: { Authorization: receiverKey },
     },
-    { clock, env: { OTEL_SERVICE_NAME: 'gate', OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
-  );
-  ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-});
+  },
+  { clock, env: { OTEL_SERVICE_NAME: 'gate', OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
+);
+const { key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(async () => {
   await two.stop();
   await receiver.close();

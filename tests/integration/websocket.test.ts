@@ -4,11 +4,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ResponsesSocket, refusedUpgrade } from '../support/responses-socket.ts';
-import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerInParts, answerSse, answerStatus } from '../support/upstream.ts';
@@ -19,19 +18,14 @@ const { start, deltas, end } = streamFrames('responses', content);
 const answer = answerSse([...start, ...deltas, ...end]);
 const bodyBytesMax = 200_000;
 
-let clock: TestClock;
-let gateway: TestGateway<RunningApp>;
-
-before(async () => {
-  clock = new TestClock();
-  gateway = await startGateway(
-    {
-      server: { body_limit_bytes: bodyBytesMax, cors_origins: ['https://app.example.com'] },
-      log: { level: 'info' },
-    },
-    { clock },
-  );
-});
+const clock = new TestClock();
+const gateway = await startGateway(
+  {
+    server: { body_limit_bytes: bodyBytesMax, cors_origins: ['https://app.example.com'] },
+    log: { level: 'info' },
+  },
+  { clock },
+);
 after(() => gateway.stop());
 
 const newKey = (options: object = {}) =>
