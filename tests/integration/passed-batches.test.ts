@@ -8,15 +8,16 @@ import OpenAI, { toFile } from 'openai';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { BatchProvider, type Answer } from '../support/batch-provider.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
-import { answerStatus, thenReset, type Script } from '../support/upstream.ts';
+import { answerStatus, behind, thenReset, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
 type Form = 'openai' | 'anthropic';
-const creditUsd = 1;
+const creditUsd = 10;
 const hangMs = 60_000;
 const tokens = { input: 10, output: 5 };
 /** At a microdollar for each token of the input, and two for each of the output, in a batch. */
-const prices = { input: 2, output: 4, batch: 0.5 };
+const full = { input: 2, output: 4 };
+const prices = { ...full, service_tiers: { priority: full }, batch: 0.5 };
 const costMicros = tokens.input + 2 * tokens.output;
 const prompts = ['one', 'two', 'fail', 'four'];
 
@@ -188,9 +189,15 @@ const gateway = await startGateway(
         return [id, { kind, base_url: base, api_key: 'sk-1' }];
       }),
     ),
-    models: Object.fromEntries(
-      ids.map((id) => [id, { prices, routes: [{ provider: id, model: id }] }]),
-    ),
+    models: {
+      ...Object.fromEntries(
+        ids.map((id) => [id, { prices, routes: [{ provider: id, model: id }] }]),
+      ),
+      'plain-anthropic': {
+        prices: full,
+        routes: [{ provider: others.anthropic, model: 'plain-anthropic' }],
+      },
+    },
   }),
   { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
 );
@@ -360,4 +367,179 @@ describe('whatever the provider does, each line is settled once', { concurrency:
       // No text stays at the provider.
       assert.deepEqual([...provider.files.keys()], []);
     });
+});
+
+/** Waits until the batch's lines are at the provider, and returns its batch there. */
+const sentTo = (provider: BatchProvider, count = 1) =>
+  until(async () => {
+    const rows = await database.read.selectFrom('sent_batches').selectAll().execute();
+    return (
+      provider.batches.length === count &&
+      rows.some(({ state, owner }) => state === 'sent' && owner === null) &&
+      provider.batches[0]!
+    );
+  }, hangMs);
+const hurried = async (made: Made, id: string) => {
+  const timer = setInterval(() => void hurry().catch(() => {}), 200);
+  try {
+    return await resultsOf(made, id);
+  } finally {
+    clearInterval(timer);
+  }
+};
+/** Both forms are the same to these; one of them is enough. */
+function fresh(form: Form = 'anthropic') {
+  const provider = new BatchProvider(answerByPrompt);
+  providers.set(others[form], provider);
+  return { provider, model: others[form] };
+}
+
+test('lines are held and charged at half the price only when they are passed on', async () => {
+  const { provider, model } = fresh();
+  const live = answerContent('messages', { text: 'Yes.', tokens });
+  const run = async (asked: string, fields: object = {}) => {
+    const open = Promise.withResolvers<void>();
+    upstream.on(`/${model}/v1/messages`, behind(open.promise, live));
+    const made = await newKey();
+    const id = await clients.anthropic(made, asked, fields);
+    const { heldMicros } = await gateway.balance(made.account);
+    open.resolve();
+    await hurried(made, id);
+    const { postedMicros } = await gateway.balance(made.account);
+    return { heldMicros, paidMicros: creditUsd * 1_000_000 - postedMicros };
+  };
+  const passed = await run(model);
+  assert.equal(passed.paidMicros, 3 * costMicros);
+  assert.equal(provider.billMicros, 3 * costMicros);
+  // No batch price is known; hosted tools; a service tier.
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+  const fast = { speed: 'fast' };
+  for (const [asked, fields] of [
+    ['plain-anthropic', {}],
+    [model, { tools }],
+    [model, fast],
+  ] as const) {
+    const ran = await run(asked, fields);
+    assert.equal(ran.paidMicros, 4 * 2 * costMicros, JSON.stringify(fields));
+    assert.ok(ran.heldMicros >= 2 * passed.heldMicros);
+    if (asked === 'plain-anthropic') assert.equal(ran.heldMicros, 2 * passed.heldMicros);
+  }
+  assert.equal(provider.billed.length, 4);
+
+  const { data } = (await gateway.get('/v1/models/info', {})).json<{ data: Info[] }>();
+  const { price_variants: variants } = data.find(({ id }) => id === model)!;
+  const batch = variants.find((one) => one.service_tier === 'batch');
+  assert.deepEqual(
+    [batch!.service_tier, batch!.input_price_per_1m, batch!.output_price_per_1m],
+    ['batch', 1, 2],
+  );
+});
+type Info = {
+  readonly id: string;
+  readonly price_variants: readonly {
+    readonly service_tier: string;
+    readonly input_price_per_1m: number;
+    readonly output_price_per_1m: number;
+  }[];
+};
+
+test("a test key's lines cost what they would cost in a batch at the provider", async () => {
+  const { provider, model } = fresh();
+  const made = await gateway.makeKey({ mode: 'test' });
+  await resultsOf(made, await clients.anthropic(made, model));
+  const records = await gateway.usage<{ cost_cents: number } & Tokens>(made.key);
+  for (const record of records)
+    assert.equal(record.cost_cents * 10_000, record.input_tokens + 2 * record.output_tokens);
+  assert.equal(records.length, 4);
+  assert.equal(provider.billed.length, 0);
+});
+type Tokens = { readonly input_tokens: number; readonly output_tokens: number };
+
+test('a cancelled batch is cancelled at the provider, and what had run is paid', async () => {
+  for (const form of ['openai', 'anthropic'] as const) {
+    const { provider, model } = fresh(form);
+    provider.isQuick = false;
+    const made = await newKey();
+    const id = await clients[form](made, model);
+    const remote = await sentTo(provider);
+    if (form === 'openai') await openAi(made).batches.cancel(id);
+    else await anthropic(made).messages.batches.cancel(id);
+    await until(() => remote.isCancelling, hangMs);
+    provider.finish(remote, 'cancelled', 2);
+    assert.deepEqual(await hurried(made, id), ['succeeded', 'succeeded', 'canceled', 'canceled']);
+    await assertSpent(made, 2 * costMicros);
+  }
+});
+
+/** What the account has changed since does not make what was run for it free. */
+const changes: Readonly<Record<string, (made: Made) => Promise<unknown>>> = {
+  'its key is revoked': ({ id }) =>
+    database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).where('id', '=', id).execute(),
+  'the account is frozen': ({ account }) =>
+    database.write.updateTable('accounts').set({ frozen: 1 }).where('id', '=', account).execute(),
+  'its loss budget is used up': (made) => gateway.provokeLoss(made, 100),
+};
+for (const [name, change] of Object.entries(changes))
+  test(`a line that a provider ran is paid, also when ${name}`, async () => {
+    const { provider, model } = fresh();
+    provider.isQuick = false;
+    const made = await newKey();
+    const other = { ...(await newKey({ account: made.account, creditUsd: 0 })) };
+    const id = await clients.anthropic(made, model);
+    const remote = await sentTo(provider);
+    await change(made);
+    provider.finish(remote);
+    assert.deepEqual(await hurried(other, id), good);
+    await assertSpent(made, 3 * costMicros);
+  });
+
+test('a line that was charged when its process died is not charged again', async () => {
+  const { provider, model } = fresh();
+  provider.isQuick = false;
+  const made = await newKey();
+  const id = await clients.anthropic(made, model);
+  const remote = await sentTo(provider);
+  const rows = () => database.read.selectFrom('sent_batches').selectAll().execute();
+  const lines = () =>
+    database.read.selectFrom('batch_lines').selectAll().where('batch_id', '=', id);
+  const [sent, waiting] = [(await rows())[0]!, await lines().execute()];
+  provider.finish(remote);
+  await hurried(made, id);
+  provider.batches.push(remote);
+  // As if the process had died between the charges and these.
+  for (const line of waiting.slice(1))
+    await database.write
+      .updateTable('batch_lines')
+      .set({ outcome: null, owner: line.owner, body: line.body, bytes: null })
+      .where('batch_id', '=', id)
+      .where('line', '=', line.line)
+      .execute();
+  await database.write
+    .insertInto('sent_batches')
+    .values({ ...sent, owner: 'gone' })
+    .execute();
+  await database.write
+    .updateTable('batches')
+    .set({ state: 'running', counts: null, ended_at_ms: null })
+    .where('id', '=', id)
+    .execute();
+  assert.deepEqual(await hurried(made, id), good);
+  await assertSpent(made, 3 * costMicros);
+});
+
+test('when the provider cannot be reached for a day and an hour, the lines expire as a loss', async () => {
+  const { provider, model } = fresh();
+  const made = await newKey();
+  provider.after = (asked) => (isCreate(asked) ? null : answerStatus(500));
+  const id = await clients.anthropic(made, model);
+  await sentTo(provider);
+  const lateMs = Date.now() - 2 * 3_600_000;
+  const late = { expires_at_ms: lateMs, due_at_ms: 1 };
+  await database.write.updateTable('batches').set(late).where('id', '=', id).execute();
+  assert.deepEqual(
+    await hurried(made, id),
+    prompts.map(() => 'expired'),
+  );
+  await assertSpent(made, 0);
+  assert.ok((await lossesOf(made)) > 0);
 });
