@@ -21,7 +21,7 @@ if (isMatrix) install(join(folder, 'more'));
 if (chosen.length > 0) process.env.TOLLGATE_TEST_CLIENTS = chosen.join(',');
 const names = isMatrix
   ? ['matrix.ts']
-  : ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts'];
+  : ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts', 'vendor-sdks.ts'];
 const tests = names.map((name) => join(folder, name));
 const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
