@@ -70,6 +70,93 @@ test('equal data agrees, including rounded limits and thresholds', () => {
   }
 });
 
+describe('models that do not answer conversations', () => {
+  const of = (type: ModelEntry['type'], prices: object) =>
+    ({ id: 'x', type, routes: [{ provider: 'openai', model: 'x' }], prices }) as typeof ours;
+  const minute = of('transcription', { input: 0, output: 0, minute: 0.006 });
+  const characters = of('speech', { input: 0, output: 0, million_characters: 15 });
+  const search = of('rerank', { input: 0, output: 0, search: 0.002 });
+  const tokens = of('transcription', { input: 2.5, output: 10 });
+  const vectors = of('embedding', { input: 0.02, output: 0 });
+  const inLists = (litellm: object, genai: object | null) => [
+    { x: { litellm_provider: 'openai', mode: 'other', ...litellm } },
+    ...(genai ? [[{ id: 'openai', models: [{ id: 'x', prices: genai }] }]] : []),
+  ];
+  const cases: readonly (readonly [
+    what: string,
+    model: typeof ours,
+    lists: readonly unknown[],
+    differences: readonly unknown[],
+  ])[] = [
+    [
+      'a minute, of which lists round the second',
+      minute,
+      inLists({ input_cost_per_second: 0.0001 }, { input_audio_hours: 0.36 }),
+      [],
+    ],
+    [
+      'another minute',
+      minute,
+      inLists({ input_cost_per_second: 0.0002 }, { input_audio_hours: 0.72 }),
+      [['minute', 0.006, 0.012]],
+    ],
+    [
+      'characters',
+      characters,
+      inLists({ input_cost_per_character: 1.5e-5 }, { input_mchars: 15 }),
+      [],
+    ],
+    [
+      'other characters',
+      characters,
+      inLists({ input_cost_per_character: 3e-5 }, { input_mchars: 30 }),
+      [['million_characters', 15, 30]],
+    ],
+    ['a search', search, inLists({ input_cost_per_query: 0.002 }, null), []],
+    [
+      'another search',
+      search,
+      inLists({ input_cost_per_query: 0.001 }, null),
+      [['search', 0.002, 0.001]],
+    ],
+    [
+      'tokens of audio, which cost more than text',
+      tokens,
+      inLists(
+        {
+          input_cost_per_token: 2.5e-6,
+          input_cost_per_audio_token: 6e-6,
+          output_cost_per_token: 1e-5,
+        },
+        { input_mtok: 2.5, input_audio_mtok: 6, output_mtok: 10 },
+      ),
+      [['input', 2.5, 6]],
+    ],
+    [
+      'vectors, which have no output',
+      vectors,
+      inLists(
+        { input_cost_per_token: 2e-8, output_cost_per_token: 2e-8, max_output_tokens: 5 },
+        { input_mtok: 0.02 },
+      ),
+      [],
+    ],
+  ];
+  for (const [what, model, lists, differences] of cases)
+    test(what, () => {
+      for (const list of lists) {
+        const { agree, absent, proposals } = compare(list, [model]);
+        assert.deepEqual(shown(proposals), differences);
+        assert.deepEqual([agree, absent], [differences.length === 0 ? ['x'] : [], []]);
+      }
+    });
+
+  test('a list without the unit does not have the model', () => {
+    const [list] = inLists({ input_cost_per_token: 1, output_cost_per_token: 1 }, null);
+    assert.deepEqual(compare(list, [minute]).absent, ['x']);
+  });
+});
+
 test('a proposal contains the date, model, field, both values and the source', () => {
   assert.deepEqual(compare(inLitellm({ input_cost_per_token: 3e-6 })), {
     agree: [],

@@ -4,6 +4,7 @@ import type { ServiceTier } from '../../../canonical/service-tier.ts';
 import { pricesOf, type ModelEntry, type TokenPricesEntry } from '../../../config/model-schema.ts';
 import {
   buckets,
+  unitPrices,
   type Bucket,
   type PriceSource,
   type StatedModel,
@@ -45,8 +46,7 @@ export function compareWithSource(
   const compared = models.map((model) => {
     const [route] = model.routes ?? [];
     const stated = route ? source.find(route) : null;
-    if (stated?.base.input === undefined || stated.base.output === undefined)
-      return { id: model.id, prices: null, rest: [] };
+    if (!stated || !isPriced(model, stated, nowMs)) return { id: model.id, prices: null, rest: [] };
     return {
       id: model.id,
       prices: comparePrices(model, stated, nowMs),
@@ -69,6 +69,31 @@ export function compareWithSource(
       })),
     ),
   };
+}
+
+/** Only a model that writes has a price of output. */
+function isPriced(model: Compared, { base, units }: StatedModel, nowMs: number): boolean {
+  const unit = unitOf(model, nowMs);
+  if (unit) return units?.[unit] !== undefined;
+  return base.input !== undefined && (base.output !== undefined || !writes(model));
+}
+
+/** The prices of the list that the model is charged by. */
+function chargedOf(model: Compared, { base, audioInput }: StatedModel): StatedPrices {
+  const { output, ...read } = base;
+  if (!writes(model)) return read;
+  return model.type === 'transcription' && audioInput !== undefined
+    ? { ...base, input: audioInput }
+    : base;
+}
+
+function writes({ type }: Compared): boolean {
+  return type !== 'embedding' && type !== 'rerank';
+}
+
+function unitOf(model: Compared, nowMs: number) {
+  const price = priceNow(model, nowMs);
+  return unitPrices.find((unit) => price?.[unit] !== undefined);
 }
 
 /** Returns the list's models at our providers that we lack, as `provider/id` with their prices. */
@@ -94,8 +119,14 @@ const otherName = /-(?:20\d{2}-?\d{2}-?\d{2}|latest)$|\/ft:/;
 function comparePrices(model: Compared, stated: StatedModel, nowMs: number): Difference[] {
   const ours = priceNow(model, nowMs);
   if (ours === undefined) return compareBuckets(undefined, stated.base, '');
+  const unit = unitOf(model, nowMs);
+  if (unit) {
+    const [own, theirs] = [ours[unit]!, stated.units![unit]!];
+    // Lists round prices of seconds.
+    return Math.abs(own - theirs) <= 0.001 * own ? [] : [{ field: unit, ours: own, theirs }];
+  }
   return [
-    ...compareBuckets(ours, stated.base, ''),
+    ...compareBuckets(ours, chargedOf(model, stated), ''),
     ...compareTiers(ours.tiers ?? [], stated.tiers),
     ...Object.entries(stated.variants ?? {}).flatMap(([name, theirs]) => {
       const own = name === 'off_peak' ? ours.hours?.[0] : ours.service_tiers?.[name as ServiceTier];
@@ -178,14 +209,16 @@ function compareLimits(
   const {
     context_tokens: context = 0,
     max_input_tokens: input = 0,
-    max_output_tokens: output = 0,
+    max_output_tokens: output,
   } = model;
-  const contexts = [context, input, context - output];
+  const contexts = [context, input, context - (output ?? 0)];
   return [
     ...(contextTokens === undefined || contexts.some((own) => isSameLimit(own, contextTokens))
       ? []
       : [{ field: 'context_tokens', ours: context, theirs: contextTokens }]),
-    ...(maxOutputTokens === undefined || isSameLimit(output, maxOutputTokens)
+    ...(maxOutputTokens === undefined ||
+    output === undefined ||
+    isSameLimit(output, maxOutputTokens)
       ? []
       : [{ field: 'max_output_tokens', ours: output, theirs: maxOutputTokens }]),
   ];

@@ -87,7 +87,13 @@ function readEntry(entry: Record<string, unknown>, nowMs: number): StatedModel {
     for (const [start, value] of price.tiers)
       tiers.set(start, { ...tiers.get(start), [bucket]: value });
   }
+  const { input_audio_hours: hour, input_mchars: characters } = prices;
   return {
+    audioInput: readUsdPerMillion(prices['input_audio_mtok']),
+    units: withoutUndefined({
+      minute: typeof hour === 'number' ? readUsdPerMillion(hour / 60) : undefined,
+      million_characters: readUsdPerMillion(characters),
+    }),
     base: withoutUndefined(Object.fromEntries(stated.map(([bucket, { base }]) => [bucket, base]))),
     tiers: tiersOf(tiers),
     contextTokens: readTokens(entry['context_window']),

@@ -40,7 +40,8 @@ export function readLitellm(value: unknown): PriceSource | null {
       const key = names ? `${names.prefix}${model}` : null;
       if (!names || key === null || !Object.hasOwn(value, key)) return null;
       const entry = value[key];
-      return isObject(entry) && entry['litellm_provider'] === names.provider
+      return isObject(entry) &&
+        [names.provider, names.other].includes(entry['litellm_provider'] as string)
         ? readEntry(entry)
         : null;
     },
@@ -64,6 +65,12 @@ function readEntry(entry: Record<string, unknown>): StatedModel {
   const { deprecation_date: day } = entry;
   return {
     base: { ...ranges.get(0), ...pricesWith(entry, '') },
+    audioInput: priceOf(entry['input_cost_per_audio_token']),
+    units: withoutUndefined({
+      minute: priceOf(entry['input_cost_per_second'], 60),
+      million_characters: priceOf(entry['input_cost_per_character']),
+      search: priceOf(entry['input_cost_per_query'], 1),
+    }),
     tiers: tiersOf(
       new Map([...[...ranges].filter(([above]) => above > 0), ...thresholdsOf(entry)]),
     ),
@@ -123,8 +130,8 @@ function pricesWith(entry: Record<string, unknown>, ending: string): StatedPrice
   return withoutUndefined(Object.fromEntries(fields));
 }
 
-function priceOf(usdPerToken: unknown): number | undefined {
-  return typeof usdPerToken === 'number' ? readUsdPerMillion(usdPerToken * 1_000_000) : undefined;
+function priceOf(usd: unknown, count = 1_000_000): number | undefined {
+  return typeof usd === 'number' ? readUsdPerMillion(usd * count) : undefined;
 }
 
 function flag(name: 'thinking' | 'vision' | 'tools', value: unknown): StatedModel['supports'] {

@@ -2,8 +2,15 @@
 // that list.
 
 type ListNames = {
-  /** LiteLLM: `litellm_provider` of the entries, and the prefix of model ids in their keys. */
-  readonly litellm: { readonly provider: string; readonly prefix: string } | null;
+  /**
+   * LiteLLM: `litellm_provider` of the entries, and the prefix of model ids in their keys. `other`: of
+   * entries that are no chat models.
+   */
+  readonly litellm: {
+    readonly provider: string;
+    readonly other?: string;
+    readonly prefix: string;
+  } | null;
   /** genai-prices: the provider's `id`. */
   readonly genaiPrices: string | null;
 };
@@ -20,7 +27,12 @@ const sourceNames: Readonly<Record<string, ListNames>> = {
   zai: { litellm: prefixed('zai'), genaiPrices: 'zai' },
   minimax: { litellm: prefixed('minimax'), genaiPrices: 'minimax' },
   alibaba: { litellm: prefixed('dashscope'), genaiPrices: null },
-  cohere: { litellm: { provider: 'cohere_chat', prefix: '' }, genaiPrices: 'cohere' },
+  cohere: {
+    litellm: { provider: 'cohere_chat', other: 'cohere', prefix: '' },
+    genaiPrices: 'cohere',
+  },
+  voyage: { litellm: prefixed('voyage'), genaiPrices: 'voyageai' },
+  elevenlabs: { litellm: prefixed('elevenlabs'), genaiPrices: 'elevenlabs' },
   xiaomi: { litellm: prefixed('xiaomi_mimo'), genaiPrices: null },
   inception: { litellm: prefixed('inception'), genaiPrices: null },
   meta: { litellm: prefixed('meta_llama'), genaiPrices: null },
