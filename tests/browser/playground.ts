@@ -335,6 +335,7 @@ test('a model that ranks, judges, speaks or transcribes has its own form', async
     await page.getByRole('button', { name: 'Speak' }).click();
     const player = page.locator('audio');
     await player.waitFor();
+    await page.getByText(/bytes · \$0\.0+\d/).waitFor();
     await page.waitForFunction(() => document.querySelector('audio')!.duration > 0);
     await page.goto(at('whisper-1'));
     const file = { name: 'a.wav', mimeType: 'audio/wav', buffer: wav(3.7) };

@@ -16,6 +16,7 @@ import { IconCode, IconVector } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ModelCatalogue, OtherModel } from '../../../src/management/contract/models.ts';
 import { useAccount } from '../../api/account.ts';
+import { api } from '../../api/client.ts';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { callWithKey, costFromHeaders } from '../../api/call-with-key.ts';
 import { useDraft } from '../../parts/drafts.ts';
@@ -40,6 +41,18 @@ type Props = {
   readonly chosenKey: Key;
   readonly setKey: (key: Key | null) => void;
 };
+
+/** A stream has its cost in trailers, which browsers do not show. It is charged before it ends. */
+async function costOf(response: Response, account: string): Promise<number | null> {
+  const cost = costFromHeaders(response);
+  const request = response.headers.get('x-request-id');
+  if (cost !== null || request === null) return cost;
+  const asked = api('GET /accounts/:account/requests/:request', { params: { account, request } });
+  return asked.then(
+    (detail) => detail.cost_micros,
+    () => null,
+  );
+}
 
 type Shown = { readonly type: OtherModel['type']; readonly result: Result };
 
@@ -79,7 +92,7 @@ export function Others({ catalogue, chosenKey, setKey }: Props) {
       const call = { account, key: chosenKey.id, path, body: sent, signal };
       const response = await callWithKey(call);
       const result = await read(response, values);
-      const cost = costFromHeaders(response);
+      const cost = await costOf(response, account);
       const note = cost === null ? result.note : `${result.note} · ${usdText(cost)}`;
       setShown({ type, result: { ...result, note } });
     } catch (thrown) {

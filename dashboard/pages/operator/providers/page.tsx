@@ -52,6 +52,7 @@ export function Page() {
           <DataTable
             label="Providers"
             search="Search providers"
+            dense
             rows={rows}
             error={providers.error}
             onRetry={() => void providers.refetch()}
@@ -230,12 +231,12 @@ function Share({ part, of }: { readonly part: number; readonly of: number }) {
     );
   }
   return (
-    <>
+    <Text span inherit style={{ whiteSpace: 'nowrap' }}>
       {countText(part)}{' '}
       <Text span inherit c="dimmed">
         ({shareText(part / of)})
       </Text>
-    </>
+    </Text>
   );
 }
 
