@@ -2,7 +2,7 @@
 // field is optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-image-catalog.ts checks what a new model needs.
 import { Type, type Static } from 'typebox';
-import { byName, closed, optional } from '../lib/schema-parts.ts';
+import { byName, closed, flag, integer, optional } from '../lib/schema-parts.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import {
   imageFamilies,
@@ -55,10 +55,9 @@ const Prices = closed(
         description:
           'USD for each megapixel of an image after its first, if `output` is the price of a megapixel. Default: as the first.',
       }),
-      per_megapixel: Type.Boolean({
-        description:
-          '`output` is the price of a megapixel (1024 × 1024; a part counts as a whole one), not of an image. Default: `true` if the family takes a `size`.',
-      }),
+      per_megapixel: flag(
+        '`output` is the price of a megapixel (1024 × 1024; a part counts as a whole one), not of an image. Default: `true` if the family takes a `size`.',
+      ),
       input_image: Type.Union(
         [usd('USD for each input image, for every output image.'), TierPrices],
         {
@@ -66,10 +65,9 @@ const Prices = closed(
             'USD for each input image, for every output image; one price, or one for each quality or resolution. Default: 0.',
         },
       ),
-      input_per_megapixel: Type.Boolean({
-        description:
-          '`input_image` is the price of a megapixel of the input image (a part counts as a whole one, four at most), not of the image. Default: `false`.',
-      }),
+      input_per_megapixel: flag(
+        '`input_image` is the price of a megapixel of the input image (a part counts as a whole one, four at most), not of the image. Default: `false`.',
+      ),
       tokens: TokenPrices,
     }),
   },
@@ -108,15 +106,13 @@ export const ImageModelEntry = closed({
       description:
         'Decides the parameters and their limits: `gpt-image` and `flux-2` take `size` and `quality`, `nano-banana` takes `aspect_ratio` and `resolution`. Required for a new model; fixed for a built-in one.',
     }),
-    input_images_max: Type.Integer({
-      minimum: 1,
-      maximum: 64,
-      description: "The most input images of a `reference` model. Default: its family's.",
-    }),
-    images_max: Type.Integer({
+    input_images_max: integer(
+      "The most input images of a `reference` model. Default: its family's.",
+      { minimum: 1, maximum: 64 },
+    ),
+    images_max: integer("The most images of one request (`n`). Default: its family's.", {
       minimum: 1,
       maximum: 10,
-      description: "The most images of one request (`n`). Default: its family's.",
     }),
     routes: Type.Array(Route, {
       minItems: 1,

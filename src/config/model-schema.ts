@@ -6,7 +6,7 @@ import { upstreamFormatNames } from '../terms/format-name.ts';
 import { modelTypeNames } from '../terms/model-type.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import { searchToolNames, type SearchToolName } from '../terms/web-search.ts';
-import { byName, closed, optional, orNull } from '../lib/schema-parts.ts';
+import { byName, closed, flag, integer, number, optional, orNull } from '../lib/schema-parts.ts';
 import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
@@ -50,12 +50,10 @@ const tokenPrices = {
 };
 
 const PriceTier = closed({
-  above_input_tokens: Type.Integer({
-    minimum: 1,
-    maximum: 100_000_000,
-    description:
-      'The tier prices the whole request when its input, cached or not, has more tokens than this.',
-  }),
+  above_input_tokens: integer(
+    'The tier prices the whole request when its input, cached or not, has more tokens than this.',
+    { minimum: 1, maximum: 100_000_000 },
+  ),
   ...tokenPrices,
 });
 
@@ -96,18 +94,14 @@ const Price = closed({
     million_characters: usdPerMillion(
       'USD per million characters of the text, for a `speech` model that is not billed by tokens; `input` and `output` are 0 then.',
     ),
-    search: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description:
-        'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
-    }),
-    minute: Type.Number({
-      minimum: 0,
-      maximum: 1_000,
-      description:
-        'USD per minute of audio, for a `transcription` model that is not billed by tokens; `input` and `output` are 0 then.',
-    }),
+    search: number(
+      'USD a search unit of a model that ranks documents: a query with up to 100 documents. Its token prices are then 0. Default: it is charged by the input token.',
+      { minimum: 0, maximum: 100 },
+    ),
+    minute: number(
+      'USD per minute of audio, for a `transcription` model that is not billed by tokens; `input` and `output` are 0 then.',
+      { minimum: 0, maximum: 1_000 },
+    ),
     service_tiers: closed(
       {
         flex: tierPrices('Slower: `service_tier: flex`.'),
@@ -140,30 +134,23 @@ const RouteEntry = closed({
       description:
         "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first. A cloud speaks one or two with each model, which it tells by the model's id: state it for a deployment, an endpoint or an ARN of another name.",
     }),
-    rank: Type.Integer({
-      minimum: 0,
-      maximum: 1_000,
-      description:
-        'Lower ranks are tried first; routes of one rank share the load. Default: the position in the list, from 0.',
-    }),
-    weight: Type.Integer({
+    rank: integer(
+      'Lower ranks are tried first; routes of one rank share the load. Default: the position in the list, from 0.',
+      { minimum: 0, maximum: 1_000 },
+    ),
+    weight: integer("The route's share of the load among routes of one rank.", {
       minimum: 1,
       maximum: 1_000_000,
       default: 1,
-      description: "The route's share of the load among routes of one rank.",
     }),
-    cost_factor: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description:
-        'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
-    }),
-    context_tokens: Type.Integer({
-      minimum: 1,
-      maximum: 100_000_000,
-      description:
-        "The most tokens of input and output together on this route. Default: the model's.",
-    }),
+    cost_factor: number(
+      'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
+      { minimum: 0, maximum: 100 },
+    ),
+    context_tokens: integer(
+      "The most tokens of input and output together on this route. Default: the model's.",
+      { minimum: 1, maximum: 100_000_000 },
+    ),
     lacks: Type.Array(Type.Enum(['streaming', 'vision', 'tools']), {
       description:
         'What the model cannot do on this route; requests that need it use other routes.',
@@ -173,18 +160,10 @@ const RouteEntry = closed({
 
 const Supports = closed(
   optional({
-    thinking: Type.Boolean({
-      description: 'The model reasons before it answers. Default for a new model: `false`.',
-    }),
-    streaming: Type.Boolean({
-      description: 'The model can stream. Default for a new model: `true`.',
-    }),
-    vision: Type.Boolean({
-      description: 'The model takes images. Default for a new model: `false`.',
-    }),
-    tools: Type.Boolean({
-      description: 'The model can call tools. Default for a new model: `true`.',
-    }),
+    thinking: flag('The model reasons before it answers. Default for a new model: `false`.'),
+    streaming: flag('The model can stream. Default for a new model: `true`.'),
+    vision: flag('The model takes images. Default for a new model: `false`.'),
+    tools: flag('The model can call tools. Default for a new model: `true`.'),
   }),
 );
 
@@ -241,10 +220,9 @@ export const ModelEntry = closed({
     tool_prices: ToolPrices,
     timeouts: ModelTimeouts,
     pass_fields: passFields("Like a provider's `pass_fields`, for all routes of this model."),
-    cache_marks: Type.Boolean({
-      description:
-        'Conversations of Responses and Chat clients with a Claude model are marked for its prompt cache, which makes each later turn cheaper. Default: `true`.',
-    }),
+    cache_marks: flag(
+      'Conversations of Responses and Chat clients with a Claude model are marked for its prompt cache, which makes each later turn cheaper. Default: `true`.',
+    ),
   }),
 });
 

@@ -1,7 +1,7 @@
 // The schema of the whole configuration file: the single source of validation, defaults, the JSON
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
-import { closed, optional } from '../lib/schema-parts.ts';
+import { closed, flag, integer, number, optional } from '../lib/schema-parts.ts';
 import { providerKindNames, type ProviderKindName } from '../terms/provider-kind.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
@@ -28,8 +28,6 @@ const byModelName = <Entry extends TSchema>(entry: Entry, description: string) =
   });
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
-const count = (value: number, minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, default: value, description });
 
 const limitOf = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
@@ -75,10 +73,7 @@ const Provider = closed({
         "For `azure`: the version of its classic addresses, `/openai/deployments/…`. Default: Azure's v1 addresses, which have none.",
     }),
   }),
-  enabled: Type.Boolean({
-    default: true,
-    description: '`false` switches the provider off, even with a key.',
-  }),
+  enabled: flag('`false` switches the provider off, even with a key.', true),
   credential_of: Type.Optional(
     Type.String({
       minLength: 1,
@@ -86,13 +81,10 @@ const Provider = closed({
         'Another provider of which this is a further credential: it has its kind, address, settings and models, and a name, an `api_key`, a weight and a limit of its own. Its reports and circuit breakers are its own too.',
     }),
   ),
-  weight: Type.Number({
-    minimum: 0.001,
-    maximum: 1_000,
-    default: 1,
-    description:
-      'The share of the load beside the other credentials of the provider: conversations keep to one, for its prompt cache.',
-  }),
+  weight: number(
+    'The share of the load beside the other credentials of the provider: conversations keep to one, for its prompt cache.',
+    { minimum: 0.001, maximum: 1_000, default: 1 },
+  ),
   requests_per_minute: limitOf(
     'Calls a minute with this credential, by all gateways together. Beyond it, other credentials and routes are called; if there is none, this one all the same.',
   ),
@@ -103,21 +95,18 @@ const Provider = closed({
       'Unknown request fields that may be sent to the provider: paths without list indexes, such as `custom_sampler` or `messages.content.hologram`. The last also allows the kind of content of that name. You are responsible for what a field does to the price. Fields that are refused by name stay refused.',
     ),
   ),
-  accounts_may_bring_keys: Type.Boolean({
-    default: false,
-    description:
-      'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
-  }),
-  completions: Type.Boolean({
-    default: false,
-    description:
-      'The host has `/completions` below its address and continues prompts, as vLLM does. Default for known providers that have it: used without this.',
-  }),
-  cache_salt: Type.Boolean({
-    default: false,
-    description:
-      'Sends `cache_salt`, which vLLM supports: each account then has its own prompt cache there, and no other account can measure it.',
-  }),
+  accounts_may_bring_keys: flag(
+    'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
+    false,
+  ),
+  completions: flag(
+    'The host has `/completions` below its address and continues prompts, as vLLM does. Default for known providers that have it: used without this.',
+    false,
+  ),
+  cache_salt: flag(
+    'Sends `cache_salt`, which vLLM supports: each account then has its own prompt cache there, and no other account can measure it.',
+    false,
+  ),
 });
 
 /** Hosts. `usualPorts`: those that need not be written. */
@@ -153,11 +142,10 @@ export const ConfigFile = closed({
       default: '127.0.0.1',
       description: 'The address to listen on; `0.0.0.0` or `::` for all.',
     }),
-    port: Type.Integer({
+    port: integer('The TCP port; 0 picks a free one.', {
       minimum: 0,
       maximum: 65_535,
       default: 4_000,
-      description: 'The TCP port; 0 picks a free one.',
     }),
     threads: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
       default: 'auto',
@@ -186,11 +174,10 @@ export const ConfigFile = closed({
       description:
         "The origins of web pages whose scripts may call the API (`https://app.example.com`), or `*` for all. None: no script of another origin can read a response. The dashboard's API is never open to other origins.",
     }),
-    body_limit_bytes: Type.Integer({
+    body_limit_bytes: integer('The largest request body; a larger one is a 413.', {
       minimum: 1_024,
       maximum: 1_073_741_824,
       default: 33_554_432,
-      description: 'The largest request body; a larger one is a 413.',
     }),
     arrival_timeout_ms: milliseconds(
       60_000,
@@ -200,13 +187,10 @@ export const ConfigFile = closed({
       30_000,
       'How long open requests may continue after SIGTERM before they are ended, free of charge.',
     ),
-    shutdown_delay_ms: Type.Integer({
-      minimum: 0,
-      maximum: 3_600_000,
-      default: 5_000,
-      description:
-        'How long requests are still accepted after SIGTERM, while `/readyz` already fails, so that a load balancer notices before the port closes. Part of `shutdown_timeout_ms`; skipped if nobody has asked `/readyz` for a minute.',
-    }),
+    shutdown_delay_ms: integer(
+      'How long requests are still accepted after SIGTERM, while `/readyz` already fails, so that a load balancer notices before the port closes. Part of `shutdown_timeout_ms`; skipped if nobody has asked `/readyz` for a minute.',
+      { minimum: 0, maximum: 3_600_000, default: 5_000 },
+    ),
   }),
   overload: section({
     lag_ms: Type.Union([Type.Integer({ minimum: 1, maximum: 60_000 }), Type.Null()], {
@@ -231,11 +215,10 @@ export const ConfigFile = closed({
     ),
   }),
   test_mode: section({
-    enabled: Type.Boolean({
-      default: true,
-      description:
-        'Allows test keys, which spend play money and are answered by the built-in sandbox.',
-    }),
+    enabled: flag(
+      'Allows test keys, which spend play money and are answered by the built-in sandbox.',
+      true,
+    ),
   }),
   log: section({
     level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
@@ -287,18 +270,14 @@ export const ConfigFile = closed({
     ),
   }),
   signup: section({
-    open: Type.Boolean({
-      default: false,
-      description:
-        "Lets anybody create an account in the dashboard. `false`: users need an invitation or an operator's link.",
-    }),
-    initial_credit_usd: Type.Number({
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 0,
-      description:
-        'USD credited once to an account created by sign-up; with `smtp`, when its e-mail address is confirmed. Six decimals.',
-    }),
+    open: flag(
+      "Lets anybody create an account in the dashboard. `false`: users need an invitation or an operator's link.",
+      false,
+    ),
+    initial_credit_usd: number(
+      'USD credited once to an account created by sign-up; with `smtp`, when its e-mail address is confirmed. Six decimals.',
+      { minimum: 0, maximum: 1_000_000, default: 0 },
+    ),
   }),
   ...optional({
     smtp: closed(
@@ -394,26 +373,18 @@ export const ConfigFile = closed({
       description:
         'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
     }),
-    free_bytes_per_day: Type.Integer({
-      minimum: 0,
-      maximum: 1_099_511_627_776,
-      default: 268_435_456,
-      description:
-        'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
-    }),
-    batch_lines_per_day: Type.Integer({
-      minimum: 0,
-      maximum: 100_000_000,
-      default: 200_000,
-      description: 'How many lines an account may put into batches in 24 hours. 0: no batches.',
-    }),
-    batch_bytes_per_day: Type.Integer({
-      minimum: 0,
-      maximum: 1_099_511_627_776,
-      default: 1_073_741_824,
-      description:
-        'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
-    }),
+    free_bytes_per_day: integer(
+      'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
+      { minimum: 0, maximum: 1_099_511_627_776, default: 268_435_456 },
+    ),
+    batch_lines_per_day: integer(
+      'How many lines an account may put into batches in 24 hours. 0: no batches.',
+      { minimum: 0, maximum: 100_000_000, default: 200_000 },
+    ),
+    batch_bytes_per_day: integer(
+      'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
+      { minimum: 0, maximum: 1_099_511_627_776, default: 1_073_741_824 },
+    ),
     failed_keys_per_minute: Type.Union(
       [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
       {
@@ -422,90 +393,66 @@ export const ConfigFile = closed({
           'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
       },
     ),
-    hold_slice_tokens: Type.Integer({
-      minimum: 256,
-      maximum: 100_000_000,
-      default: 4_096,
-      description:
-        'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
-    }),
-    default_max_output_tokens: Type.Integer({
-      minimum: 1,
-      maximum: 100_000_000,
-      default: 32_768,
-      description:
-        "The output limit of a request without one, if the model allows as much. It bounds the request's hold.",
-    }),
+    hold_slice_tokens: integer(
+      'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
+      { minimum: 256, maximum: 100_000_000, default: 4_096 },
+    ),
+    default_max_output_tokens: integer(
+      "The output limit of a request without one, if the model allows as much. It bounds the request's hold.",
+      { minimum: 1, maximum: 100_000_000, default: 32_768 },
+    ),
   }),
   idempotency: section({
-    file_bytes_per_day: Type.Integer({
-      minimum: 0,
-      maximum: 1_099_511_627_776,
-      default: 1_073_741_824,
-      description:
-        'How many bytes of longer responses each gateway stores as files for an account in a UTC day. Of further ones, only the outcome is stored.',
-    }),
+    file_bytes_per_day: integer(
+      'How many bytes of longer responses each gateway stores as files for an account in a UTC day. Of further ones, only the outcome is stored.',
+      { minimum: 0, maximum: 1_099_511_627_776, default: 1_073_741_824 },
+    ),
   }),
   cache: section({
-    enabled: Type.Boolean({
-      default: true,
-      description:
-        'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
-    }),
-    embeddings: Type.Boolean({
-      default: true,
-      description:
-        'Answers embeddings from the cache unless a header says otherwise, because the same text has the same vector. `false`: only if a header asks for it.',
-    }),
-    disk_bytes: Type.Integer({
-      minimum: 65_536,
-      maximum: 1_099_511_627_776,
-      default: 1_073_741_824,
-      description:
-        'The size of the cache in the database; beyond it, the oldest responses are deleted first.',
-    }),
+    enabled: flag(
+      'Answers identical requests of an account from the cache. `false`: nothing is read from or written to the cache.',
+      true,
+    ),
+    embeddings: flag(
+      'Answers embeddings from the cache unless a header says otherwise, because the same text has the same vector. `false`: only if a header asks for it.',
+      true,
+    ),
+    disk_bytes: integer(
+      'The size of the cache in the database; beyond it, the oldest responses are deleted first.',
+      { minimum: 65_536, maximum: 1_099_511_627_776, default: 1_073_741_824 },
+    ),
   }),
   history: section({
-    days: count(
-      30,
-      0,
-      90,
+    days: integer(
       'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address and the program of the client. 0: none are written. Charges do not depend on it.',
+      { minimum: 0, maximum: 90, default: 30 },
     ),
   }),
   bodies: section({
-    enabled: Type.Boolean({
-      default: true,
-      description:
-        'Lets accounts keep the bodies of requests and answers, for keys that ask for it. `false`: none are kept or shown.',
-    }),
-    days_max: Type.Integer({
+    enabled: flag(
+      'Lets accounts keep the bodies of requests and answers, for keys that ask for it. `false`: none are kept or shown.',
+      true,
+    ),
+    days_max: integer('The most days that a key may keep them.', {
       minimum: 1,
       maximum: 30,
       default: 7,
-      description: 'The most days that a key may keep them.',
     }),
-    disk_bytes: Type.Integer({
-      minimum: 65_536,
-      maximum: 1_099_511_627_776,
-      default: 1_073_741_824,
-      description:
-        'The size of all kept bodies in the database; beyond it, the oldest are deleted first.',
-    }),
+    disk_bytes: integer(
+      'The size of all kept bodies in the database; beyond it, the oldest are deleted first.',
+      { minimum: 65_536, maximum: 1_099_511_627_776, default: 1_073_741_824 },
+    ),
   }),
   tags: section({
-    end_users: Type.Boolean({
-      default: false,
-      description:
-        'Counts the end user that a request names (`user`, `safety_identifier`, `metadata.user_id`) as its tag `user`. The names are stored with the charges and their daily sums.',
-    }),
+    end_users: flag(
+      'Counts the end user that a request names (`user`, `safety_identifier`, `metadata.user_id`) as its tag `user`. The names are stored with the charges and their daily sums.',
+      false,
+    ),
   }),
   retries: section({
-    max_attempts: count(
-      4,
-      1,
-      20,
+    max_attempts: integer(
       'The most upstream calls of a request with its retries, over all routes of its model. 1: no retries. Each route is asked once in any case.',
+      { minimum: 1, maximum: 20, default: 4 },
     ),
   }),
   retention: section({
@@ -526,11 +473,10 @@ export const ConfigFile = closed({
       description:
         'Where generated images are stored: `local`, in `images` in the data folder, or `s3`, in a bucket of any S3-compatible service, which several gateways can share.',
     }),
-    keep_days: Type.Integer({
+    keep_days: integer('How many days a generated image and its link work.', {
       minimum: 1,
       maximum: 365,
       default: 7,
-      description: 'How many days a generated image and its link work.',
     }),
     ...optional({
       bucket: Type.String({
@@ -556,10 +502,9 @@ export const ConfigFile = closed({
         description:
           "The prefix of the images' object keys, with a slash at its end. Default: `tollgate/images/`.",
       }),
-      path_style: Type.Boolean({
-        description:
-          'Puts the bucket in the path (`host/bucket`) instead of before the host (`bucket.host`). Default: `true` with an `endpoint`, `false` without.',
-      }),
+      path_style: flag(
+        'Puts the bucket in the path (`host/bucket`) instead of before the host (`bucket.host`). Default: `true` with an `endpoint`, `false` without.',
+      ),
       access_key_id: Type.String({
         ...visible,
         writeOnly: true,
@@ -586,25 +531,18 @@ export const ConfigFile = closed({
     ),
   }),
   pricing: section({
-    markup: Type.Number({
-      minimum: 0,
-      maximum: 1_000,
-      default: 1,
-      description:
-        "Accounts pay the provider's price times this, unless a model states its own price. Six decimals.",
-    }),
-    own_key_percent: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      default: 5,
-      description:
-        'What an account pays for a request that ran with its own key at the provider, in per cent of what it would have paid otherwise. Four decimals.',
-    }),
-    own_key_fee: Type.Number({
+    markup: number(
+      "Accounts pay the provider's price times this, unless a model states its own price. Six decimals.",
+      { minimum: 0, maximum: 1_000, default: 1 },
+    ),
+    own_key_percent: number(
+      'What an account pays for a request that ran with its own key at the provider, in per cent of what it would have paid otherwise. Four decimals.',
+      { minimum: 0, maximum: 100, default: 5 },
+    ),
+    own_key_fee: number('USD for each such request, added to it. Six decimals.', {
       minimum: 0,
       maximum: 100,
       default: 0,
-      description: 'USD for each such request, added to it. Six decimals.',
     }),
   }),
   billing: section({
@@ -641,33 +579,19 @@ export const ConfigFile = closed({
           'The signing secret (`whsec_…`) of the webhook endpoint `<public_url>/webhooks/stripe`. Required with `secret_key`.',
       }),
     }),
-    fee_percent: Type.Number({
-      minimum: 0,
-      maximum: 50,
-      default: 0,
-      description:
-        'A card fee on top of each top-up, in percent of the credit, with at most four decimals; rounded up to a whole cent. Shown before payment.',
-    }),
-    fee_fixed_cents: Type.Integer({
+    fee_percent: number(
+      'A card fee on top of each top-up, in percent of the credit, with at most four decimals; rounded up to a whole cent. Shown before payment.',
+      { minimum: 0, maximum: 50, default: 0 },
+    ),
+    fee_fixed_cents: integer('A fixed part of the card fee of each top-up, in US cents.', {
       minimum: 0,
       maximum: 10_000,
       default: 0,
-      description: 'A fixed part of the card fee of each top-up, in US cents.',
     }),
     top_up_usd: section({
-      min: Type.Number({
-        minimum: 0.5,
-        maximum: 999_999,
-        default: 5,
-        description: 'The smallest top-up.',
-      }),
-      max: Type.Number({
-        minimum: 0.5,
-        maximum: 999_999,
-        default: 1_000,
-        description: 'The largest top-up.',
-      }),
-      choices: Type.Array(Type.Number({ minimum: 0.5, maximum: 999_999, description: 'USD.' }), {
+      min: number('The smallest top-up.', { minimum: 0.5, maximum: 999_999, default: 5 }),
+      max: number('The largest top-up.', { minimum: 0.5, maximum: 999_999, default: 1_000 }),
+      choices: Type.Array(number('USD.', { minimum: 0.5, maximum: 999_999 }), {
         maxItems: 8,
         default: [10, 25, 50, 100],
         description:

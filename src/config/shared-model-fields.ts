@@ -1,7 +1,7 @@
 // Fields that the entries of chat and image models share: what a model is called, who made it, and
 // its announced end.
 import { Type } from 'typebox';
-import { optional } from '../lib/schema-parts.ts';
+import { flag, optional } from '../lib/schema-parts.ts';
 
 const time = (description: string) =>
   Type.String({
@@ -44,10 +44,7 @@ export const sharedModelFields = optional({
     description:
       'The id of the model to use in place of one that ends. Answers name it in `Link`, and the 404 of an ended model in its text.',
   }),
-  ended: Type.Boolean({
-    description:
-      '`true` stops the sale of the model: a 404 names its `successor`. Default: `false`.',
-  }),
+  ended: flag('`true` stops the sale of the model: a 404 names its `successor`. Default: `false`.'),
 });
 
 export type RetirementFields = Partial<

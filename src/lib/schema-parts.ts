@@ -1,5 +1,12 @@
 // Parts of TypeBox schemas that several rooms write.
-import { Type, type TObjectOptions, type TOptional, type TProperties, type TSchema } from 'typebox';
+import {
+  Type,
+  type TNumberOptions,
+  type TObjectOptions,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+} from 'typebox';
 
 /** An object without other fields. */
 export function closed<Fields extends TProperties>(fields: Fields, options: TObjectOptions = {}) {
@@ -23,4 +30,16 @@ export function byName<const Name extends string, Schema extends TSchema>(
   schemaOf: (name: Name) => Schema,
 ) {
   return Object.fromEntries(names.map((name) => [name, schemaOf(name)])) as Record<Name, Schema>;
+}
+
+export function integer(description: string, bounds: TNumberOptions) {
+  return Type.Integer({ ...bounds, description });
+}
+
+export function number(description: string, bounds: TNumberOptions) {
+  return Type.Number({ ...bounds, description });
+}
+
+export function flag(description: string, byDefault?: boolean) {
+  return Type.Boolean({ ...(byDefault !== undefined && { default: byDefault }), description });
 }

@@ -41,8 +41,7 @@ export function PricePreview({ changes, showError }: Pick<FormParts, 'changes' |
 }
 
 function Result({ preview: { requests, left_out: leftOut, data } }: { readonly preview: Preview }) {
-  const leftOutText =
-    leftOut === 0 ? '' : ` ${countText(leftOut)} of them cannot be priced again.`;
+  const leftOutText = leftOut === 0 ? '' : ` ${countText(leftOut)} of them cannot be priced again.`;
   if (data.length === 0)
     return (
       <Text size="sm">
