@@ -2,6 +2,7 @@
 // run when the two are merged.
 import { isImageKind, providerKindNames } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
+import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';
 import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
@@ -54,22 +55,10 @@ const kindsWithImages = providerKindNames.filter(isImageKind);
 /** Prices are stored in microdollars. */
 function checkPrices(faultAt: FaultAt, prices: ImagePricesEntry, path: FieldPath): void {
   const { output, further_megapixel: further, input_image: input } = prices;
-  checkDecimals(faultAt, output, [...path, 'output']);
-  checkDecimals(faultAt, further ?? {}, [...path, 'further_megapixel']);
-  if (typeof input === 'number') checkDecimals(faultAt, { input_image: input }, path);
-  else checkDecimals(faultAt, input ?? {}, [...path, 'input_image']);
+  checkDecimals(faultAt, output, [...path, 'output'], ofImages);
+  checkDecimals(faultAt, further ?? {}, [...path, 'further_megapixel'], ofImages);
+  if (typeof input === 'number') checkDecimals(faultAt, { input_image: input }, path, ofImages);
+  else checkDecimals(faultAt, input ?? {}, [...path, 'input_image'], ofImages);
 }
 
-function checkDecimals(
-  faultAt: FaultAt,
-  prices: Readonly<Record<string, number | undefined>>,
-  path: FieldPath,
-): void {
-  for (const [name, value] of Object.entries(prices)) {
-    if (value === undefined || Number(value.toFixed(6)) === value) continue;
-    throw faultAt([...path, name], {
-      problem: `must have at most six decimals; got ${value}`,
-      remedy: 'The price is USD an image: five cents are 0.05.',
-    });
-  }
-}
+const ofImages = { remedy: 'The price is USD an image: five cents are 0.05.' };

@@ -5,6 +5,7 @@ import { basename, isAbsolute, join, resolve } from 'node:path';
 import { isAddressRange } from '../lib/addresses.ts';
 import { ConfigError, type FieldPath } from './config-error.ts';
 import { faultMakers } from './config-fault.ts';
+import { checkDecimals } from './decimals.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
 import { checkImageModels } from './image-models.ts';
@@ -16,7 +17,7 @@ import { savedFieldsIn, type SavedSettings } from './saved-settings.ts';
 import { resolveRetention } from './retention.ts';
 import { resolveSearch, searchWarnings } from './search.ts';
 import { defaultTimeouts, type Config, type ConfigFile } from './schema.ts';
-import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
+import { plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
@@ -101,7 +102,7 @@ function resolveConfig(
   checkPricing(faultAt, fields.pricing);
   checkProxies(faultAt, fields.server.trust_proxy);
   checkOrigins(faultAt, fields.server.cors_origins);
-  checkSignup(faultAt, fields.signup);
+  checkDecimals(faultAt, fields.signup, ['signup'], { remedy: 'Round it to whole microdollars.' });
   const providers = resolveProviders(values, { env, defaultTimeouts });
   checkSavedAddresses(values, { saved, written: file?.root ?? {}, env, providers });
   const server = {
@@ -247,12 +248,8 @@ function checkPricing(faultAt: FaultAt, pricing: ConfigFile['pricing']): void {
     ['own_key_percent', 4, 'Round it: 5 is a twentieth of the price.'],
     ['own_key_fee', 6, 'Round it: 0.000001 is a microdollar.'],
   ] as const;
-  for (const [name, decimals, remedy] of checks) {
-    const value = pricing[name];
-    if (Number(value.toFixed(decimals)) === value) continue;
-    const problem = `must have at most ${decimals === 4 ? 'four' : 'six'} decimals; got ${value}`;
-    throw faultAt(['pricing', name], { problem, remedy });
-  }
+  for (const [name, decimals, remedy] of checks)
+    checkDecimals(faultAt, { [name]: pricing[name] }, ['pricing'], { decimals, remedy });
 }
 
 function checkProxies(faultAt: FaultAt, trusted: boolean | number | readonly string[]): void {

@@ -2,16 +2,10 @@
 // the two are merged.
 import { formatsOfKind, isChatKind } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
+import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
-import {
-  pricesOf,
-  type ModelEntry,
-  type PriceEntry,
-  type RouteEntry,
-  type TokenPricesEntry,
-  type ToolPricesEntry,
-} from './model-schema.ts';
+import { pricesOf, type ModelEntry, type PriceEntry, type RouteEntry } from './model-schema.ts';
 
 /**
  * Throws ConfigError for a route to an unknown provider, and for a price that cannot be stored
@@ -24,7 +18,7 @@ export function checkModels({ fields, faultAt }: FieldValues): void {
     }
     checkDay(faultAt, entry.created, ['models', id, 'created']);
     checkPrices(faultAt, entry, ['models', id, 'prices']);
-    checkToolPrices(faultAt, entry.tool_prices, ['models', id, 'tool_prices']);
+    checkDecimals(faultAt, entry.tool_prices ?? {}, ['models', id, 'tool_prices'], ofCalls);
   }
 }
 
@@ -66,7 +60,7 @@ function checkPrices(faultAt: FaultAt, entry: ModelEntry, path: FieldPath): void
     const at = Array.isArray(entry.prices) ? [...path, index] : path;
     checkDay(faultAt, version.effective_from, [...at, 'effective_from']);
     checkBegin(faultAt, version, { at, begins });
-    checkDecimals(faultAt, version, at);
+    checkDecimals(faultAt, version, at, ofTokens);
     checkTiers(faultAt, version, at);
   }
 }
@@ -101,39 +95,15 @@ function isRealDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 10));
 }
 
-/**
- * A millionth of a dollar per million tokens is one picodollar a token, the finest price. More
- * decimals would be rounded.
- */
-function checkDecimals(faultAt: FaultAt, prices: TokenPricesEntry, at: FieldPath): void {
-  for (const [name, value] of Object.entries(prices)) {
-    if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
-    throw faultAt([...at, name], {
-      problem: `must have at most six decimals; got ${value}`,
-      remedy: 'Prices are USD per million tokens, not per token.',
-    });
-  }
-}
-
-/** Throws ConfigError for a price finer than a microdollar, the finest price of a call. */
-export function checkToolPrices(
-  faultAt: FaultAt,
-  prices: ToolPricesEntry | undefined,
-  at: FieldPath,
-): void {
-  for (const [name, value] of Object.entries(prices ?? {})) {
-    if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
-    throw faultAt([...at, name], {
-      problem: `must have at most six decimals; got ${value}`,
-      remedy: 'The price is USD a call: $10 per 1 000 is 0.01.',
-    });
-  }
-}
+/** A millionth of a dollar per million tokens is one picodollar a token, the finest price. */
+const ofTokens = { remedy: 'Prices are USD per million tokens, not per token.' };
+/** A microdollar is the finest price of a call. */
+export const ofCalls = { remedy: 'The price is USD a call: $10 per 1 000 is 0.01.' };
 
 function checkTiers(faultAt: FaultAt, { tiers = [] }: PriceEntry, at: FieldPath): void {
   for (const [index, tier] of tiers.entries()) {
     const path = [...at, 'tiers', index];
-    checkDecimals(faultAt, tier, path);
+    checkDecimals(faultAt, tier, path, ofTokens);
     if (index === 0 || tier.above_input_tokens > tiers[index - 1]!.above_input_tokens) continue;
     throw faultAt([...path, 'above_input_tokens'], {
       problem: `must be above that of the tier before; got ${tier.above_input_tokens}`,

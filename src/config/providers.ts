@@ -6,7 +6,8 @@ import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
-import { checkToolPrices } from './models.ts';
+import { checkDecimals } from './decimals.ts';
+import { ofCalls } from './models.ts';
 import type { SavedSettings } from './saved-settings.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
@@ -233,7 +234,7 @@ function toolPricesOf(
   name: string,
   { tool_prices: prices = {} }: ProviderEntry,
 ): ToolPricesEntry {
-  checkToolPrices(faultAt, prices, ['providers', name, 'tool_prices']);
+  checkDecimals(faultAt, prices, ['providers', name, 'tool_prices'], ofCalls);
   return prices;
 }
 

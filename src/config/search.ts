@@ -2,9 +2,10 @@
 // search providers.
 import { isSearchKind, searchKindNames } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
+import { checkDecimals } from './decimals.ts';
 import type { FieldValues } from './field-values.ts';
 import { knownProviders } from './known-providers.ts';
-import type { Config, ConfigFile, ProviderConfig } from './schema.ts';
+import type { Config, ProviderConfig } from './schema.ts';
 
 type Providers = Readonly<Record<string, ProviderConfig>>;
 
@@ -14,7 +15,9 @@ type Providers = Readonly<Record<string, ProviderConfig>>;
  */
 export function resolveSearch(values: FieldValues, providers: Providers): Config['search'] {
   const { providers: names, ...search } = values.fields.search;
-  checkPrice(values, search.price_usd);
+  checkDecimals(values.faultAt, { price_usd: search.price_usd }, ['search'], {
+    remedy: 'The price is USD a search: $5 per 1 000 is 0.005.',
+  });
   for (const [index, name] of (names ?? []).entries()) {
     const path = ['search', 'providers', index];
     checkName(values, providers, { name, path });
@@ -62,13 +65,4 @@ function checkName(
       remedy: `Add it under \`providers\` with one of the kinds ${searchKindNames.join(', ')}, or use one of these names.`,
     });
   }
-}
-
-/** Prices are stored in microdollars. */
-function checkPrice({ faultAt }: FieldValues, price: ConfigFile['search']['price_usd']): void {
-  if (price === null || price === undefined || Number(price.toFixed(6)) === price) return;
-  throw faultAt(['search', 'price_usd'], {
-    problem: `must have at most six decimals; got ${price}`,
-    remedy: 'The price is USD a search: $5 per 1 000 is 0.005.',
-  });
 }

@@ -72,18 +72,6 @@ function missing(name: string): never {
   });
 }
 
-/** Credits are stored in microdollars. */
-export function checkSignup(
-  faultAt: FaultAt,
-  { initial_credit_usd: usd }: ConfigFile['signup'],
-): void {
-  if (Number(usd.toFixed(6)) === usd) return;
-  throw faultAt(['signup', 'initial_credit_usd'], {
-    problem: `must have at most six decimals; got ${usd}`,
-    remedy: 'Round it to whole microdollars.',
-  });
-}
-
 /** Over plain http, anyone on the network path can read the session's cookie. */
 export function plainHttpWarnings({
   host,

@@ -1,4 +1,5 @@
 // Resolves card payments: both secrets or neither, and amounts that Stripe can charge.
+import { checkDecimals } from './decimals.ts';
 import type { FieldValues } from './field-values.ts';
 import type { ConfigFile, StripeConfig } from './schema.ts';
 
@@ -11,7 +12,10 @@ type StripeEntry = ConfigFile['stripe'];
 export function resolveStripe(values: FieldValues): StripeConfig | null {
   const { secret_key, webhook_secret, top_up_usd, ...fees } = values.fields.stripe;
   checkAmounts(values, top_up_usd);
-  checkPercent(values, fees.fee_percent);
+  checkDecimals(values.faultAt, { fee_percent: fees.fee_percent }, ['stripe'], {
+    decimals: 4,
+    remedy: 'It is in percent: 2.9 is 29 thousandths of the credit.',
+  });
   if (secret_key === undefined && webhook_secret === undefined) return null;
   if (secret_key === undefined)
     throw missing(values, 'secret_key', 'the key that checkouts are made with');
@@ -52,14 +56,6 @@ function checkAmounts(
         remedy: 'Change it, or the bounds.',
       });
   }
-}
-
-function checkPercent({ faultAt }: FieldValues, percent: number): void {
-  if (Number(percent.toFixed(4)) === percent) return;
-  throw faultAt(['stripe', 'fee_percent'], {
-    problem: `must have at most four decimals; got ${percent}`,
-    remedy: 'It is in percent: 2.9 is 29 thousandths of the credit.',
-  });
 }
 
 function missing({ faultAt }: FieldValues, field: 'secret_key' | 'webhook_secret', what: string) {
