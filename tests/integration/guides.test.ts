@@ -11,31 +11,37 @@ import { startGateway } from '../support/gateway.ts';
 import {
   assertPrints,
   guideTexts,
+  runModules,
   runSample,
   samples,
   samplesIn,
-  type SampleCommand,
 } from '../support/guide-samples.ts';
 
 const gateway = await startGateway({ test_mode: { enabled: true } });
 const { key } = await gateway.makeKey();
 after(() => gateway.stop());
 
-const commands: Readonly<Record<'sh' | 'js', (code: string) => SampleCommand>> = {
-  sh: (code) => ({ program: 'bash', args: ['-c', code] }),
-  // From its standard input, Node finds the packages of the working directory.
-  js: (code) => ({ program: process.execPath, args: ['--input-type=module', '-'], code }),
+const samplesOf = (language: string) => {
+  const own = samples.filter((sample) => sample.language === language);
+  assert.ok(own.length > 5, `only ${own.length} samples were found`);
+  return own;
 };
 
-for (const [language, commandOf] of Object.entries(commands)) {
-  test(`samples in ${language} print what the guides say`, { concurrency: 2 }, async (context) => {
-    const own = samples.filter((sample) => sample.language === language);
-    assert.ok(own.length > 5, `only ${own.length} samples were found`);
-    await Promise.all(
-      own.map((sample) => context.test(sample.place, () => runSample(gateway, sample, commandOf))),
-    );
-  });
-}
+test('samples in sh print what the guides say', { concurrency: 2 }, async (context) => {
+  const inBash = (code: string) => ({ program: 'bash', args: ['-c', code] });
+  await Promise.all(
+    samplesOf('sh').map((sample) =>
+      context.test(sample.place, () => runSample(gateway, sample, inBash)),
+    ),
+  );
+});
+
+test('samples in js print what the guides say', async (context) => {
+  const own = samplesOf('js');
+  const printed = await runModules(gateway, own);
+  for (const [index, sample] of own.entries())
+    await context.test(sample.place, () => assertPrints(printed[index]!, sample));
+});
 
 test('settings in JSON and YAML can be read', () => {
   const blocks = guideTexts.flatMap(([name, text]) =>

@@ -11,7 +11,7 @@ import { callsOf, type ApiDocument } from '../../docs-site/client/reference/docu
 import { exampleRequest, type SampleRequest } from '../../docs-site/client/reference/request.ts';
 import { languages } from '../../docs-site/client/reference/samples.ts';
 import { startGateway } from '../support/gateway.ts';
-import { runSample, type SampleCommand } from '../support/guide-samples.ts';
+import { assertPrints, runModules, runSample } from '../support/guide-samples.ts';
 import fc from '../support/property.ts';
 import { readMainSamples, readSamples } from '../support/reference-samples.ts';
 
@@ -29,8 +29,11 @@ test('every call has code, except the one that opens a WebSocket', async () => {
 });
 
 test('every sample in curl can be read by a shell', async () => {
-  for (const { id, code } of await readSamples(gateway, 'curl'))
-    assert.doesNotThrow(() => execFileSync('bash', ['-n'], { input: code }), id);
+  const own = await readSamples(gateway, 'curl');
+  const functions = own.map(({ id, code }) => `${id}() {\n${code}\n}`).join('\n');
+  const defined = execFileSync('bash', ['-c', `${functions}\ndeclare -F`], { encoding: 'utf8' });
+  const expected = own.map(({ id }) => `declare -f ${id}`);
+  assert.deepEqual(defined.trim().split('\n').toSorted(), expected.toSorted());
 });
 
 test('every sample in TypeScript can be read by Node', async () => {
@@ -43,29 +46,21 @@ function readTypeScript(code: string): vm.Script {
   return new vm.Script(`async () => {\n${stripTypeScriptTypes(code)}\n}`);
 }
 
-const commands: Readonly<Record<'curl' | 'typescript', (code: string) => SampleCommand>> = {
-  curl: (code) => ({ program: 'bash', args: ['-c', code] }),
-  typescript: (code) => ({
-    program: process.execPath,
-    args: ['--input-type=module-typescript', '-'],
-    code,
-  }),
-};
-
-for (const [language, commandOf] of Object.entries(commands)) {
-  test(
-    `the main samples in ${language} run with a test key`,
-    { concurrency: 2 },
-    async (context) => {
-      const own = await readMainSamples(gateway, language as keyof typeof commands);
-      await Promise.all(
-        own.map((sample) =>
-          context.test(sample.place, () => runSample(gateway, sample, commandOf)),
-        ),
-      );
-    },
+test('the main samples in curl run with a test key', { concurrency: 2 }, async (context) => {
+  const inBash = (code: string) => ({ program: 'bash', args: ['-c', code] });
+  await Promise.all(
+    (await readMainSamples(gateway, 'curl')).map((sample) =>
+      context.test(sample.place, () => runSample(gateway, sample, inBash)),
+    ),
   );
-}
+});
+
+test('the main samples in typescript run with a test key', async (context) => {
+  const own = await readMainSamples(gateway, 'typescript');
+  const printed = await runModules(gateway, own);
+  for (const [index, sample] of own.entries())
+    await context.test(sample.place, () => assertPrints(printed[index]!, sample));
+});
 
 const anyRequest: fc.Arbitrary<SampleRequest> = fc.record({
   method: fc.constantFrom('POST', 'PATCH'),

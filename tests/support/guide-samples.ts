@@ -76,6 +76,17 @@ export async function runSample(
   assertPrints(printed, sample);
 }
 
+/** Runs samples in JavaScript or TypeScript, and returns what each prints. */
+export async function runModules(
+  gateway: TestGateway,
+  own: readonly Omit<Sample, 'language'>[],
+): Promise<string[]> {
+  const filled = await Promise.all(own.map((sample) => fillSample(gateway, sample)));
+  const args = [join(import.meta.dirname, 'run-modules.mjs')];
+  const code = JSON.stringify(filled);
+  return JSON.parse(await runCommand({ program: process.execPath, args, code })) as string[];
+}
+
 /** Returns what the command prints. */
 export function runCommand(
   { program, args, code, folder: cwd = root }: SampleCommand,
