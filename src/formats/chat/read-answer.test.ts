@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textPart } from '../../../tests/support/canonical/parts.ts';
+
 import { UnreadableAnswer } from '../format.ts';
 import { contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
@@ -34,27 +34,7 @@ test('a tool call without a name cannot be translated', () => {
   assert.throws(() => readAnswer(call({ id: 'a', function: {} })), UnreadableAnswer);
 });
 
-test('tool calls without id, without arguments or with an object are read, and the stop reason becomes tool-calls', () => {
-  const { content, stop } = readAnswer(call({ function: { name: 'f', arguments: { x: 1 } } }));
-  assert.ok(content[0]?.type === 'tool-call');
-  assert.match(content[0].id, /^call_/);
-  assert.equal(content[0].arguments, '{"x":1}');
-  assert.equal(stop.reason, 'tool-calls');
-  const [empty] = readAnswer(call({ id: 'a', function: { name: 'f', arguments: '' } })).content;
-  assert.ok(empty?.type === 'tool-call' && empty.arguments === '{}');
-});
-
 const message = (content: string) => ({ message: { content }, finish_reason: 'stop' });
-
-test('the choice with index 0 is read', () => {
-  const { content } = readAnswer({
-    choices: [
-      { index: 1, ...message('b') },
-      { index: 0, ...message('a') },
-    ],
-  });
-  assert.deepEqual(content, [textPart('a')]);
-});
 
 test('the relay adds our own count of every choice when the upstream sent none', () => {
   const body = {

@@ -122,22 +122,6 @@ test('a tool call without an id gets one of its own', () => {
   assert.match(readCalls(call({ index: 0 }, '{}', 'f'))[0]!, /^call_[a-z0-9]+ f\(\{\}\)$/);
 });
 
-test('the first call streams piece by piece, and the next one starts when the first is complete', () => {
-  const reader = readStream();
-  const types = (event: ReturnType<typeof chunk>) => reader.push(event).map(({ type }) => type);
-  assert.deepEqual(types(chunk(call({ index: 0, id: 'a' }, '{"x":', 'f'))), [
-    'start',
-    'tool-call-start',
-    'tool-call-delta',
-  ]);
-  assert.deepEqual(types(chunk(call({ index: 0 }, '1}'))), ['tool-call-delta']);
-  assert.deepEqual(types(chunk(call({ index: 1, id: 'b' }, '{', 'g'))), [
-    'tool-call-end',
-    'tool-call-start',
-    'tool-call-delta',
-  ]);
-});
-
 test('any interleaving of the pieces of several calls gives the same calls', () => {
   const anyCalls = fc.array(anyJsonObject, { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -187,19 +171,6 @@ test('reasoning is read once, under any of its names or several', () => {
     thinkingPart('ab', { vendor: 'anthropic', value: 's' }),
     thinkingPart('c'),
     textPart('answer'),
-  ]);
-});
-
-test('null and empty content, repeated roles and unknown fields open no block', () => {
-  const events = readAll([
-    chunk({ role: 'assistant', content: null, refusal: '', tool_calls: null }),
-    chunk({ role: 'assistant', content: '', surprise: 1 }),
-    dataEvent({ choices: [], prompt_filter_results: [] }),
-    chunk({}, 'stop'),
-  ]);
-  assert.deepEqual(events, [
-    { type: 'start', usage: null },
-    { type: 'finish', stop: { reason: 'end', sequence: null }, usage: null },
   ]);
 });
 
@@ -324,18 +295,6 @@ const cited = (answer: Answer | null) =>
   );
 const pageOf = (citation: Citation) => (citation.type === 'url' ? citation.url : citation.type);
 const done = dataEvent('[DONE]');
-
-test('citations belong to the streaming text, or to the next one when they come first', () => {
-  const deltas = [
-    { annotations: [annotation('a:1')] },
-    { content: 'x' },
-    { content: 'y', annotations: [annotation('a:2', 1, 2)] },
-  ];
-  const answer = collect(
-    readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]),
-  );
-  assert.deepEqual(cited(answer), [['xy', 'a:1', 'a:2']]);
-});
 
 test('a citation in a later block keeps its span, which refers to the whole text', () => {
   const deltas = [

@@ -19,31 +19,6 @@ function relay(fields: JsonObject, changes: Partial<UpstreamTarget> = {}) {
   return relayRequest(requestFor(fields), { ...target, ...changes });
 }
 
-test('the body is sent unchanged, with the upstream’s model and the output limit', () => {
-  const fields = {
-    temperature: 0,
-    n: 2,
-    prediction: { type: 'content', content: 'x' },
-    prompt_cache_key: 'k',
-    brand_new: { deep: 1 },
-  };
-  assert.deepEqual(relay(fields, { unknown: { opened: new Set(['brand_new']) } }), {
-    body: { ...simpleRequest, ...fields, model: 'upstream-model', max_tokens: 100 },
-    ignored: [],
-  });
-});
-
-test('the limit is sent in the field that the target knows', () => {
-  const given = { max_tokens: 500, max_completion_tokens: 400 };
-  const plain = { ...simpleRequest, model: 'upstream-model' };
-  assert.deepEqual(relay(given).body, { ...plain, max_tokens: 100 });
-  assert.deepEqual(relay(given, { isOpenAi: true }).body, {
-    ...plain,
-    max_completion_tokens: 100,
-    service_tier: 'default',
-  });
-});
-
 test('`developer` becomes `system`, except for OpenAI', () => {
   const messages = [
     { role: 'developer', content: 'Be brief.', name: 'ops' },

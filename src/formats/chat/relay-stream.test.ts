@@ -193,19 +193,6 @@ test('a stream that the gateway ends before its first choice gets one cut at the
   assert.deepEqual(pipe.progress.stop, { reason: 'length', sequence: null });
 });
 
-test('a choice without a numeric index is the first', () => {
-  const pipe = relayStream(contextFor());
-  const wild = {
-    index: { toString: null },
-    delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] },
-  };
-  const [frame] = parseSse(pipe.push(dataEvent({ choices: [wild] })));
-  assert.equal(JSON.parse(frame!.data).choices[0].index, 0);
-  pipe.push(chunk({}, 'tool_calls'));
-  assert.match(pipe.push(dataEvent('[DONE]')), /"finish_reason":"tool_calls"/);
-  assert.equal(pipe.progress.status, 'finished');
-});
-
 test('malformed choices and calls do not reach the client', () => {
   const pipe = relayStream(contextFor());
   const choicesOf = (frames: string) => JSON.parse(parseSse(frames)[0]!.data).choices;

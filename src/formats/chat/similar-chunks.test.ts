@@ -131,16 +131,6 @@ test('a text that is also elsewhere in its chunk is not mixed up with it', () =>
     checkAll(['a', 'b', 'c', 'c', 'a'].map((content) => JSON.stringify(repeat(content))));
 });
 
-test('equal texts of two fields stay in their fields, in any order', () => {
-  const orders = [
-    (one: string, other: string) => chunkOf({ reasoning: one, content: other }),
-    (one: string, other: string) => chunkOf({ reasoning: one, reasoning_content: other }),
-    (one: string, other: string) => ({ obfuscation: one, ...chunkOf({ content: other }) }),
-  ];
-  for (const order of orders)
-    checkAll([order('a', 'a'), order('b', 'c'), order('d', 'e')].map((c) => JSON.stringify(c)));
-});
-
 test('a text that is a mark of ours is read and written like any other', () => {
   const marked = (content: string, note: string) =>
     `{"choices":[{"delta":{"content":"${content}"}}],"note":"${note}"}`;

@@ -100,17 +100,6 @@ const image = {
   type: 'image',
   source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
 } as const;
-test('images of tool results follow in a user message, after all results of the turn', () => {
-  const messages = writeMessages(toolTurn(resultPart('a', image), resultPart('b', textPart('x'))));
-  assert.deepEqual(
-    messages.map(({ role }) => role),
-    ['tool', 'tool', 'user'],
-  );
-  assert.deepEqual(messages[2]!.content, [
-    textPart('[Attachments of the result of tool call a]'),
-    { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
-  ]);
-});
 
 test('results follow their calls, whatever the client put between them', () => {
   const say = (text: string): Message => userTurn(text);
@@ -132,18 +121,6 @@ test('results follow their calls, whatever the client put between them', () => {
   );
 });
 
-test('earlier reasoning is left out and listed where the host refuses it', () => {
-  const thinking = thinkingPart('hm');
-  const messages: Message[] = [assistantTurn(thinking, 'a')];
-  const sent = (refusedHistory: string[]) =>
-    write({ messages }, { isOpenAi: false, refusedHistory });
-  const withReasoning = { role: 'assistant', reasoning_content: 'hm', content: 'a' };
-  assert.deepEqual(sent([]).body.messages, [withReasoning]);
-  const { body, ignored } = sent(['reasoning_content']);
-  assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
-  assert.deepEqual(ignored, ['reasoning_content']);
-});
-
 test('later instructions are text of the user for models that take them only ahead', () => {
   const messages: Message[] = [userTurn('Hi'), systemTurn('Be brief.')];
   const system = [textPart('You are kind.')];
@@ -153,18 +130,6 @@ test('later instructions are text of the user for models that take them only ahe
   assert.deepEqual(sent('deepseek-v4'), [first, { role: 'system', content: 'Be brief.' }]);
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
   assert.deepEqual(sent('Qwen/Qwen3.8-27B'), [first, marked]);
-});
-
-test('an answer stands between results and the user’s next message for Mistral', () => {
-  const messages: Message[] = [
-    assistantTurn(callPart('a')),
-    toolTurn(resultPart('a', textPart('x'), image)),
-    userTurn('Go on.'),
-  ];
-  const roles = (model: string) =>
-    sentMessages({ messages }, { model, isOpenAi: false }).map(({ role }) => role);
-  assert.deepEqual(roles('devstral-2512'), ['assistant', 'tool', 'assistant', 'user', 'user']);
-  assert.deepEqual(roles('qwen3.8'), ['assistant', 'tool', 'user', 'user']);
 });
 
 test('an earlier refusal is text where the host refuses the field', () => {

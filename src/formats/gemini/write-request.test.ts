@@ -326,17 +326,6 @@ test('a call without a signature gets the placeholder only when signatures are c
   assert.equal(first('gemini-2.5-pro'), undefined);
 });
 
-test('arguments that are not a JSON object are kept as text', () => {
-  const { body } = write({
-    messages: [userMessage('x'), call('a', 'f', '{"city": "Par'), result('a', [text('y')])],
-  });
-  assert.deepEqual(body.contents[1]!.parts[0]!['functionCall'], {
-    id: 'a',
-    name: 'f',
-    args: { invalid_json_arguments: '{"city": "Par' },
-  });
-});
-
 const png = { kind: 'base64' as const, mediaType: 'image/png', data: 'iVBO' };
 
 test('images are inside their result since Gemini 3; before, and by URL, they follow all results', () => {

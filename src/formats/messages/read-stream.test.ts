@@ -41,54 +41,6 @@ test('the start has the input count, and the finish has both', () => {
   ]);
 });
 
-test('a call without arguments gets an empty object', () => {
-  const expected = [
-    { type: 'tool-call-start', id: 'a', name: 'b', kind: 'function' },
-    { type: 'tool-call-delta', text: '{}' },
-    { type: 'tool-call-end' },
-  ];
-  assert.deepEqual(blocks(blockStart(call), blockStop()), expected);
-  assert.deepEqual(
-    blocks(
-      blockStart(call),
-      blockDelta({ type: 'input_json_delta', partial_json: '' }),
-      blockStop(),
-    ),
-    expected,
-  );
-});
-
-test('arguments that arrive whole in a call’s start are read once', () => {
-  const whole = { ...call, input: { c: 1 } };
-  assert.deepEqual(blocks(blockStart(whole), blockStop())[1], {
-    type: 'tool-call-delta',
-    text: '{"c":1}',
-  });
-  const pieces = blocks(
-    blockStart(whole),
-    blockDelta({ type: 'input_json_delta', partial_json: '{"c":1}' }),
-    blockStop(),
-  );
-  assert.equal(pieces.filter((event) => event.type === 'tool-call-delta').length, 1);
-});
-
-test('hidden reasoning arrives whole in its start, and a signature may arrive without text', () => {
-  assert.deepEqual(blocks(blockStart({ type: 'redacted_thinking', data: 'd' }), blockStop()), [
-    { type: 'thinking-start', redacted: true },
-    { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 'd' } },
-    { type: 'thinking-end' },
-  ]);
-  const signed = blockDelta({ type: 'signature_delta', signature: 's' });
-  assert.deepEqual(
-    blocks(blockStart({ type: 'thinking', thinking: '', signature: '' }), signed, blockStop()),
-    [
-      { type: 'thinking-start', redacted: false },
-      { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 's' } },
-      { type: 'thinking-end' },
-    ],
-  );
-});
-
 test('blocks of tools that the provider ran, malformed citations, pings and new events are ignored', () => {
   const events = blocks(
     { type: 'ping' },

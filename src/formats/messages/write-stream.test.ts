@@ -139,23 +139,6 @@ test('the first event has the upstream’s early input count if there is one', (
   assert.equal(usage.cache_read_input_tokens, 9);
 });
 
-test('a refusal streams as text and shows in the stop reason', () => {
-  const written = eventsOf(
-    write([
-      { type: 'refusal-start' },
-      { type: 'refusal-delta', text: 'No.' },
-      { type: 'refusal-end' },
-      finish,
-    ]),
-  );
-  assert.deepEqual(written.at(-2)?.delta, {
-    stop_reason: 'refusal',
-    stop_sequence: null,
-    stop_details: null,
-    container: null,
-  });
-});
-
 test('an error is the event that ends a stream', () => {
   const pipe = writeStream(answerContext());
   pipe.end();

@@ -102,22 +102,6 @@ test('the official SDK reads every stream in full', async () => {
   );
 });
 
-test('the order of a text answer is the specification’s', () => {
-  const answer = answerOf([textPart('Hello you')]);
-  assert.deepEqual(typesOf(streamAnswer(answer, contextFor(), 5)), [
-    'response.created',
-    'response.in_progress',
-    'response.output_item.added',
-    'response.content_part.added',
-    'response.output_text.delta',
-    'response.output_text.delta',
-    'response.output_text.done',
-    'response.content_part.done',
-    'response.output_item.done',
-    'response.completed',
-  ]);
-});
-
 test('reasoning streams as reasoning_text, a call as its arguments', () => {
   const answer = answerOf([
     thinkingPart('hm', { vendor: 'anthropic', value: 'sig' }),

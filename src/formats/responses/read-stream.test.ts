@@ -135,21 +135,6 @@ test('fields that only a later event has are read from it', async (t) => {
   }
 });
 
-test('overlapping items are emitted one after another', () => {
-  const events = readAll([
-    textDelta(0, 'a'),
-    textDelta(1, 'x'),
-    textDelta(0, 'b'),
-    sseEvent('response.output_item.done', { output_index: 1, item: {} }),
-    first('output_item.done', { item: {} }),
-    completed(),
-  ]);
-  assert.deepEqual(
-    events.map((event) => ('text' in event ? event.text : event.type)),
-    ['start', 'text-start', 'a', 'b', 'text-end', 'text-start', 'x', 'text-end', 'finish'],
-  );
-});
-
 test('each way to end is distinguished', () => {
   const called = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' };
   const refused = { type: 'message', content: [{ type: 'refusal', refusal: 'no' }] };
@@ -165,10 +150,6 @@ test('each way to end is distinguished', () => {
   assert.equal(endOf([sseEvent('response.created')]), 'broken-stream');
 });
 
-function textDelta(index: number, value: string) {
-  return first('output_text.delta', { output_index: index, delta: value });
-}
-
 function incomplete(reason: string) {
   return sseEvent('response.incomplete', {
     response: { output: [], incomplete_details: { reason } },
@@ -182,19 +163,6 @@ function endOf(events: readonly SseEvent[]): string {
   assert.ok(last?.type === 'error');
   return last.failure.kind;
 }
-
-test('nothing follows the end', () => {
-  const events = readAll([
-    completed(),
-    sseEvent('error', { message: 'late' }),
-    completed(),
-    { event: '', data: '[DONE]' },
-  ]);
-  assert.deepEqual(
-    events.map(({ type }) => type),
-    ['start', 'finish'],
-  );
-});
 
 const anyType = fc.constantFrom(
   'created',

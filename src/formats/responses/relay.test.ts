@@ -268,22 +268,6 @@ test('with an effort and no reasoning first, an item is inserted and all later i
   assert.equal((await readWithSdk(frames)).output.length, 3);
 });
 
-test('with an effort and no items, the inserted one comes before the end', () => {
-  const completed = { ...response, status: 'completed', usage };
-  const empty = [callStream()[0]!, sseEvent('response.completed', { response: completed })];
-  const payloads = payloadsOf(runPipe(relayStream(contextFor(effort)), empty));
-  assert.deepEqual(
-    payloads.map(({ type }) => type),
-    [
-      'response.created',
-      'response.output_item.added',
-      'response.output_item.done',
-      'response.completed',
-    ],
-  );
-  assert.deepEqual(lastOutputOf(payloads), [inserted]);
-});
-
 test('missing sequence numbers are added, and an empty final output is completed', () => {
   const events = callStream().map(({ event, data }) => {
     const { sequence_number: _number, ...payload } = JSON.parse(data) as Record<string, unknown>;

@@ -184,15 +184,6 @@ test('a second result of a call joins the first, or is sent later as more output
   ]);
 });
 
-test('a call with the id of an earlier one gets its own result', () => {
-  const result = { type: 'function_call_output', call_id: 'c1', output: 'r' };
-  const { messages } = readRequest(requestFor({ input: [listCall, result, listCall, result] }));
-  assert.deepEqual(
-    messages.map(({ role }) => role),
-    ['assistant', 'tool', 'assistant', 'tool'],
-  );
-});
-
 test('a choice may name a tool of a namespace, or some of the tools', () => {
   const choose = (choice: JsonObject) =>
     readRequest(requestFor({ ...fields, tool_choice: choice }));
@@ -297,15 +288,6 @@ test('`input += response.output` always works, streamed and whole, on every upst
       }
     }),
   );
-});
-
-test('the inserted empty reasoning item is dropped and listed when it returns', () => {
-  const context = contextFor({ reasoning: { effort: 'high' } });
-  const { output } = writeAnswer(callsOf(), context);
-  const next = requestFor({
-    input: [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[])],
-  });
-  assert.deepEqual(relayRequest(next, target).ignored, ['input[1]']);
 });
 
 test('the straight path keeps every kind of tool and tool item unchanged', () => {
