@@ -1,5 +1,5 @@
 // An overloaded gateway: running requests finish, new ones get a 503 and may retry, health checks
-// are answered, and it recovers by itself. `npm run test:all -- memory` loads a real process.
+// are answered, and it recovers by itself. `npm run test:all -- memory` fills a real process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
