@@ -9,7 +9,7 @@ import {
   startMs,
 } from '../support/ledger/test-ledger.ts';
 import { listCharges, readBalance } from '../../src/domain/ledger/reports/queries.ts';
-import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
+
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { holdOf, select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -62,58 +62,6 @@ onEachStore((store) => {
       outputTokens: 10,
     });
     assert.equal(await readBalance(database.read, 'nobody:live'), null);
-  });
-
-  test('pages of charges are complete, newest first, and the last page is marked', async (t) => {
-    const { database, books, clock } = await openBooks(t, store);
-    await books.run([creditOf(ledgerId, 1_000)]);
-    // Several in the same millisecond: only the id shows which is newer.
-    for (const id of ['c3', 'c1', 'c2', 'c6', 'c5', 'c4']) {
-      await books.run([reserveOf(holdOf(id), 5), settleOf(holdOf(id), 5)]);
-      if (id === 'c2') clock.nowMs += 1;
-    }
-    const pages = await readPages(2);
-    assert.deepEqual(pages, [
-      ['c6', 'c5'],
-      ['c4', 'c3'],
-      ['c2', 'c1'],
-    ]);
-    assert.deepEqual(await readPages(4), [
-      ['c6', 'c5', 'c4', 'c3'],
-      ['c2', 'c1'],
-    ]);
-    assert.deepEqual(await readPages(6), [['c6', 'c5', 'c4', 'c3', 'c2', 'c1']]);
-
-    async function readPages(limit: number): Promise<string[][]> {
-      const read: string[][] = [];
-      let cursor: UsageCursor | null = null;
-      do {
-        const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, {
-          ledgerId,
-          limit,
-          cursor,
-        });
-        read.push(page.charges.map(({ id }) => id));
-        cursor = page.next;
-      } while (cursor);
-      return read;
-    }
-  });
-
-  test('charges that arrive between pages neither shift nor repeat any', async (t) => {
-    const { database, books, clock } = await openBooks(t, store);
-    await books.run([creditOf(ledgerId, 1_000)]);
-    const charge = (id: string) => books.run([reserveOf(holdOf(id), 5), settleOf(holdOf(id), 5)]);
-    for (const id of ['c1', 'c2', 'c3']) await charge(id);
-    const first = await listCharges(database.read, { ledgerId, limit: 2, cursor: null });
-    clock.nowMs += 1;
-    await charge('c4');
-    const second = await listCharges(database.read, { ledgerId, limit: 2, cursor: first.next });
-    assert.deepEqual(second, { charges: second.charges, next: null });
-    assert.deepEqual(
-      [...first.charges, ...second.charges].map(({ id }) => id),
-      ['c3', 'c2', 'c1'],
-    );
   });
 
   test('a request is found by its id, only in its own ledger, with all data of its charge', async (t) => {

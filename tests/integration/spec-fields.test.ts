@@ -7,7 +7,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
-import { answerJson, answerSse } from '../support/upstream.ts';
 
 type Json = Record<string, unknown>;
 
@@ -32,48 +31,6 @@ const liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 after(() => gateway.stop());
 
 // ── The answers ──
-
-test('the id of a function_call equals its call_id on the straight path too, whole and streamed', async () => {
-  const call = {
-    id: 'fc_upstream',
-    type: 'function_call',
-    call_id: 'call_upstream',
-    name: 'get_weather',
-    arguments: '{"city":"Rome"}',
-  };
-  const response = responseOf([{ ...call, status: 'completed' }]);
-  const inProgress = { status: 'in_progress' };
-  const place = { item_id: 'fc_upstream', output_index: 0 };
-  const events: readonly (readonly [type: string, fields: object])[] = [
-    ['response.created', { response: { ...response, ...inProgress, output: [] } }],
-    [
-      'response.output_item.added',
-      { output_index: 0, item: { ...call, arguments: '', ...inProgress } },
-    ],
-    ['response.function_call_arguments.delta', { ...place, delta: call.arguments }],
-    ['response.function_call_arguments.done', { ...place, arguments: call.arguments }],
-    ['response.output_item.done', { output_index: 0, item: { ...call, status: 'completed' } }],
-    ['response.completed', { response }],
-  ];
-  const body = responses.body({ tools: [{ type: 'function', ...tool }] });
-
-  gateway.upstream.on(responses.upstreamPath, answerJson(response));
-  const { output } = (await ask(responses.path, body, liveKey)) as { output: Json[] };
-  assert.deepEqual([output[0]!['id'], output[0]!['call_id']], ['call_upstream', 'call_upstream']);
-
-  const frames = events.map(([event, fields], index) => ({
-    event,
-    data: { type: event, sequence_number: index, ...fields },
-  }));
-  gateway.upstream.on(responses.upstreamPath, answerSse(frames));
-  const streamed = await post(responses.path, { ...body, stream: true }, liveKey);
-  assert.ok(!streamed.text.includes('fc_upstream'), 'no event names the id of the upstream');
-  const types = streamed.frames.flatMap(({ event }) => event ?? []);
-  assert.deepEqual(
-    types,
-    events.map(([type]) => type),
-  );
-});
 
 test('whenever reasoning.effort is set, the first item is reasoning, whose summary may be empty', async () => {
   for (const effort of ['low', 'medium', 'high']) {
@@ -508,18 +465,6 @@ async function ask(path: string, body: object, key = testKey): Promise<Json> {
   const reply = await post(path, body, key);
   assert.equal(reply.status, 200, reply.text);
   return reply.json();
-}
-
-function responseOf(output: readonly object[]): Json {
-  return {
-    id: 'resp_upstream',
-    object: 'response',
-    created_at: 1_790_000_000,
-    status: 'completed',
-    model: 'gpt-6-luna-2026-09-22',
-    output,
-    usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
-  };
 }
 
 type Expected = string | number | boolean | null | ((value: unknown) => boolean);
