@@ -1,16 +1,18 @@
 // A batch survives kills -9 of the gateways that create and run it: every line is answered and charged
 // once, nothing stays held, and what killed calls cost is bounded and booked as a loss. On SQLite one
-// gateway is killed and started again; on PostgreSQL another goes on meanwhile.
+// gateway is killed and started again; on PostgreSQL another goes on meanwhile. A batch that is passed to
+// providers is killed at every step: each line runs there once, and their bill is what is charged.
 //
 // TOLLGATE_KILLS: how often, with 10,000 lines. The provider reports other input tokens for each line, and each answer names its charge.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { answerContent } from '../support/answers.ts';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { type Answer, BatchProvider } from '../support/batch-provider.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { startUpstream, type LocalUpstream } from '../support/upstream.ts';
+import { hang, startUpstream, type LocalUpstream } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
@@ -39,7 +41,7 @@ for (const { name, gateways, databaseUrl } of stores)
     const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
     const heldMicros = async () => (await setup.balance(made.account)).heldMicros;
 
-    const fileId = await upload(program, made.key);
+    const fileId = await upload(program, made.key, () => 'numbered');
     const create = () =>
       setup.post('/v1/batches', {
         key: made.key,
@@ -105,11 +107,121 @@ for (const { name, gateways, databaseUrl } of stores)
     assert.ok(losses.length >= killed, `${losses.length} losses of ${killed} killed calls`);
   });
 
+type Asked = Parameters<BatchProvider['before']>[0];
+/** Steps of a passed batch: all gateways die before or after the provider has done what it is asked. */
+const steps: Readonly<Record<string, readonly ['before' | 'after', (asked: Asked) => boolean]>> = {
+  uploading: ['before', ({ method, path }) => method === 'POST' && path === '/v1/files'],
+  uploaded: ['after', ({ method, path }) => method === 'POST' && path === '/v1/files'],
+  beginning: ['before', ({ method, path }) => method === 'POST' && path === '/v1/batches'],
+  begun: ['after', ({ method, path }) => method === 'POST' && path === '/v1/batches'],
+  'begun elsewhere': [
+    'after',
+    ({ method, path }) => method === 'POST' && path === '/v1/messages/batches',
+  ],
+  looking: ['before', ({ method, path }) => method === 'GET' && /\/batches\/\w+$/.test(path)],
+  reading: ['before', ({ path }) => /\/(results|content)$/.test(path)],
+  deleting: ['before', ({ method }) => method === 'DELETE'],
+};
+/** Those after which most is at stake: each restart takes seconds. */
+const fewSteps = ['uploaded', 'begun', 'begun elsewhere', 'reading'];
+/** A limit for hangs only. */
+const stepMs = 100_000;
+
+for (const { name, gateways, databaseUrl } of stores)
+  test(`a passed batch of ${lines} lines on ${name} is exact when killed at every step`, async (t) => {
+    const upstream = await startUpstream(t);
+    const provider = new BatchProvider(answerPassed);
+    upstream.on('*', provider.script);
+    const programs = await startAll(t, { upstream, gateways, databaseUrl: await databaseUrl() });
+    const [program] = programs as [Program, ...Program[]];
+    const setup = new TestGateway(program, upstream);
+    t.after(() => setup.database.close());
+    const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
+    // In any order: two providers are asked at the same time.
+    const left = new Set(scaled(fewSteps, Object.keys(steps)));
+    let isReached = false;
+    const killAt = (when: 'before' | 'after') => (asked: Asked) => {
+      const step = [...left].find((one) => steps[one]![0] === when && steps[one]![1](asked));
+      if (step === undefined) return null;
+      left.delete(step);
+      isReached = true;
+      return hang;
+    };
+    provider.before = killAt('before');
+    provider.after = killAt('after');
+    const timer = setInterval(() => {
+      const due = setup.database.write.updateTable('sent_batches').set({ due_at_ms: 1 });
+      due.execute().catch(() => {});
+    }, 300);
+    t.after(() => clearInterval(timer));
+    const restart = async () => {
+      await Promise.all(programs.map((one) => one.kill()));
+      for (const one of programs) await one.start();
+    };
+
+    const fileId = await upload(program, made.key, (number) => `in-${number % 2 ? 'a' : 'b'}`);
+    const body = { input_file_id: fileId, endpoint: path, completion_window: '24h' };
+    const { id } = (await setup.post('/v1/batches', { key: made.key, body })).json<{
+      id: string;
+    }>();
+    const charged = () =>
+      setup.database.read
+        .selectFrom('charges')
+        .select('cost_micros')
+        .where('key_id', '=', made.id)
+        .execute();
+    while (left.size > 0) {
+      const waitsFor = [...left].join(', ');
+      await until(() => isReached, stepMs).catch(() => assert.fail(`never came: ${waitsFor}`));
+      isReached = false;
+      await restart();
+    }
+    // In the middle of the results, too.
+    await until(async () => (await charged()).length > lines / 4, stepMs);
+    await restart();
+    const done = await until(async () => {
+      const reply = await setup.get(`/v1/batches/${id}`, { key: made.key });
+      const { status, ...fields } = reply.json<{ status: string; output_file_id: string }>();
+      return status === 'completed' && fields;
+    }, hangMs);
+    const output = await setup.get(`/v1/files/${done.output_file_id}/content`, { key: made.key });
+    assert.deepEqual(
+      output.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as Answered).custom_id),
+      numbers.map((number) => `line-${number}`),
+    );
+    assert.equal(new Set(provider.billed.map(([line]) => line)).size, lines);
+    assert.equal(provider.billed.length, lines, 'no line runs twice at a provider');
+    const costs = await charged();
+    assert.equal(costs.length, lines);
+    assert.equal(
+      costs.reduce((sum, { cost_micros: cost }) => sum + Number(cost), 0),
+      provider.billMicros,
+    );
+    const balance = await setup.balance(made.account);
+    assert.equal(balance.postedMicros, 1_000_000_000 - provider.billMicros);
+    assert.equal(balance.heldMicros, 0);
+    // The answer to one upload was lost.
+    assert.ok(provider.files.size <= 1, 'no text stays at a provider');
+  });
+
+function answerPassed(body: Record<string, unknown>): Answer {
+  const number = Number(/number (\d+)/.exec(JSON.stringify(body))![1]);
+  const wire = body['max_tokens'] === undefined ? 'chat' : 'messages';
+  const tokens = { input: tokensOf(number), output: 1 };
+  const answer = wholeAnswer(wire, { text: 'Yes.', tokens });
+  return { status: 200, body: answer, billedMicros: tokensOf(number) };
+}
+
 type Answered = {
   readonly custom_id: string;
   readonly response: { readonly request_id: string };
 };
 
+/** In a batch, a microdollar for each token of the input. */
+const inBatches = { input: 2, output: 0, batch: 0.5 };
 /** At a microdollar each. */
 const tokensOf = (number: number) => 1 + (number % 997);
 const numbers = Array.from({ length: lines }, (_, index) => index + 1);
@@ -125,13 +237,13 @@ async function answerNumbered(
   );
 }
 
-type Asked = {
+type ToStart = {
   readonly upstream: LocalUpstream;
   readonly gateways: number;
   readonly databaseUrl: string | undefined;
 };
 
-async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: Asked) {
+async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: ToStart) {
   const programs: Program[] = [];
   for (let index = 0; index < gateways; index += 1) {
     const program = await startProgram({
@@ -143,12 +255,16 @@ async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: Ask
             base_url: `${upstream.url}/local/v1`,
             api_key: 'none',
           },
+          openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-1' },
+          anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: 'sk-1' },
         },
         models: {
           numbered: {
             prices: { input: 1, output: 0 },
             routes: [{ provider: 'local', model: 'm' }],
           },
+          'in-a': { prices: inBatches, routes: [{ provider: 'openai', model: 'm', api: 'chat' }] },
+          'in-b': { prices: inBatches, routes: [{ provider: 'anthropic', model: 'm' }] },
         },
         log: { level: 'error' },
         server: { threads },
@@ -160,14 +276,18 @@ async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: Ask
   return programs;
 }
 
-async function upload(program: Program, key: string): Promise<string> {
+async function upload(
+  program: Program,
+  key: string,
+  modelOf: (number: number) => string,
+): Promise<string> {
   const text = numbers.map((number) =>
     JSON.stringify({
       custom_id: `line-${number}`,
       method: 'POST',
       url: path,
       body: {
-        model: 'numbered',
+        model: modelOf(number),
         messages: [{ role: 'user', content: `number ${number} ${'word '.repeat(200)}` }],
       },
     }),

@@ -139,6 +139,8 @@ export class BatchProvider {
       /^\/v1\/(files|batches|messages\/batches)(?:\/([\w-]+))?(?:\/(\w+))?$/.exec(path) ?? [];
     const missing = { status: 404, body: { error: { message: `nothing is at ${path}` } } };
     if (root === undefined) return missing;
+    // The caller was killed before its end.
+    if (method === 'POST' && !id && text === '') return { status: 400, body: {} };
     if (root === 'files') {
       if (method === 'POST') return { body: { id: this.#keep(fileIn(text)), object: 'file' } };
       const file = this.files.get(id!);
