@@ -63,7 +63,7 @@ export type TranscriptionWishes = {
 };
 
 /** What a host of speech wants otherwise than OpenAI. */
-export type SpeechWishes = {
+type SpeechWishes = {
   /** The formats that it makes, its usual one first. */
   readonly formats: readonly SpeechFormat[];
 };

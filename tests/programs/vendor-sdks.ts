@@ -2,6 +2,7 @@
 // and make vectors, and what they read is what was charged.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
@@ -24,12 +25,14 @@ type Client<Made> = new (options: object) => Made;
 
 /** They are installed beside this file only when it runs. */
 const require = createRequire(import.meta.url);
-const { CohereClient, CohereClientV2, CohereError } = require('cohere-ai') as {
+const installed = (name: string): unknown =>
+  require(join(import.meta.dirname, 'node_modules', name));
+const { CohereClient, CohereClientV2, CohereError } = installed('cohere-ai') as {
   readonly CohereClient: Client<Ranker>;
   readonly CohereClientV2: Client<Ranker>;
   readonly CohereError: new () => Error & { readonly statusCode: number; readonly body: unknown };
 };
-const { VoyageAIClient } = require('voyageai') as {
+const { VoyageAIClient } = installed('voyageai') as {
   readonly VoyageAIClient: Client<{ readonly embed: (request: object) => Promise<Vectors> }>;
 };
 

@@ -51,7 +51,8 @@ export const completions: ClientFormat = {
     return { ...request, ...countAnswers(request, asked, prompts), ignored, given: asked };
   },
   readRequest(request, unknown) {
-    refuseInChat(request.given!);
+    const problem = problemInChat(request.given!);
+    if (problem) throw problem;
     return chat.readRequest(request, unknown);
   },
   writeAnswer: (answer, context) =>
@@ -84,7 +85,7 @@ export const completions: ClientFormat = {
   },
 };
 
-/** As the host gets it: a text, or a list of texts or of lists of tokens. */
+/** A text, or tokens. */
 type Prompt = string | readonly number[];
 
 /** Chat checks the other fields. */
@@ -168,12 +169,8 @@ function countAnswers(
 
 /** We add a text ourselves, so that nobody counts it as output. */
 function isEchoedByHost({ echo, logprobs, prompt }: JsonObject): boolean {
-  const isText = typeof prompt === 'string' || listOfTexts(prompt);
-  return echo === true && (typeof logprobs === 'number' || !isText);
-}
-
-function listOfTexts(prompt: unknown): boolean {
-  return Array.isArray(prompt) && prompt.every((one) => typeof one === 'string');
+  if (echo !== true) return false;
+  return typeof logprobs === 'number' || readPrompts(prompt).some((one) => typeof one !== 'string');
 }
 
 /** Writes the request for a host that continues prompts. */
@@ -208,11 +205,6 @@ const ofChat = new Set([
   'logprobs',
   'top_logprobs',
 ]);
-
-function refuseInChat(given: JsonObject): void {
-  const problem = problemInChat(given);
-  if (problem) throw problem;
-}
 
 /** Returns the refusal of what a conversation cannot express; null: it can be asked in Chat. */
 function problemInChat(given: JsonObject): ApiError | null {

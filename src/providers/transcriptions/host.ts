@@ -6,7 +6,7 @@ import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
 
 /** `json` has the text; the others have segments too. */
-export type HostFormat = 'json' | 'verbose_json' | 'diarized_json';
+type HostFormat = 'json' | 'verbose_json' | 'diarized_json';
 
 export type TranscriptionJob = {
   readonly task: TranscriptionTask;

@@ -80,7 +80,7 @@ function isPriced(model: Compared, { base, units }: StatedModel, nowMs: number):
 
 /** The prices of the list that the model is charged by. */
 function chargedOf(model: Compared, { base, audioInput }: StatedModel): StatedPrices {
-  const { output, ...read } = base;
+  const { output: _, ...read } = base;
   if (!writes(model)) return read;
   return model.type === 'transcription' && audioInput !== undefined
     ? { ...base, input: audioInput }

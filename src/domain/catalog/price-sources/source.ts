@@ -9,14 +9,13 @@ export type StatedPrices = Readonly<Partial<Record<Bucket, number>>>;
 
 /** USD a minute of audio, a million characters, a search unit. */
 export const unitPrices = ['minute', 'million_characters', 'search'] as const;
-export type UnitPrices = Readonly<Partial<Record<(typeof unitPrices)[number], number>>>;
 
 export type StatedTier = StatedPrices & { readonly above_input_tokens: number };
 
 export type StatedModel = {
   /** The current price; for prices that depend on the time of day, the highest. */
   readonly base: StatedPrices;
-  readonly units?: UnitPrices;
+  readonly units?: Readonly<Partial<Record<(typeof unitPrices)[number], number>>>;
   /** Of audio, where it is not that of text. */
   readonly audioInput?: number | undefined;
   readonly tiers: readonly StatedTier[];
