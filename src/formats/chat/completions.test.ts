@@ -54,6 +54,48 @@ test('the texts of all choices are whole, and each token stands at its place', (
   );
 });
 
+test('a host’s own completion comes through, streamed and whole, with what it adds', () => {
+  fc.assert(
+    fc.property(fc.array(pieces, { minLength: 1, maxLength: 3 }), fc.boolean(), (texts, echo) => {
+      const prompts = texts.map((_, index) => `${prompt} ${index}`);
+      const body = { model: 'm', prompt: prompts, echo, stream: true };
+      const context = { ...contextFor(), request: completions.parseRequest(body, limits) };
+      const choiceOf = (index: number, text: string, reason: string | null) => ({
+        text,
+        index,
+        logprobs: { tokens: [text] },
+        finish_reason: reason,
+        stop_reason: 7,
+      });
+      const pipe = completions.relay.relayStream(context);
+      let frames = '';
+      for (const [index, text] of texts.entries())
+        for (const piece of [...text, ''])
+          frames += pipe.push(
+            dataEvent({ choices: [choiceOf(index, piece, piece === '' ? 'stop' : null)] }),
+          );
+      frames += pipe.end() + pipe.close(0);
+      const streamed = parseSse(frames).flatMap(({ data }) =>
+        data === '[DONE]' ? [] : (JSON.parse(data) as { choices: Choice[] }).choices,
+      );
+      const wholes = texts.map((text, index) => choiceOf(index, text.join(''), 'stop'));
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      const { body: whole } = completions.relay.relayAnswer({ choices: wholes, usage }, context);
+      for (const [index, text] of texts.entries()) {
+        const wanted = (echo ? prompts[index]! : '') + text.join('');
+        const own = streamed.filter((choice) => choice.index === index);
+        assert.equal(own.map((choice) => choice.text).join(''), wanted);
+        assert.deepEqual((whole['choices'] as unknown[])[index], {
+          ...wholes[index],
+          text: wanted,
+        });
+        // The end may have become a chunk of its own.
+        assert.ok(own.some((choice) => 'stop_reason' in choice && choice.logprobs !== null));
+      }
+    }),
+  );
+});
+
 test('what it writes is read back for traces', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
