@@ -23,8 +23,8 @@ type Wire = {
   readonly table: VerdictTable;
   readonly types: readonly { readonly file: string; readonly type: string }[];
   /**
-   * Fields that only older types know, that the types leave open, or that the vendor's own program
-   * sends.
+   * Fields, and kinds of parts, that only older types know, that the types leave open, or that the
+   * vendor's own program sends.
    */
   readonly older?: readonly string[];
   /** The body to which a probe is added. */
@@ -54,6 +54,8 @@ const wires: readonly Wire[] = [
       { file: 'openai/resources/responses/responses.d.ts', type: 'ResponseCreateParamsBase' },
     ],
     older: [
+      // The types have it, but not in `input`.
+      'input_audio',
       'client_metadata',
       'namespace',
       'parsed',
@@ -131,7 +133,9 @@ for (const wire of wires) {
       Object.entries(verdicts)
         .filter(
           ([name, { rule }]) =>
-            rule !== 'refuse' && !known.has(`${kind}.${name}`) && !wire.older?.includes(name),
+            rule !== 'refuse' &&
+            !known.has(`${kind}.${name}`) &&
+            ![kind, name].some((older) => wire.older?.includes(older)),
         )
         .map(([name]) => `${kind}.${name}`),
     );

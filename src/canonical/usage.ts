@@ -15,6 +15,10 @@ export type Usage = {
   readonly outputTokens: number;
   /** The part of `outputTokens` that was reasoning; informational, never added again. */
   readonly reasoningTokens: number;
+  /** The part of `inputTokens` that is sound, which may have a price of its own. Left out: none. */
+  readonly audioTokens?: number | undefined;
+  /** The part of `cacheReadTokens` that is sound. Left out: none. */
+  readonly cacheReadAudioTokens?: number | undefined;
   /** Tokens that a host's counts contradict each other by, and nobody is charged for. */
   readonly unexplainedTokens?: number | undefined;
   /** The service tier that the answer names (service-tier.ts). Left out: none. */
@@ -37,12 +41,24 @@ export function totalInputTokens(usage: Usage): number {
   );
 }
 
+/** All input tokens of sound, cached or not. */
+export function totalAudioTokens({ audioTokens = 0, cacheReadAudioTokens = 0 }: Usage): number {
+  return audioTokens + cacheReadAudioTokens;
+}
+
 /** The most tokens that a call can use. */
-export type UsageMax = { readonly inputTokens: number; readonly outputTokens: number };
+export type UsageMax = {
+  readonly inputTokens: number;
+  /** The part of the input that can be sound. Left out: all. */
+  readonly audioTokens?: number;
+  readonly outputTokens: number;
+};
 
 /** Our own count of input and output, used when the upstream has counted none. */
 type OwnCount = {
   readonly estimatedInputTokens: number;
+  /** The sound in it. Left out: none. */
+  readonly estimatedAudioTokens?: number;
   readonly outputBytes: number;
   readonly usageMax?: UsageMax | undefined;
 };
@@ -57,28 +73,42 @@ export function countUsage(reported: Usage | null, { usageMax, ...own }: OwnCoun
 }
 
 /**
- * A missing or zero input or output is replaced by our own count. A count of zeros alone stays: the
- * provider used nothing.
+ * A missing or zero input, sound in it or output is replaced by our own count. A count of zeros alone
+ * stays: the provider used nothing.
  */
 function fillGaps(
   reported: Usage | null,
-  { estimatedInputTokens, outputBytes }: Omit<OwnCount, 'usageMax'>,
+  { estimatedInputTokens, estimatedAudioTokens = 0, outputBytes }: Omit<OwnCount, 'usageMax'>,
 ): Usage {
   const counted = reported ?? noUsage;
   const hasInput = totalInputTokens(counted) > 0;
   const hasOutput = counted.outputTokens > 0;
   const isNothing = reported !== null && !hasInput && !hasOutput;
-  if (isNothing || (hasInput && (hasOutput || outputBytes === 0))) return counted;
+  const lacksSound = estimatedAudioTokens > 0 && totalAudioTokens(counted) === 0;
+  if (isNothing || (hasInput && !lacksSound && (hasOutput || outputBytes === 0))) return counted;
+  const inputTokens = hasInput ? counted.inputTokens : estimatedInputTokens;
   return {
     ...counted,
-    inputTokens: hasInput ? counted.inputTokens : estimatedInputTokens,
+    inputTokens,
+    ...(lacksSound && { audioTokens: Math.min(estimatedAudioTokens, inputTokens) }),
     outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),
   };
 }
 
+/** True when a count is beyond what the request can have caused. */
+export function exceeds(
+  usage: Usage,
+  { inputTokens, audioTokens = Infinity, outputTokens }: UsageMax,
+) {
+  return (
+    totalInputTokens(usage) > inputTokens ||
+    totalAudioTokens(usage) > audioTokens ||
+    usage.outputTokens > outputTokens
+  );
+}
+
 function limitUsage(usage: Usage, max: UsageMax): Usage {
-  if (totalInputTokens(usage) <= max.inputTokens && usage.outputTokens <= max.outputTokens)
-    return usage;
+  if (!exceeds(usage, max)) return usage;
   let room = max.inputTokens;
   const take = (tokens: number) => {
     const taken = Math.min(tokens, room);
@@ -86,14 +116,24 @@ function limitUsage(usage: Usage, max: UsageMax): Usage {
     return taken;
   };
   const outputTokens = Math.min(usage.outputTokens, max.outputTokens);
+  const inputTokens = take(usage.inputTokens);
+  const cacheReadTokens = take(usage.cacheReadTokens);
+  const { audioTokens: soundMax = Infinity } = max;
+  const audioTokens = Math.min(usage.audioTokens ?? 0, inputTokens, soundMax);
+  const cacheReadAudioTokens = Math.min(
+    usage.cacheReadAudioTokens ?? 0,
+    cacheReadTokens,
+    soundMax - audioTokens,
+  );
   return {
     ...(usage.tier !== undefined && { tier: usage.tier }),
-    inputTokens: take(usage.inputTokens),
-    cacheReadTokens: take(usage.cacheReadTokens),
+    inputTokens,
+    cacheReadTokens,
     cacheWriteTokens: take(usage.cacheWriteTokens),
     cacheWrite1hTokens: take(usage.cacheWrite1hTokens),
     outputTokens,
     reasoningTokens: Math.min(usage.reasoningTokens, outputTokens),
+    ...(totalAudioTokens(usage) > 0 && { audioTokens, cacheReadAudioTokens }),
   };
 }
 

@@ -46,6 +46,9 @@ const tokenPrices = {
     cache_write_1h: usdPerMillion(
       'USD per million tokens written to the prompt cache for one hour. Default: twice the input price.',
     ),
+    audio: usdPerMillion(
+      'USD per million input tokens of sound. Sound read from the prompt cache costs `cache_read` times `audio` by `input`. Default: the input price.',
+    ),
   }),
 };
 
@@ -163,6 +166,9 @@ const Supports = closed(
     thinking: flag('The model reasons before it answers. Default for a new model: `false`.'),
     streaming: flag('The model can stream. Default for a new model: `true`.'),
     vision: flag('The model takes images. Default for a new model: `false`.'),
+    audio: flag(
+      'The model hears: it takes sound in a conversation. Give `prices.audio` if its provider bills sound apart. Default for a new model: `false`.',
+    ),
     tools: flag('The model can call tools. Default for a new model: `true`.'),
   }),
 );

@@ -5,8 +5,13 @@ import fc from '../../tests/support/property.ts';
 import { mostSeconds } from './audio-seconds.ts';
 import { estimateInputTokens } from './tokens.ts';
 
-/** Gemini's; others count fewer. */
-const hostTokensPerSecond = 32;
+/** What a vendor counts of so many seconds. Others may count pieces of 30 seconds in full. */
+const hostTokens = {
+  openai: (seconds: number) => Math.ceil(seconds * 10),
+  google: (seconds: number) => Math.ceil(seconds * 32),
+  unknown: (seconds: number) => Math.ceil(seconds / 30) * 30 * 32,
+} as const;
+const vendors = fc.constantFrom('openai', 'google', 'unknown');
 
 const number = (max: number) => fc.integer({ min: 0, max });
 const junk = (maxLength: number) =>
@@ -76,6 +81,7 @@ const parts: Readonly<Record<string, (base64: string) => object>> = {
     type: 'audio_url',
     audio_url: { url: `data:audio/wav;base64,${data}` },
   }),
+  'inlineData of Gemini': (data) => ({ inlineData: { mimeType: 'audio/mp3', data } }),
   'a file of that type': (data) => ({
     type: 'file',
     file: { file_data: `data:audio/mpeg;base64,${data}` },
@@ -85,14 +91,16 @@ const parts: Readonly<Record<string, (base64: string) => object>> = {
 for (const [name, partOf] of Object.entries(parts)) {
   test(`the hold of ${name} covers what a host counts, whatever the header says`, () => {
     fc.assert(
-      fc.property(fc.oneof(wav, mp3, flac), ({ bytes, seconds }) => {
-        const { upper, most } = estimateInputTokens({
-          messages: [{ role: 'user', content: [partOf(bytes.toString('base64'))] }],
-        });
-        assert.ok(upper >= seconds * hostTokensPerSecond, `${upper} of ${seconds} seconds`);
+      fc.property(fc.oneof(wav, mp3, flac), vendors, ({ bytes, seconds }, vendor) => {
+        const messages = [{ role: 'user', content: [partOf(bytes.toString('base64'))] }];
+        const options = { imageVendor: vendor };
+        const { upper, most, audio } = estimateInputTokens({ messages }, options);
+        const counted = hostTokens[vendor](seconds);
+        assert.ok(audio.upper >= counted, `${audio.upper} of ${seconds} seconds`);
+        assert.ok(upper > audio.upper && most >= audio.most && audio.most >= audio.upper);
+        assert.ok(audio.likely <= audio.upper);
         const bytesMost = (mostSeconds({ bytes: bytes.length }) + 30) * 33;
         assert.ok(upper <= bytesMost + 200, `${upper} of ${bytes.length} bytes`);
-        assert.ok(most >= upper);
       }),
       { numRuns: 100 },
     );

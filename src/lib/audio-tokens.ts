@@ -2,31 +2,49 @@
 // a decoder must read counts: the rate of PCM, and each frame of MP3 and AAC. The bytes bound the length of
 // FLAC, OGG and packed WAV.
 import { adtsFrame, mostSeconds, mp3Frame } from './audio-seconds.ts';
-import type { TokenEstimate } from './image-tokens.ts';
+import type { ImageVendor as Vendor, TokenEstimate } from './image-tokens.ts';
+
+type Rate = { readonly upper: number; readonly likely: number; readonly pieceSeconds: number };
 
 /**
- * Hosts count 10 to 32 tokens a second. Some count pieces of 30 seconds, begun ones in full.
- * https://ai.google.dev/gemini-api/docs/audio
+ * Tokens of a second, and the pieces that are counted in full when they have begun.
+ * https://ai.google.dev/gemini-api/docs/audio (32), and recorded answers of OpenAI (10), 2026-11-29.
  */
-const tokensPerSecond = { upper: 33, likely: 25 };
-const pieceSeconds = 30;
+const rates: Readonly<Partial<Record<Vendor, Rate>>> = {
+  openai: { upper: 11, likely: 10, pieceSeconds: 1 },
+  sandbox: { upper: 11, likely: 10, pieceSeconds: 1 },
+  google: { upper: 33, likely: 32, pieceSeconds: 1 },
+};
+const anyRate: Rate = { upper: 33, likely: 25, pieceSeconds: 30 };
+
+/** `isBound`: no decoder can get more from the file. */
+type AudioEstimate = TokenEstimate & { readonly isBound: boolean };
 
 /** Returns null for audio that takes too long to read, and for what may be a film. */
-export function estimateAudioTokens(bytes: Buffer): TokenEstimate | null {
-  const seconds = longestSeconds(bytes);
-  if (seconds === null) return null;
+export function estimateAudioTokens(bytes: Buffer, vendor: Vendor): AudioEstimate | null {
+  const length = longestSeconds(bytes);
+  if (length === null) return null;
+  const { seconds, isBound } = length;
+  const { upper, likely, pieceSeconds } = rates[vendor] ?? anyRate;
   return {
-    upper: Math.ceil(seconds / pieceSeconds) * pieceSeconds * tokensPerSecond.upper,
-    likely: Math.ceil(seconds * tokensPerSecond.likely),
+    upper: Math.ceil(seconds / pieceSeconds) * pieceSeconds * upper,
+    likely: Math.ceil(seconds * likely),
+    isBound,
   };
 }
 
-function longestSeconds(bytes: Buffer): number | null {
+type Length = { readonly seconds: number; readonly isBound: boolean };
+
+function longestSeconds(bytes: Buffer): Length | null {
   const [first, second] = [bytes.toString('latin1', 0, 4), bytes.toString('latin1', 8, 12)];
-  const most = mostSeconds({ bytes: bytes.length });
-  if (first === 'RIFF' && second === 'WAVE') return Math.min(bytes.length / leastRate(bytes), most);
-  if (first === 'fLaC' || first === 'OggS') return most;
-  return framedSeconds(bytes);
+  const packed = { seconds: mostSeconds({ bytes: bytes.length }), isBound: false };
+  if (first === 'RIFF' && second === 'WAVE') {
+    const seconds = bytes.length / leastRate(bytes);
+    return seconds <= packed.seconds ? { seconds, isBound: true } : packed;
+  }
+  if (first === 'fLaC' || first === 'OggS') return packed;
+  const seconds = framedSeconds(bytes);
+  return seconds === null ? null : { seconds, isBound: true };
 }
 
 const chunksMax = 100;

@@ -24,6 +24,10 @@ export type InputEstimate = TokenEstimate & {
   /** No provider can honestly count more. */
   readonly most: number;
   readonly hasImages: boolean;
+  /** What may be counted as sound, recordings of unknown content included. */
+  readonly audio: TokenEstimate & { readonly most: number };
+  /** Sound is sent in one of the fields that are for it. */
+  readonly hasSound: boolean;
 };
 
 type EstimateOptions = {
@@ -62,8 +66,11 @@ export function estimateInputTokens(
     characters: 0,
     mediaUpper: 0,
     mediaLikely: 0,
+    audioUpper: 0,
+    audioLikely: 0,
     hasImages: false,
-    hasDocuments: false,
+    hasSound: false,
+    hidesLength: false,
   };
   addValue(body, sums, 'text');
   const upper =
@@ -71,8 +78,14 @@ export function estimateInputTokens(
   return {
     upper,
     likely: tokensFromBytes(sums.bytes) + sums.mediaLikely,
-    most: sums.hasDocuments ? beyondAnyContext : 2 * upper,
+    most: sums.hidesLength ? beyondAnyContext : 2 * upper,
     hasImages: sums.hasImages,
+    audio: {
+      upper: sums.audioUpper,
+      likely: sums.audioLikely,
+      most: sums.hidesLength ? beyondAnyContext : 2 * sums.audioUpper,
+    },
+    hasSound: sums.hasSound,
   };
 }
 
@@ -83,9 +96,13 @@ type Sums = TextSums & {
   characters: number;
   mediaUpper: number;
   mediaLikely: number;
+  /** The part of `mediaUpper` that may be sound. */
+  audioUpper: number;
+  audioLikely: number;
   hasImages: boolean;
-  /** PDFs or Office files. */
-  hasDocuments: boolean;
+  hasSound: boolean;
+  /** PDFs, Office files or packed sound. */
+  hidesLength: boolean;
 };
 
 const fixedTokens = 16;
@@ -166,7 +183,7 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
   sums.eighths += bracketEighths;
   const kind = kindOf(value, outer, sums.opened);
   if (kind === 'recording' && outer !== 'recording')
-    addTokens(sums, tokensOfRecording(String(value.type), value));
+    addRecordingTokens(String(value.type), value, sums);
   const payload = kind === 'image' && outer !== 'image' ? addImage(value, sums) : null;
   sums.hasImages ||= kind === 'image' && imageTypes.has(value.type as string);
   for (const key in value) {
@@ -231,21 +248,28 @@ function isAddress(text: string): boolean {
 const addressHeadMax = 1_000;
 
 function addRecording(name: string, value: unknown, sums: Sums): void {
-  addTokens(sums, tokensOfRecording(name, value));
+  addRecordingTokens(name, value, sums);
   addValue(value, sums, 'recording');
 }
 
 /** `name`: of the part or field that holds it. */
-function tokensOfRecording(name: string, value: unknown): TokenEstimate {
+function addRecordingTokens(name: string, value: unknown, sums: Sums): void {
+  sums.hasSound ||= name === 'input_audio';
   const [payload, ...others] = sounds.has(name) ? payloadsIn(value) : [];
-  if (payload === undefined || others.length > 0) return recordingTokens;
+  if (payload === undefined || others.length > 0) return addSoundTokens(null, sums);
   const uri = /^\s*data:audio\/[^,]{0,200};base64,/i.exec(payload.slice(0, addressHeadMax));
-  if (!uri && isAddress(payload)) return recordingTokens;
-  return tokensOfAudio(Buffer.from(payload.slice(uri?.[0].length ?? 0), 'base64'));
+  if (!uri && isAddress(payload)) return addSoundTokens(null, sums);
+  addSoundTokens(Buffer.from(payload.slice(uri?.[0].length ?? 0), 'base64'), sums);
 }
 
-function tokensOfAudio(bytes: Buffer): TokenEstimate {
-  return estimateAudioTokens(bytes) ?? recordingTokens;
+/** `bytes`: null for a recording that may be of any length. */
+function addSoundTokens(bytes: Buffer | null, sums: Sums): void {
+  const sound = bytes && estimateAudioTokens(bytes, sums.imageVendor);
+  const tokens = sound ?? recordingTokens;
+  sums.hidesLength ||= sound?.isBound === false;
+  sums.audioUpper += tokens.upper;
+  sums.audioLikely += tokens.likely;
+  addTokens(sums, tokens);
 }
 
 function payloadsIn(value: unknown): readonly string[] {
@@ -303,10 +327,8 @@ function addImage(image: JsonObject, sums: Sums): string | null {
   const payload = payloadOf(image);
   const size = payload === null ? null : readImageSize(payload);
   const isImage = payload === null || mayBeImage(payload, image);
-  addTokens(
-    sums,
-    isImage ? estimateImageTokens(size, sums.imageVendor, detailOf(image)) : recordingTokens,
-  );
+  if (isImage) addTokens(sums, estimateImageTokens(size, sums.imageVendor, detailOf(image)));
+  else addSoundTokens(null, sums);
   return payload;
 }
 
@@ -387,7 +409,7 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
     data,
     mediaType: typeof mediaType === 'string' ? mediaType : null,
   });
-  sums.hasDocuments ||= size.kind === 'pages' || size.kind === 'packed';
+  sums.hidesLength ||= size.kind === 'pages' || size.kind === 'packed';
   switch (size.kind) {
     case 'pages':
       return addTokens(sums, {
@@ -400,7 +422,8 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
         likely: tokensFromBytes(size.bytes),
       });
     case 'recording':
-      return addTokens(sums, size.isAudio ? tokensOfAudio(size.bytes) : recordingTokens);
+      sums.hasSound ||= size.isAudio;
+      return addSoundTokens(size.isAudio ? size.bytes : null, sums);
     case 'text':
       return addString(size.text, sums);
   }

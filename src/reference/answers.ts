@@ -66,6 +66,9 @@ const tokenPrices = {
   cache_write_price_per_1m: million,
   cache_write_1h_price_per_1m: million,
   cache_read_price_per_1m: million,
+  audio_price_per_1m: Type.Optional(
+    usd('US dollars for a million input tokens of sound. Left out: as other input.'),
+  ),
 };
 const tieredPrices = {
   ...tokenPrices,
@@ -100,6 +103,7 @@ const ChatModelInfo = closed({
   supports_thinking: Type.Boolean(),
   supports_streaming: Type.Boolean(),
   supports_vision: Type.Boolean(),
+  supports_audio: Type.Boolean({ description: 'It hears: it takes sound in a conversation.' }),
   ...allPrices,
   scheduled_prices: Type.Array(closed({ effective_from: time, ...allPrices })),
   search_prices: closed(

@@ -78,6 +78,7 @@ function notesOn(entry: TokenInfo): Row {
   const pair = (one: Pair) => `${usd(one.input_price_per_1m)} and ${usd(one.output_price_per_1m)}`;
   return [
     entry.supports_vision ? 'reads images' : '',
+    entry.supports_audio ? `hears${audioPriceOf(entry)}` : '',
     entry.supports_thinking ? 'thinks' : '',
     ...entry.price_tiers.map((one) => `above ${count(one.above_input_tokens)} tokens ${pair(one)}`),
     ...entry.price_variants.map((one) =>
@@ -88,6 +89,11 @@ function notesOn(entry: TokenInfo): Row {
       ([tool, price]) => `${tool.replaceAll('_', ' ')} ${usd(price)}`,
     ),
   ];
+}
+
+/** Left out: as other input. */
+function audioPriceOf({ audio_price_per_1m: price }: TokenInfo): string {
+  return price === undefined ? '' : `, sound ${usd(price)}`;
 }
 
 /** Of what the model sells; a million input tokens if nothing else is said. */

@@ -144,6 +144,7 @@ test("model info has the fields of the specification, at list prices without a k
     supports_thinking: true,
     supports_streaming: true,
     supports_vision: true,
+    supports_audio: false,
     ...pricesTimes(1),
     // Half of the price, and twice as much.
     price_variants: [

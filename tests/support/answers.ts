@@ -9,6 +9,8 @@ export type Tokens = {
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly cacheWrite1h?: number;
+  /** The part of `input` that is sound. Responses, Messages and Converse do not count it. */
+  readonly audio?: number;
   readonly output: number;
 };
 
@@ -174,6 +176,7 @@ function chatUsage({
   cacheRead = 0,
   cacheWrite = 0,
   cacheWrite1h = 0,
+  audio = 0,
   output,
 }: Tokens): object {
   const promptTokens = input + cacheRead + cacheWrite + cacheWrite1h;
@@ -184,6 +187,7 @@ function chatUsage({
     prompt_tokens_details: {
       cached_tokens: cacheRead,
       cache_write_tokens: cacheWrite + cacheWrite1h,
+      ...(audio > 0 && { audio_tokens: audio }),
     },
   };
 }
@@ -297,12 +301,14 @@ function geminiUsage({
   cacheRead = 0,
   cacheWrite = 0,
   cacheWrite1h = 0,
+  audio = 0,
   output,
 }: Tokens): object {
   const promptTokenCount = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     promptTokenCount,
     ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    ...(audio > 0 && { promptTokensDetails: [{ modality: 'AUDIO', tokenCount: audio }] }),
     candidatesTokenCount: output,
     totalTokenCount: promptTokenCount + output,
   };

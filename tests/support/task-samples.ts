@@ -113,12 +113,16 @@ export const taskSamples: readonly TaskSample[] = Object.entries(samples).map(([
   ...sample,
 }));
 
-/** WAV of 8,000 bytes a second; `says`: what its header says that its data is long. */
+/** PCM of 8,000 bytes a second; `says`: what its header says that its data is long. */
 export function wav(seconds: number, says = Math.round(8_000 * seconds)): Buffer {
   const head = Buffer.alloc(44);
   head.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
   head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
   head.writeUInt32LE(8_000, 28);
+  head.writeUInt16LE(8, 34);
   head.write('data', 36, 'latin1');
   head.writeUInt32LE(says, 40);
   return Buffer.concat([head, Buffer.alloc(Math.round(8_000 * seconds), 1)]);

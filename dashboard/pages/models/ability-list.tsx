@@ -1,5 +1,12 @@
 import { Group, ThemeIcon, Tooltip } from '@mantine/core';
-import { IconBrain, IconEye, IconTool, IconWorldSearch, type IconProps } from '@tabler/icons-react';
+import {
+  IconBrain,
+  IconEar,
+  IconEye,
+  IconTool,
+  IconWorldSearch,
+  type IconProps,
+} from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { ChatModel } from '../../../src/management/contract/models.ts';
 import { abilityNames } from './comparison.ts';
@@ -7,6 +14,7 @@ import { abilities, hasAbility, type Ability } from './model-filters.ts';
 
 const icons: Readonly<Record<Ability, ComponentType<IconProps>>> = {
   vision: IconEye,
+  audio: IconEar,
   thinking: IconBrain,
   tools: IconTool,
   search: IconWorldSearch,

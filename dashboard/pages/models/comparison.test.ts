@@ -25,7 +25,7 @@ function model(id: string, inputMicros: number): ChatModel {
     context_tokens: 400_000,
     max_input_tokens: 272_000,
     max_output_tokens: 128_000,
-    abilities: { thinking: false, streaming: true, vision: id === 'b', tools: true },
+    abilities: { thinking: false, streaming: true, vision: id === 'b', audio: false, tools: true },
     price: { effective_at: null, base, tiers: [], variants: [] },
     scheduled_prices: [],
     web_search_micros: null,

@@ -21,6 +21,7 @@ export type ComparisonGroup = { readonly title: string; readonly rows: readonly 
 
 export const abilityNames: Readonly<Record<Ability, string>> = {
   vision: 'Vision',
+  audio: 'Hearing',
   thinking: 'Reasoning',
   tools: 'Tools',
   search: 'Web search',
@@ -35,7 +36,10 @@ export function compareModels(
     return { label, values, differs: values.some((value) => value !== values[0]) };
   };
   const price = (label: string, field: keyof TokenPrices) =>
-    row(label, (model) => (model.price ? usdText(model.price.base[field]) : null));
+    row(label, (model) => {
+      const micros = model.price?.base[field];
+      return micros === undefined ? null : usdText(micros);
+    });
   const measure = (label: string, textOf: (known: MeasuredOf) => string | null) =>
     row(label, ({ id }) => {
       const known = measured.get(id);
@@ -46,6 +50,7 @@ export function compareModels(
       title: 'Prices per million tokens',
       rows: [
         price('Input', 'input_micros'),
+        price('Sound', 'audio_micros'),
         price('Cached input', 'cache_read_micros'),
         price('Cache write', 'cache_write_micros'),
         price('Output', 'output_micros'),

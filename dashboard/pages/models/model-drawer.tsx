@@ -226,6 +226,7 @@ function Prices({ model }: { readonly model: ChatModel | OtherModel }) {
 
 const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] = [
   ['Input', 'input_micros'],
+  ['Sound', 'audio_micros'],
   ['Cached input', 'cache_read_micros'],
   ['Cache write', 'cache_write_micros'],
   ['Cache write, 1 hour', 'cache_write_1h_micros'],
@@ -234,7 +235,8 @@ const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] 
 
 /** A model that writes nothing has one price. */
 function rowsOf({ base }: PriceSet) {
-  return base.output_micros === 0 && base.input_micros > 0 ? priceRows.slice(0, 1) : priceRows;
+  const rows = priceRows.filter(([, field]) => base[field] !== undefined);
+  return base.output_micros === 0 && base.input_micros > 0 ? rows.slice(0, 1) : rows;
 }
 
 /** The prices of the standard tier, then those of other tiers and hours. */
@@ -296,11 +298,11 @@ function PriceTable({ price, label }: { readonly price: PriceSet; readonly label
                 {name}
               </Table.Th>
               <Table.Td ta="right">
-                <Money micros={price.base[field]} />
+                <Money micros={price.base[field] ?? price.base.input_micros} />
               </Table.Td>
               {price.tiers.map(({ above_input_tokens: above, prices }) => (
                 <Table.Td key={above} ta="right">
-                  <Money micros={prices[field]} />
+                  <Money micros={prices[field] ?? prices.input_micros} />
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -23,7 +23,7 @@ function model(id: string, fields: Partial<ChatModel>, inputMicros: number | nul
     context_tokens: 1,
     max_input_tokens: 1,
     max_output_tokens: 1,
-    abilities: { thinking: false, streaming: true, vision: false, tools: true },
+    abilities: { thinking: false, streaming: true, vision: false, audio: false, tools: true },
     price:
       inputMicros === null
         ? null
@@ -49,7 +49,7 @@ const models = [
   ),
   model(
     'seeing',
-    { abilities: { thinking: true, streaming: true, vision: true, tools: false } },
+    { abilities: { thinking: true, streaming: true, vision: true, audio: false, tools: false } },
     50,
   ),
 ];

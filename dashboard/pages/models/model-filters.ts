@@ -1,7 +1,7 @@
 // Filters and orders the models of the catalogue. Pure functions.
 import type { AnyModel, ChatModel } from '../../../src/management/contract/models.ts';
 
-export const abilities = ['vision', 'thinking', 'tools', 'search'] as const;
+export const abilities = ['vision', 'audio', 'thinking', 'tools', 'search'] as const;
 export type Ability = (typeof abilities)[number];
 
 export const orders = ['catalogue', 'price', 'price-down', 'context', 'newest'] as const;

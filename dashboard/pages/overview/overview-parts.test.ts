@@ -28,7 +28,7 @@ function model(
     context_tokens: 1,
     max_input_tokens: 1,
     max_output_tokens: 1,
-    abilities: { thinking: false, streaming: true, vision: false, tools: false },
+    abilities: { thinking: false, streaming: true, vision: false, audio: false, tools: false },
     price:
       input === null ? null : { effective_at: null, base: prices(input), tiers: [], variants: [] },
     scheduled_prices: [],

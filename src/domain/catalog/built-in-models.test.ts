@@ -47,12 +47,9 @@ describe('every built-in model', () => {
       if (type === 'chat') assert(max_output_tokens > 0 && max_output_tokens <= context_tokens);
       else assert(entry.max_output_tokens === undefined);
       assert.equal(entry.dimensions !== undefined, type === 'embedding');
-      assert.deepEqual(Object.keys(entry.supports ?? {}), [
-        'thinking',
-        'streaming',
-        'vision',
-        'tools',
-      ]);
+      const { audio: hears = false, ...supports } = entry.supports ?? {};
+      assert.deepEqual(Object.keys(supports), ['thinking', 'streaming', 'vision', 'tools']);
+      assert(hears || pricesOf(entry).every(({ audio }) => audio === undefined));
       assert(note === undefined || note.length > 0);
       for (const { source, date } of checked ?? []) {
         assert(['litellm', 'genai-prices'].includes(source));
@@ -102,12 +99,17 @@ function checkPrices(price: TokenPricesEntry): void {
     cache_read = input,
     cache_write = input,
     cache_write_1h = cache_write,
+    audio = input,
   } = price;
-  for (const value of [input, output, cache_read, cache_write, cache_write_1h]) {
+  for (const value of [input, output, cache_read, cache_write, cache_write_1h, audio]) {
     assert(value > 0 && Number(value.toFixed(6)) === value, String(value));
   }
   assert(
-    output >= input && cache_read <= input && cache_write >= input && cache_write_1h >= cache_write,
+    output >= input &&
+      cache_read <= input &&
+      cache_write >= input &&
+      cache_write_1h >= cache_write &&
+      audio >= input,
     JSON.stringify(price),
   );
 }
@@ -165,7 +167,8 @@ const corrected: ReadonlySet<string> = new Set(['mistral-large-4', 'magistral-me
 function compareWithFact(fact: Fact): void {
   const model = catalog.models.find(({ id }) => id === fact.id)!;
   const { thinking, streaming, vision, tools } = fact;
-  assert.deepEqual(model.supports, { thinking, streaming, vision, tools }, fact.id);
+  const { audio: _, ...supports } = model.supports!;
+  assert.deepEqual(supports, { thinking, streaming, vision, tools }, fact.id);
   assert.deepEqual(
     [model.context_tokens, model.max_input_tokens, model.max_output_tokens],
     [fact.context, fact.max_input, fact.max_output],

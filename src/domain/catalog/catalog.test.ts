@@ -121,7 +121,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     contextTokens: 2,
     maxInputTokens: 1,
     maxOutputTokens: 1,
-    supports: { thinking: false, streaming: true, vision: false, tools: true },
+    supports: { thinking: false, streaming: true, vision: false, audio: false, tools: true },
     routes: providers.map((provider, rank) => ({
       provider,
       upstreamModel: id,

@@ -134,6 +134,7 @@ describe('the info of a model', () => {
       supports_thinking: true,
       supports_streaming: true,
       supports_vision: false,
+      supports_audio: false,
       input_price_per_1m: 1.25,
       output_price_per_1m: 10,
       cache_write_price_per_1m: 1.5,
@@ -379,7 +380,7 @@ function model(
     contextTokens: 120,
     maxInputTokens: 100,
     maxOutputTokens: 20,
-    supports: { thinking: true, streaming: true, vision: false, tools: true },
+    supports: { thinking: true, streaming: true, vision: false, audio: false, tools: true },
     routes: [
       {
         provider,

@@ -22,7 +22,7 @@ const builtIn: BuiltInCatalog = {
       context_tokens: 1_000,
       max_input_tokens: 900,
       max_output_tokens: 100,
-      supports: { thinking: true, streaming: true, vision: true, tools: true },
+      supports: { thinking: true, streaming: true, vision: true, audio: false, tools: true },
       routes: [{ provider: 'openai', model: 'gpt-x', api: 'responses' }],
       prices: [
         { input: 1, output: 2, cache_read: 0.1 },
@@ -139,6 +139,7 @@ describe('a built-in model', () => {
       thinking: true,
       streaming: true,
       vision: false,
+      audio: false,
       tools: true,
     });
     assert.equal(model!.prices[0]!.isListPrice, false);
@@ -195,7 +196,7 @@ describe('a new model', () => {
       contextTokens: 144_384,
       maxInputTokens: 128_000,
       maxOutputTokens: 16_384,
-      supports: { thinking: false, streaming: true, vision: false, tools: true },
+      supports: { thinking: false, streaming: true, vision: false, audio: false, tools: true },
       routes: [{ provider: 'ollama', upstreamModel: 'one', api: null, ...plain }],
       prices: [],
       toolPrices: {},

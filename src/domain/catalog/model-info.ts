@@ -32,6 +32,7 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
     supports_thinking: model.supports.thinking,
     supports_streaming: model.supports.streaming,
     supports_vision: model.supports.vision,
+    supports_audio: model.supports.audio,
     ...allPricesOf(model, priceFor(model, view)!.list),
     scheduled_prices: later.map((version) => ({
       effective_from: new Date(version.effectiveFromMs).toISOString().replace('.000Z', 'Z'),
@@ -71,13 +72,21 @@ function tieredPricesOf({ base, tiers }: PriceSet) {
 }
 
 /** Returns USD per million tokens. */
-function pricesPerMillion({ input, output, cacheWrite, cacheWrite1h, cacheRead }: TokenPrices) {
+function pricesPerMillion({
+  input,
+  output,
+  cacheWrite,
+  cacheWrite1h,
+  cacheRead,
+  audio,
+}: TokenPrices) {
   return {
     input_price_per_1m: usdPerMillionFromPicos(input),
     output_price_per_1m: usdPerMillionFromPicos(output),
     cache_write_price_per_1m: usdPerMillionFromPicos(cacheWrite),
     cache_write_1h_price_per_1m: usdPerMillionFromPicos(cacheWrite1h),
     cache_read_price_per_1m: usdPerMillionFromPicos(cacheRead),
+    ...(audio !== undefined && { audio_price_per_1m: usdPerMillionFromPicos(audio) }),
   };
 }
 

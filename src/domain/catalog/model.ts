@@ -23,6 +23,8 @@ export type Model = {
     readonly thinking: boolean;
     readonly streaming: boolean;
     readonly vision: boolean;
+    /** It hears sound. */
+    readonly audio: boolean;
     readonly tools: boolean;
   };
   /** Ordered by rank; routes of the same rank in configured order. */
@@ -107,4 +109,6 @@ export type TokenPrices = {
   readonly cacheRead: PicosPerToken;
   readonly cacheWrite: PicosPerToken;
   readonly cacheWrite1h: PicosPerToken;
+  /** A token of sound. Left out: as other input. */
+  readonly audio?: PicosPerToken;
 };

@@ -19,21 +19,35 @@ const oneToOne: PriceFactor = { markup: 1, multiplierPpm: 1_000_000 };
 
 const tokens = fc.oneof(fc.nat(20), fc.nat(2_000), fc.nat(100_000_000));
 const picos = fc.oneof(fc.nat(5), fc.nat(1_000_000_000)) as fc.Arbitrary<PicosPerToken>;
-const tokenPrices: fc.Arbitrary<TokenPrices> = fc.record({
-  input: picos,
-  output: picos,
-  cacheRead: picos,
-  cacheWrite: picos,
-  cacheWrite1h: picos,
-});
-const usages: fc.Arbitrary<Usage> = fc.record({
-  inputTokens: tokens,
-  cacheReadTokens: tokens,
-  cacheWriteTokens: tokens,
-  cacheWrite1hTokens: tokens,
-  outputTokens: tokens,
-  reasoningTokens: tokens,
-});
+const tokenPrices: fc.Arbitrary<TokenPrices> = fc.record(
+  {
+    input: picos,
+    output: picos,
+    cacheRead: picos,
+    cacheWrite: picos,
+    cacheWrite1h: picos,
+    audio: picos,
+  },
+  { requiredKeys: ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] },
+);
+const usages: fc.Arbitrary<Usage> = fc
+  .record({
+    inputTokens: tokens,
+    cacheReadTokens: tokens,
+    cacheWriteTokens: tokens,
+    cacheWrite1hTokens: tokens,
+    outputTokens: tokens,
+    reasoningTokens: tokens,
+  })
+  .chain((usage) =>
+    fc.record({
+      ...(Object.fromEntries(
+        Object.entries(usage).map(([name, count]) => [name, fc.constant(count)]),
+      ) as { readonly [Name in keyof typeof usage]: fc.Arbitrary<number> }),
+      audioTokens: fc.nat(usage.inputTokens),
+      cacheReadAudioTokens: fc.nat(usage.cacheReadTokens),
+    }),
+  );
 const versions: fc.Arbitrary<PriceVersion> = fc.record({
   version: fc.constant('0'),
   effectiveFromMs: fc.constant(0),
@@ -100,7 +114,7 @@ describe('the cost of a request', () => {
   });
 
   const price = applied(
-    { input: 2.5, output: 10, cacheRead: 0.25, cacheWrite: 3.125, cacheWrite1h: 5 },
+    { input: 2.5, output: 10, cacheRead: 0.25, cacheWrite: 3.125, cacheWrite1h: 5, audio: 32 },
     [
       {
         aboveInputTokens: 1_000,
@@ -151,6 +165,19 @@ describe('the cost of a request', () => {
         'cached input counts towards the tier',
         { inputTokens: 1, cacheReadTokens: 1_000 },
         505,
+        '0>1000',
+      ],
+      [
+        'sound in the input and in the cache costs its own price',
+        { inputTokens: 100, audioTokens: 40, cacheReadTokens: 10, cacheReadAudioTokens: 10 },
+        // 60 × 2.5 + 40 × 32 + 10 × 3.2
+        1_462,
+        '0+1209500000/audio',
+      ],
+      [
+        'sound without a price of its own costs as other input',
+        { inputTokens: 1_100, audioTokens: 1_000 },
+        5_500,
         '0>1000',
       ],
       ['the last tier that is exceeded counts', { inputTokens: 2_001 }, 2_001, '0>2000'],
@@ -223,11 +250,17 @@ describe('the price per token of an account', () => {
 });
 
 describe('the amount of a hold', () => {
-  const requests = fc.record({
-    inputTokensUpper: tokens,
-    outputTokens: tokens,
-    choices: fc.integer({ min: 1, max: 8 }),
-  });
+  const requests = fc
+    .record({
+      inputTokensUpper: tokens,
+      audioShare: fc.double({ min: 0, max: 1, noNaN: true }),
+      outputTokens: tokens,
+      choices: fc.integer({ min: 1, max: 8 }),
+    })
+    .map(({ audioShare, ...request }) => ({
+      ...request,
+      audioTokensUpper: Math.floor(request.inputTokensUpper * audioShare),
+    }));
 
   test('covers every way that the same tokens can be billed', () => {
     const shares = fc.array(fc.nat(1_000), { minLength: 5, maxLength: 5 });
@@ -245,7 +278,11 @@ describe('the amount of a hold', () => {
           const most = request.inputTokensUpper * each;
           const whole = a + b + c + d + unused || 1;
           const part = (share: number) => Math.floor((most * share) / whole);
+          const mostAudio = request.audioTokensUpper * each;
+          const audioTokens = Math.min(part(a), mostAudio);
           const usage = {
+            audioTokens,
+            cacheReadAudioTokens: Math.min(part(b), mostAudio - audioTokens),
             inputTokens: part(a),
             cacheReadTokens: part(b),
             cacheWriteTokens: part(c),
@@ -318,6 +355,7 @@ describe('the amount of a hold', () => {
           const larger = {
             ...request,
             inputTokensUpper: request.inputTokensUpper + moreInput,
+            audioTokensUpper: request.audioTokensUpper + moreInput,
             outputTokens: request.outputTokens + moreOutput,
           };
           assert(worstCaseMicros(price, larger) >= worstCaseMicros(price, request));
@@ -407,23 +445,30 @@ function exactPicos(version: PriceVersion, usage: Usage): bigint {
     [usage.cacheWrite1hTokens, prices.cacheWrite1h],
     [usage.outputTokens, prices.output],
   ];
-  return parts.reduce((sum, [count, price]) => sum + BigInt(count) * BigInt(price), 0n);
+  const { input, audio = input, cacheRead } = prices;
+  const beyondInput = BigInt(audio - input);
+  const cached = BigInt(usage.cacheReadAudioTokens ?? 0) * beyondInput;
+  return parts.reduce(
+    (sum, [count, price]) => sum + BigInt(count) * BigInt(price),
+    BigInt(usage.audioTokens ?? 0) * beyondInput +
+      (cacheRead < input ? (cached * BigInt(cacheRead)) / BigInt(input) : cached),
+  );
 }
 
-function usdPrices(usd: Record<keyof TokenPrices, number>): TokenPrices {
+type UsdPrices = Record<Exclude<keyof TokenPrices, 'audio'>, number> & { readonly audio?: number };
+
+function usdPrices(usd: UsdPrices): TokenPrices {
   return {
     input: picosFromUsdPerMillion(usd.input),
     output: picosFromUsdPerMillion(usd.output),
     cacheRead: picosFromUsdPerMillion(usd.cacheRead),
     cacheWrite: picosFromUsdPerMillion(usd.cacheWrite),
     cacheWrite1h: picosFromUsdPerMillion(usd.cacheWrite1h),
+    ...(usd.audio !== undefined && { audio: picosFromUsdPerMillion(usd.audio) }),
   };
 }
 
-function applied(
-  usd: Record<keyof TokenPrices, number>,
-  tiers: PriceVersion['tiers'],
-): AppliedPrice {
+function applied(usd: UsdPrices, tiers: PriceVersion['tiers']): AppliedPrice {
   const upstream = {
     version: '0',
     effectiveFromMs: 0,

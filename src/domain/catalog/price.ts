@@ -65,9 +65,9 @@ type PricedUsage = {
   readonly terms: PriceTerms;
   /**
    * The version, with the service tier or the hours, the threshold of a long input, and the
-   * picodollars per search and of all images, where they applied: `2026-12-01`, `0/flex>272000`,
-   * `0@Mon-Fri 04:00-06:00`, `0+10000000000/search+53000000000/images`. `0~own`: a part of it, with the account's own
-   * key.
+   * picodollars per search, of all images and of all sound beyond the input price, where they applied:
+   * `2026-12-01`, `0/flex>272000`, `0@Mon-Fri 04:00-06:00`, `0+10000000000/search+53000000000/images`,
+   * `0+700000000/audio`. `0~own`: a part of it, with the account's own key.
    */
   readonly priceVersion: string;
 };
@@ -229,6 +229,7 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
   const long = tierIndexOf(set, totalInputTokens(usage));
   const { tier, hours } = list.variants[variant] ?? { tier: null, hours: null };
   const terms = termsOf(price, variant, run);
+  const sound = soundPicos(pricesOf(set, long), usage);
   return {
     tier: tier ?? 'standard',
     costMicros: costOf(terms.list, { usage, searches, images: 0 }),
@@ -241,6 +242,7 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
       (long < 0 ? '' : `>${set.tiers[long]!.aboveInputTokens}`) +
       (searches > 0 ? `+${search.listPicos}/search` : '') +
       (images ? `+${images.listPicos}/images` : '') +
+      (sound === 0n ? '' : `+${sound}/audio`) +
       (price.isOwnKey ? ownKeyMark : ''),
   };
 }
@@ -264,15 +266,31 @@ function termsOf(price: AppliedPrice, variant: number, { usage, images }: Run): 
       ...noPrices,
       ...of(list),
       search: search.listPicos,
-      request: fee + (images?.listPicos ?? 0n),
+      request: fee + (images?.listPicos ?? 0n) + soundPicos(of(list), usage),
     },
     upstream: {
       ...noPrices,
       ...of(upstream),
       search: search.upstreamPicos,
-      request: images?.upstreamPicos ?? 0n,
+      request: (images?.upstreamPicos ?? 0n) + soundPicos(of(upstream), usage),
     },
   };
+}
+
+/**
+ * Returns what the sound of a request costs beyond its price as other input. In the cache it is
+ * cheaper in the ratio of other input there.
+ */
+function soundPicos(
+  { input, cacheRead, audio = input }: TokenPrices,
+  { audioTokens = 0, cacheReadAudioTokens = 0 }: Partial<Usage>,
+): Picos {
+  const more = BigInt(audio) - BigInt(input);
+  const cached = BigInt(cacheReadAudioTokens) * more;
+  return (
+    BigInt(audioTokens) * more +
+    (cacheRead < input ? (cached * BigInt(cacheRead)) / BigInt(input) : cached)
+  );
 }
 
 /** −1: the version's own prices. */
@@ -355,6 +373,8 @@ export function affordableOutputTokens(
 type InputSize = {
   /** Of all prompts. */
   readonly inputTokensUpper: number;
+  /** The part of the input that may be sound. Left out: none. */
+  readonly audioTokensUpper?: number;
   readonly choices: number;
   /** As many choices each; left out: 1. */
   readonly prompts?: number;
@@ -374,11 +394,12 @@ type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
  */
 function worstInputs(
   price: AppliedPrice,
-  { inputTokensUpper, choices, prompts = 1, ...more }: InputSize,
+  { inputTokensUpper, audioTokensUpper = 0, choices, prompts = 1, ...more }: InputSize,
 ): WorstInput[] {
   const { searches = 0, imagesPicos = 0n, cachesLong = true } = more;
   const { list, search = freeSearch, ownKey } = price;
   const inputTokens = inputTokensUpper * (choices / prompts);
+  const audioTokens = audioTokensUpper * (choices / prompts);
   const reachable = allowedVariants(price).flatMap((variant) => {
     const { base, tiers } = setOf(list, variant);
     return [
@@ -389,6 +410,7 @@ function worstInputs(
   return reachable.map((prices) => ({
     inputPicos:
       BigInt(inputTokens) * BigInt(highestInputPrice(prices, cachesLong)) +
+      larger(soundPicos(prices, { audioTokens }), 0n) +
       BigInt(searches) * search.listPicos +
       imagesPicos +
       (ownKey?.feePicos ?? 0n),
@@ -419,6 +441,7 @@ function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {
     cacheRead: scalePrice(prices.cacheRead, factor),
     cacheWrite: scalePrice(prices.cacheWrite, factor),
     cacheWrite1h: scalePrice(prices.cacheWrite1h, factor),
+    ...(prices.audio !== undefined && { audio: scalePrice(prices.audio, factor) }),
   };
 }
 

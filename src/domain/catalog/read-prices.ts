@@ -96,7 +96,14 @@ export function freeToolsOf(prices: ToolPricesEntry = {}): string[] {
   return Object.entries(prices).flatMap(([name, price]) => (price === 0 ? [name] : []));
 }
 
-const tokenBuckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
+const tokenBuckets = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'audio',
+] as const;
 
 /**
  * Reads the prices of all buckets. A missing cache price defaults to the input price. A missing
@@ -110,6 +117,7 @@ function readTokenPrices({
   cache_read,
   cache_write,
   cache_write_1h,
+  audio,
 }: TokenPricesEntry): TokenPrices {
   return {
     input: picosFromUsdPerMillion(input),
@@ -117,5 +125,6 @@ function readTokenPrices({
     cacheRead: picosFromUsdPerMillion(cache_read ?? input),
     cacheWrite: picosFromUsdPerMillion(cache_write ?? input),
     cacheWrite1h: picosFromUsdPerMillion(cache_write_1h ?? Math.max(2 * input, cache_write ?? 0)),
+    ...(audio !== undefined && { audio: picosFromUsdPerMillion(audio) }),
   };
 }

@@ -17,7 +17,7 @@ type Tiers = PriceVersion['tiers'];
 const oneToOne = { markup: 1, multiplierPpm: 1_000_000 };
 
 function query(fields: Partial<SearchPriceQuery> = {}): SearchPriceQuery {
-  const supports = { thinking: true, streaming: true, vision: true, tools: true };
+  const supports = { thinking: true, streaming: true, vision: true, audio: false, tools: true };
   return {
     ...oneToOne,
     model: { supports, toolPrices: {} },
@@ -32,7 +32,10 @@ function withModel(
   thinking = true,
 ): Pick<SearchPriceQuery, 'model'> {
   return {
-    model: { supports: { thinking, streaming: true, vision: true, tools: true }, toolPrices },
+    model: {
+      supports: { thinking, streaming: true, vision: true, audio: false, tools: true },
+      toolPrices,
+    },
   };
 }
 

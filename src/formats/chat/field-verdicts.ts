@@ -17,7 +17,6 @@ const extraCharge = refuse('is billed separately, which is not offered here; lea
 const otherModel = refuse(
   'chooses a model or a host, which is not possible here; use only `model`',
 );
-const audio = 'is billed separately, which is not offered here; send text, images or documents';
 const noNewAnswers = refuse(
   'must be 1: answers that are not returned cannot be charged; use `n` for several answers',
   (value) => value === 1,
@@ -99,7 +98,7 @@ export const verdictTable: VerdictTable = {
   refusal: pass('type refusal'),
   image_url: pass('type image_url prompt_cache_breakpoint url detail'),
   file: pass('type file prompt_cache_breakpoint file_data filename'),
-  input_audio: { ...pass('input_audio prompt_cache_breakpoint data format'), type: refuse(audio) },
+  input_audio: pass('type input_audio prompt_cache_breakpoint data format'),
   audio: { ...pass('format voice') },
   content: pass('type content text'),
   prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },

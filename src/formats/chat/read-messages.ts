@@ -15,6 +15,7 @@ import type {
 } from '../../canonical/request.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { isAskedFor } from '../field-verdicts.ts';
+import { readSound, type SoundField } from '../input-audio.ts';
 import { readMediaUrl } from '../media-url.ts';
 import { isObject } from '../../lib/json.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
@@ -110,10 +111,12 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
       return readImage(part, path);
     case 'file':
       return readFile(part, path);
+    case 'input_audio':
+      return readSound(part.input_audio as SoundField, `${path}.input_audio.data`);
     default:
       return refuse(
         `${path}.type`,
-        `must be \`text\`, \`image_url\` or \`file\` for this model; got ${quoted(part.type)}`,
+        `must be \`text\`, \`image_url\`, \`file\` or \`input_audio\` for this model; got ${quoted(part.type)}`,
       );
   }
 }

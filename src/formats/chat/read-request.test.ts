@@ -196,8 +196,8 @@ const refused: [param: string, fields: JsonObject][] = [
   ['messages[0].function_call', assistant({ function_call: { name: 'f', arguments: '' } })],
   ['messages[0].content[0].type', assistant({ content: [{ type: 'thinking' }] })],
   [
-    'messages[0].content[0].type',
-    user({ type: 'input_audio', input_audio: { data: '', format: 'wav' } }),
+    'messages[0].content[0].input_audio.data',
+    user({ type: 'input_audio', input_audio: { data: 'https://a.example/b.wav', format: 'wav' } }),
   ],
   ['messages[0].content[0].file.file_id', user({ type: 'file', file: { file_id: 'file-1' } })],
   ['messages[0].content[0].file.file_data', user({ type: 'file', file: { file_data: 'AAAA' } })],

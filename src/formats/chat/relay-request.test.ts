@@ -105,10 +105,6 @@ const refused: [param: string, fields: JsonObject][] = [
   ['moderation', { moderation: { model: 'm' } }],
   ['priority', { priority: -1 }],
   ['cache_control.ttl', { cache_control: { type: 'ephemeral', ttl: '1h' } }],
-  [
-    'messages[0].content[1].type',
-    part({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
-  ],
   ['models', { models: ['a', 'b'] }],
   ['provider', { provider: { order: ['x'] } }],
   ['plugins', { plugins: [{ id: 'web' }] }],

@@ -5,6 +5,7 @@
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
+import { InputAudio } from '../input-audio.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
@@ -28,7 +29,15 @@ const TextContent = Type.Union([
 ]);
 const UserContent = Type.Union([
   Type.String(),
-  Type.Array(Type.Union([TextPart, ImagePart, FilePart, unknownKind('text', 'image_url', 'file')])),
+  Type.Array(
+    Type.Union([
+      TextPart,
+      ImagePart,
+      FilePart,
+      InputAudio,
+      unknownKind('text', 'image_url', 'file', 'input_audio'),
+    ]),
+  ),
 ]);
 const AssistantContent = Type.Union([
   Type.String(),

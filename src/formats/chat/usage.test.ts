@@ -81,11 +81,21 @@ const cases: Record<string, [given: unknown, read: object | null]> = {
   ],
   'audio beside the prompt, as Mistral counts': [
     counts(9, 201, { total: 585, input: { audio_tokens: 375, cached_tokens: 0 } }),
-    { inputTokens: 384, outputTokens: 201 },
+    { inputTokens: 384, outputTokens: 201, audioTokens: 375, cacheReadAudioTokens: 0 },
   ],
   'audio inside the prompt, as OpenAI counts': [
     counts(400, 20, { total: 420, input: { audio_tokens: 375, cached_tokens: 0 } }),
-    { inputTokens: 400, outputTokens: 20 },
+    { inputTokens: 400, outputTokens: 20, audioTokens: 375, cacheReadAudioTokens: 0 },
+  ],
+  'sound of which the cache can have had a part': [
+    counts(400, 20, { total: 420, input: { audio_tokens: 375, cached_tokens: 100 } }),
+    {
+      inputTokens: 300,
+      cacheReadTokens: 100,
+      outputTokens: 20,
+      audioTokens: 300,
+      cacheReadAudioTokens: 75,
+    },
   ],
   'a surplus that nothing explains is no output': [
     counts(20, 198, { total: 623 }),

@@ -3,6 +3,7 @@
 // total shows which. Layers over Gemini count its thoughts in the total only.
 import {
   readTokenCount,
+  totalAudioTokens,
   totalInputTokens,
   unlessEmpty,
   type Usage,
@@ -31,17 +32,30 @@ export function readUsage(body: JsonObject): Usage | null {
   const outputTokens = completion + (beside.has('reasoning') ? reasoning : 0) + thoughts;
   const readInside = beside.has('cacheRead') ? 0 : Math.min(cacheRead, prompt);
   const writeInside = beside.has('cacheWrite') ? 0 : Math.min(cacheWrite, prompt - readInside);
+  const inputTokens = prompt - readInside - writeInside + (beside.has('audio') ? audio : 0);
+  const cacheReadTokens = readInside || (beside.has('cacheRead') ? cacheRead : 0);
   const unexplainedTokens = Math.max(rest - thoughts, reasoning - outputTokens);
   return unlessEmpty({
-    inputTokens: prompt - readInside - writeInside + (beside.has('audio') ? audio : 0),
-    cacheReadTokens: readInside || (beside.has('cacheRead') ? cacheRead : 0),
+    inputTokens,
+    cacheReadTokens,
     cacheWriteTokens: writeInside || (beside.has('cacheWrite') ? cacheWrite : 0),
     cacheWrite1hTokens: 0,
     outputTokens,
     reasoningTokens: Math.min(reasoning, outputTokens),
+    ...splitSound(audio, { inputTokens, cacheReadTokens }),
     ...(unexplainedTokens > 0 && { unexplainedTokens }),
     ...readTier(service_tier),
   });
+}
+
+/** Hosts do not say how much of the sound came from the cache: as little as can be. */
+function splitSound(
+  audio: number,
+  { inputTokens, cacheReadTokens }: Pick<Usage, 'inputTokens' | 'cacheReadTokens'>,
+): Partial<Usage> {
+  const audioTokens = Math.min(audio, inputTokens);
+  const cacheReadAudioTokens = Math.min(audio - audioTokens, cacheReadTokens);
+  return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
 }
 
 /** Older streams of Groq have it in `x_groq` only. */
@@ -56,10 +70,11 @@ export function usageOf({ usage, x_groq: own }: JsonObject): unknown {
 export function showUsage(reported: unknown, charged: Usage): JsonObject {
   const written = writeUsage(charged);
   if (!isObject(reported)) return written;
-  const { cacheRead, cacheWrite, reasoning, ...sums } = readCounts(reported);
+  const { cacheRead, cacheWrite, audio, reasoning, ...sums } = readCounts(reported);
   const isSplitAlike =
     cacheRead === charged.cacheReadTokens &&
     cacheWrite === charged.cacheWriteTokens + charged.cacheWrite1hTokens &&
+    audio === totalAudioTokens(charged) &&
     reasoning === charged.reasoningTokens;
   if (!isSplitAlike) return written;
   const { prompt_tokens, completion_tokens, total_tokens } = written;
@@ -74,6 +89,7 @@ export function showUsage(reported: unknown, charged: Usage): JsonObject {
 export function writeUsage(usage: Usage): JsonObject {
   const promptTokens = totalInputTokens(usage);
   const cacheWriteTokens = usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  const audioTokens = totalAudioTokens(usage);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: usage.outputTokens,
@@ -81,6 +97,7 @@ export function writeUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: usage.cacheReadTokens,
       ...(cacheWriteTokens === 0 ? null : { cache_write_tokens: cacheWriteTokens }),
+      ...(audioTokens === 0 ? null : { audio_tokens: audioTokens }),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   };

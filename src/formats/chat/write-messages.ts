@@ -15,6 +15,7 @@ import type {
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
+import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
 import { callIdFitter, maySign, refusedHistory } from './foreign-history.ts';
 import { repairMessages, takesReasoning } from './repair-messages.ts';
@@ -97,6 +98,7 @@ function writeDocument({ source, name }: DocumentPart): JsonObject {
       'messages must not contain documents by URL for this model; send the document itself as base64',
     );
   }
+  if (isSound(source.mediaType)) return writeSound(source);
   if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
     const text = Buffer.from(source.data, 'base64').toString('utf8');
     return {

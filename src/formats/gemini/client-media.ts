@@ -1,5 +1,5 @@
 // Refuses media that a client may not send, also to Google's own hosts: files kept at Google would be
-// read with the operator's credential, and audio and video have prices that no model here has.
+// read with the operator's credential, and a film costs far more than can be held for it.
 import { invalidRequest, quoted, type ApiError } from '../../canonical/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import type { MediaPlace } from '../../canonical/media-type.ts';
@@ -17,10 +17,11 @@ export function mediaKind({ inlineData, fileData }: Media, path: string): MediaP
   if (/^\s*image\//i.test(type)) return 'image';
   if (/^\s*(?:(?:application|binary)\/(?:pdf|json|octet-stream)|text\/)/i.test(type))
     return 'document';
+  if (inlineData && /^\s*audio\//i.test(type)) return 'document';
   const field = `${path}.${inlineData ? 'inlineData' : 'fileData'}.mimeType`;
   throw invalidRequest(
     field,
-    `${field} ${quoted(type)} cannot be sent here: sound and film have prices of their own. Send images, PDF or text.`,
+    `${field} ${quoted(type)} cannot be sent here. Send images, PDF or text, and sound as \`inlineData\`.`,
   );
 }
 

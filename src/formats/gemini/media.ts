@@ -1,14 +1,15 @@
 // Writes images and documents as parts: bytes inline, URLs as file data, which Gemini fetches
 // itself. URLs at Google are refused: an uploaded file, anyone's, would be read with the operator's
 // credential, and a video costs far more than the hold for an image. So are sounds and films in the
-// place of an image: Google bills sound at a price of its own, which no model here has.
+// place of an image.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isSound } from '../input-audio.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 /**
- * Throws ApiError on a document that Gemini cannot read (it accepts PDF and text), and on a refused
+ * Throws ApiError on a document that Gemini cannot read (it accepts PDF, text and sound), and on a refused
  * URL.
  */
 export function writeMedia(part: ImagePart | DocumentPart): JsonObject {
@@ -60,13 +61,13 @@ function imageType({ mediaType }: Base64Source): string {
 }
 
 function documentType(part: DocumentPart, { mediaType }: Base64Source): string {
-  if (mediaType === 'application/pdf') return mediaType;
+  if (mediaType === 'application/pdf' || isSound(mediaType)) return mediaType;
   if (mediaType.startsWith('text/') || mediaType === 'application/json') return 'text/plain';
   const document =
     part.name === undefined ? 'A document' : `The document ${JSON.stringify(part.name)}`;
   throw invalidRequest(
     null,
-    `${document} of type ${quoted(mediaType)} cannot be read by this model; send PDF or text`,
+    `${document} of type ${quoted(mediaType)} cannot be read by this model; send PDF, text or sound`,
   );
 }
 

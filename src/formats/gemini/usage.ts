@@ -4,6 +4,7 @@
 import {
   noUsage,
   readTokenCount,
+  totalAudioTokens,
   totalInputTokens,
   unlessEmpty,
   type Usage,
@@ -20,14 +21,33 @@ export function readUsage(metadata: unknown): Usage | null {
   const promptTokens = count('promptTokenCount');
   const cacheReadTokens = Math.min(count('cachedContentTokenCount'), promptTokens);
   const reasoningTokens = count('thoughtsTokenCount');
+  const inputTokens = promptTokens - cacheReadTokens + count('toolUsePromptTokenCount');
   return unlessEmpty({
     ...noUsage,
-    inputTokens: promptTokens - cacheReadTokens + count('toolUsePromptTokenCount'),
+    inputTokens,
     cacheReadTokens,
     outputTokens: count('candidatesTokenCount') + reasoningTokens,
     reasoningTokens,
+    ...readSound(metadata, { inputTokens, cacheReadTokens }),
     ...readTier(metadata['serviceTier'] ?? tierOf(metadata['trafficType'])),
   });
+}
+
+/** The counts of sound, if there is any. Those of the prompt include the cache's. */
+function readSound(
+  { promptTokensDetails: prompt, cacheTokensDetails: cache }: JsonObject,
+  { inputTokens, cacheReadTokens }: Pick<Usage, 'inputTokens' | 'cacheReadTokens'>,
+): Partial<Usage> {
+  const cacheReadAudioTokens = Math.min(soundIn(cache), cacheReadTokens);
+  const audioTokens = Math.min(Math.max(soundIn(prompt) - cacheReadAudioTokens, 0), inputTokens);
+  return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
+}
+
+function soundIn(details: unknown): number {
+  const sound = Array.isArray(details)
+    ? details.find((each) => isObject(each) && each['modality'] === 'AUDIO')
+    : null;
+  return readTokenCount(sound?.tokenCount) ?? 0;
 }
 
 /** Vertex names the tier so: `ON_DEMAND`, `ON_DEMAND_FLEX`. Others are no tiers that are asked for. */
@@ -56,6 +76,17 @@ export function writeUsage(usage: Usage): JsonObject {
   return {
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
     totalTokenCount: input + outputTokens,
+    ...writeSound(usage),
     ...(tier !== undefined && { serviceTier: tier }),
+  };
+}
+
+function writeSound(usage: Usage): JsonObject {
+  const { cacheReadAudioTokens = 0 } = usage;
+  const details = (tokenCount: number) => [{ modality: 'AUDIO', tokenCount }];
+  const sound = totalAudioTokens(usage);
+  return {
+    ...(sound > 0 && { promptTokensDetails: details(sound) }),
+    ...(cacheReadAudioTokens > 0 && { cacheTokensDetails: details(cacheReadAudioTokens) }),
   };
 }

@@ -151,11 +151,11 @@ test('a document that Gemini cannot read is refused by name', () => {
   const error = refusal({
     messages: [userTurn({ type: 'document', name: 'a.doc', source })],
   });
-  assert.match(error.message, /"a\.doc" of type "application\/msword" .* send PDF or text/);
+  assert.match(error.message, /"a\.doc" of type "application\/msword" .* send PDF, text or sound/);
 });
 
 for (const mediaType of ['audio/mp3', 'video/mp4', 'text/plain', '']) {
-  test(`an image of type "${mediaType}" is refused: sound has a price of its own`, () => {
+  test(`an image of type "${mediaType}" is refused`, () => {
     const source = { kind: 'base64' as const, mediaType, data: 'AAAA' };
     const content = [{ type: 'image' as const, source }];
     const error = refusal({ messages: [{ role: 'user', content }] });

@@ -2,6 +2,7 @@
 // and as many results as calls.
 import type { DocumentPart, ImagePart, ToolResultPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isSound } from '../input-audio.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
 
@@ -45,12 +46,13 @@ function writeResult(
 
 type Media = ImagePart | DocumentPart;
 
-/** Only bytes, and only since Gemini 3. */
+/** Only bytes, only since Gemini 3, and no sound. */
 function isInside(
   part: ToolResultPart['content'][number],
   { mediaInResults }: ModelTraits,
 ): part is Media {
-  return part.type !== 'text' && mediaInResults && part.source.kind === 'base64';
+  if (part.type === 'text' || !mediaInResults || part.source.kind !== 'base64') return false;
+  return !isSound(part.source.mediaType);
 }
 
 function writeAttachments({ callId, content }: ToolResultPart, traits: ModelTraits): JsonObject[] {

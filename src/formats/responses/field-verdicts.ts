@@ -122,11 +122,7 @@ export const verdictTable: VerdictTable = {
       'comes from a file search at the provider, which is not offered here. Leave it out.',
     ),
   },
-  input_audio: {
-    type: refuse(
-      'is billed separately and has no price in the catalogue. Send text, images or files.',
-    ),
-  },
+  input_audio: pass('type input_audio data format'),
   content: { ...part, ...pass('annotations logprobs refusal parsed') },
   output: { ...part, ...pass('outcome stdout stderr created_by') },
   annotations: {

@@ -146,7 +146,7 @@ test('every request of the official SDK is accepted', async (t) => {
       client_metadata: { a: [1] },
       input: [
         { type: 'web_search_call', id: 'ws_1' },
-        { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] },
+        { role: 'user', content: [{ type: 'input_video', input_video: {} }] },
       ],
       tools: [
         { type: 'web_search' },

@@ -14,6 +14,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
+import { readSound } from '../input-audio.ts';
 import { readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './annotations.ts';
 import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
@@ -192,6 +193,8 @@ function readUserPart(part: ContentPart, path: string): UserPart {
       return readImage(part, path);
     case 'input_file':
       return readFile(part, path);
+    case 'input_audio':
+      return readSound(part.input_audio, `${path}.input_audio.data`);
     default:
       return readTextPart(part, path);
   }

@@ -240,7 +240,7 @@ test('what the canonical request cannot express is refused by name', async (t) =
     [{ top_logprobs: 2 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include'],
     [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].type'],
-    [content('user', { type: 'input_audio' }), 'input[0].content[0].type'],
+    [content('user', { type: 'input_audio' }), 'input[0].content[0].input_audio'],
     [content('user', { type: 'refusal', refusal: 'x' }), 'input[0].content[0].type'],
     [
       content('assistant', { type: 'input_image', image_url: 'https://a.b' }),

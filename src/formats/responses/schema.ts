@@ -4,6 +4,7 @@
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
+import { InputAudio } from '../input-audio.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
@@ -32,7 +33,8 @@ export const contentPart = Type.Union([
   refusalPart,
   imagePart,
   filePart,
-  unknownKind('input_text', 'output_text', 'refusal', 'input_image', 'input_file'),
+  InputAudio,
+  unknownKind('input_text', 'output_text', 'refusal', 'input_image', 'input_file', 'input_audio'),
 ]);
 const content = Type.Union([Type.String(), Type.Array(contentPart)]);
 

@@ -79,7 +79,6 @@ test('a refusal names the field and the reason', async (t) => {
       'input[0].type',
       /file search at the provider/,
     ],
-    [part({ type: 'input_audio' }), 'input[0].content[0].type', /price/],
     [
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] },
       'tools[0].tools[0].type',

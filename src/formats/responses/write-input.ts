@@ -12,6 +12,7 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import { append } from '../../lib/append.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
 import { writeAnnotations } from './annotations.ts';
 
@@ -138,6 +139,7 @@ function writeDocument({ source, name }: DocumentPart): JsonObject {
       file_url: source.url,
       ...(name === undefined ? {} : { filename: name }),
     };
+  if (isSound(source.mediaType)) return writeSound(source);
   const ending = source.mediaType === 'application/pdf' ? 'pdf' : 'txt';
   return {
     type: 'input_file',

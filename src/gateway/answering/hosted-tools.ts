@@ -26,6 +26,7 @@ import { roundUpToMicro, type Picos } from '../../lib/money.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { drawHosted } from '../images/hosted-images.ts';
+import { ownCountOf } from '../charging/used.ts';
 import { lighten } from '../routing/lighten.ts';
 import { inputTokensWithTools, namesOfOwn, type OwnTools } from '../routing/asked-tools.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
@@ -90,8 +91,8 @@ export class ToolTurns {
   }
 
   #totalWith(reported: Usage | null, outputBytes: number): Usage {
-    const estimatedInputTokens = this.current.asked.estimate.likely;
-    const counted = countUsage(reported, { estimatedInputTokens, outputBytes });
+    const { asked, call } = this.current;
+    const counted = countUsage(reported, { ...ownCountOf(asked, call.attempt), outputBytes });
     return this.usage ? add(this.usage, counted) : counted;
   }
 
@@ -397,5 +398,10 @@ function add(one: Usage, other: Usage): Usage {
   const sum = { ...noUsage, ...(tier !== undefined && { tier }) };
   for (const name of Object.keys(noUsage) as (keyof typeof noUsage)[])
     sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
-  return sum;
+  const { audioTokens = 0, cacheReadAudioTokens = 0 } = one;
+  return {
+    ...sum,
+    audioTokens: audioTokens + (other.audioTokens ?? 0),
+    cacheReadAudioTokens: cacheReadAudioTokens + (other.cacheReadAudioTokens ?? 0),
+  };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { timeoutsFor } from './timeouts.ts';
 
 const provider = { connect_ms: 5_000, total_ms: 1_800_000 };
-const supports = { thinking: false, streaming: true, vision: false, tools: true };
+const supports = { thinking: false, streaming: true, vision: false, audio: false, tools: true };
 
 test('a thinking model may be silent for longer, and a whole answer may use all of its time', () => {
   const silences = (thinking: boolean, stream: boolean) => {

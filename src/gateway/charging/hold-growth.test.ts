@@ -48,6 +48,7 @@ function openStream({
     price: { list: version, upstream: version },
     search: null,
     inputTokensUpper: 0,
+    audioTokensUpper: 0,
   };
   const books = {
     log: { error: () => {} },

@@ -1,9 +1,19 @@
 // Computes what a call has used: by the provider's count when it is complete and final, else by
 // ours. A provider's count is untrusted.
-import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
+import {
+  countUsage,
+  exceeds,
+  totalInputTokens,
+  type Usage,
+  type UsageMax,
+} from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
-import { inputTokensWithTools, likelyInputTokensAfter } from '../routing/asked-tools.ts';
+import {
+  inputTokensWithTools,
+  likelyInputTokensAfter,
+  roundsWith,
+} from '../routing/asked-tools.ts';
 import type { Attempt } from '../routing/plan.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { CalledModel as Called } from './model-call.ts';
@@ -105,6 +115,9 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
           (choices / prompts)
         : // Every search is a round of its own, whose input counts again.
           contextTokens * (1 + (tools?.searchesMax ?? 0)),
+    ...(granted && {
+      audioTokens: (granted.wanted.audioTokensMost * roundsWith(tools) * choices) / prompts,
+    }),
     outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,
   };
 }
@@ -120,11 +133,20 @@ function countReported(
   { reported, outputBytes, max }: Reported,
 ): Usage {
   if (reported) gateway.hosts.routing.noteCounts(call.attempt.route.name, reported);
-  return countUsage(reported, {
-    estimatedInputTokens: asked.estimate.likely,
-    outputBytes,
-    usageMax: max,
-  });
+  const own = ownCountOf(asked, call.attempt);
+  return countUsage(reported, { ...own, outputBytes, usageMax: max });
+}
+
+/** Returns our own count of the input, and of the sound in it if that has a price of its own. */
+export function ownCountOf(
+  { estimate }: Pick<ModelRequest, 'estimate'>,
+  { price }: Pick<Attempt, 'price'>,
+) {
+  const isPricedApart = price.list.base.audio !== undefined;
+  return {
+    estimatedInputTokens: estimate.likely,
+    ...(isPricedApart && { estimatedAudioTokens: estimate.audio.likely }),
+  };
 }
 
 /**
@@ -135,16 +157,13 @@ function claimOf(
   { gateway, caller, call: { attempt } }: Called,
   { reported, counted, max }: Counted,
 ): Usage | null {
-  const isTooLarge =
-    reported !== null &&
-    (totalInputTokens(reported) > max.inputTokens || reported.outputTokens > max.outputTokens);
-  if (!isTooLarge) return null;
+  if (!reported || !exceeds(reported, max)) return null;
   gateway.log.warn(
     { request_id: caller.requestId, provider: attempt.route.name.provider, usage: reported, max },
     'the upstream reported more tokens than the request could cause: the rest is booked as a loss',
   );
   return {
-    ...(totalInputTokens(reported) > totalInputTokens(counted) ? reported : counted),
+    ...(totalInputTokens(reported) >= totalInputTokens(counted) ? reported : counted),
     outputTokens: Math.max(reported.outputTokens, counted.outputTokens),
   };
 }

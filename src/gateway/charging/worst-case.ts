@@ -11,7 +11,12 @@ import type { LikelyCost } from '../../domain/ledger/commands.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { zeroMicros, type Micros } from '../../lib/money.ts';
-import { inputTokensWithTools, mostForImages, type AskedTools } from '../routing/asked-tools.ts';
+import {
+  inputTokensWithTools,
+  mostForImages,
+  roundsWith,
+  type AskedTools,
+} from '../routing/asked-tools.ts';
 
 /** What the hold covers. */
 export type HoldRequest = {
@@ -21,8 +26,12 @@ export type HoldRequest = {
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
   readonly inputTokensLikely: number;
+  /** The part of the input that may be sound. */
+  readonly audioTokensUpper: number;
+  readonly audioTokensLikely: number;
   /** No provider can honestly count more. */
   readonly inputTokensMost: number;
+  readonly audioTokensMost: number;
   /** True when the input can have any length, which only the provider's final count shows. */
   readonly isInputUnknown: boolean;
   /** The largest limit of any route of the model; the price is the highest, too. */
@@ -70,7 +79,7 @@ export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): num
  * nothing.
  */
 export function likelyCostOf(
-  { price, request, inputTokensLikely, tokensPerSecond }: HoldRequest,
+  { price, request, inputTokensLikely, audioTokensLikely, tokensPerSecond }: HoldRequest,
   mode: ApiKey['mode'],
 ): LikelyCost {
   if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
@@ -78,14 +87,14 @@ export function likelyCostOf(
   const costOf = (usage: Partial<Usage>) =>
     upstreamCostOf(price, { usage: { ...noUsage, ...usage }, nowMs });
   return {
-    atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
+    atOnceMicros: costOf({ inputTokens: inputTokensLikely, audioTokens: audioTokensLikely }),
     perSecondMicros: costOf({ outputTokens: Math.round(tokensPerSecond * request.choices) }),
   };
 }
 
 /** After a tool of ours, the model reads its output so far again. */
 function inputSizeOf(
-  { inputTokensUpper, model, request, tools, cachesLong }: HoldRequest,
+  { inputTokensUpper, audioTokensUpper, model, request, tools, cachesLong }: HoldRequest,
   outputTokens: number,
 ) {
   const { choices, prompts = 1 } = request;
@@ -94,6 +103,7 @@ function inputSizeOf(
       promptTokens: inputTokensUpper + (tools?.own ? outputTokens : 0),
       contextTokens: model.contextTokens * prompts,
     }),
+    audioTokensUpper: audioTokensUpper * roundsWith(tools),
     choices,
     prompts,
     searches: tools?.searchesMax ?? 0,

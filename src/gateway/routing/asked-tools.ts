@@ -119,6 +119,11 @@ export function inputTokensWithTools(tools: AskedTools | null, read: Read): numb
   return readTokens([...searches, ...Array.from({ length: images }, () => imageTokens)], read);
 }
 
+/** Returns the most times that a model reads its prompt. */
+export function roundsWith(tools: AskedTools | null): number {
+  return 1 + (tools?.searchesMax ?? 0) + (tools?.own?.images?.imagesMax ?? 0);
+}
+
 /** Returns the input that a request is probably billed for after that many searches. */
 export function likelyInputTokensAfter(searches: number, read: Read): number {
   return readTokens(

@@ -25,6 +25,7 @@ import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { answerWarmUp } from './warm-up.ts';
 import { estimateInput } from '../models/input-estimate.ts';
+import { refuseSound } from '../models/refuse-sound.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, { caller, body, forwardable, sessionId, passed }) => {
@@ -131,6 +132,7 @@ function offerAnswer(
   if (!listed) throw modelNotFound(model.id);
   const price = (asked.passed && batchPrice(listed)) ?? listed;
   requireSoldTier(asked, price);
+  refuseSound(asked);
   // Time for a whole answer, and for another after a call that failed late.
   const untilMs = nowMs + 2 * totalMsOf(asked, routes[0]);
   const allowed = { tier: request.tier, fromMs: nowMs, untilMs };
@@ -144,6 +146,9 @@ function offerAnswer(
     inputTokensUpper: Math.min(estimate.upper, model.contextTokens * (request.prompts ?? 1)),
     inputTokensLikely: estimate.likely,
     inputTokensMost: estimate.most,
+    audioTokensUpper: Math.min(estimate.audio.upper, model.contextTokens),
+    audioTokensLikely: estimate.audio.likely,
+    audioTokensMost: estimate.audio.most,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
     tokensPerSecond: routing.health.tokensPerSecond(

@@ -13,6 +13,9 @@ export const TokenPrices = closed({
   cache_read_micros: Type.Integer(),
   cache_write_micros: Type.Integer(),
   cache_write_1h_micros: Type.Integer(),
+  audio_micros: Type.Optional(
+    Type.Integer({ description: 'Input tokens of sound. Left out: as other input.' }),
+  ),
 });
 export type TokenPrices = Output<typeof TokenPrices>;
 
@@ -65,6 +68,7 @@ export const ChatModel = closed({
     thinking: Type.Boolean(),
     streaming: Type.Boolean(),
     vision: Type.Boolean(),
+    audio: Type.Boolean({ description: 'It hears sound.' }),
     tools: Type.Boolean(),
   }),
   price: orNull(ModelPrice, 'null: none is in effect yet, and it does not run.'),

@@ -214,6 +214,7 @@ export function describeTokenPrices({
   cacheRead,
   cacheWrite,
   cacheWrite1h,
+  audio,
 }: TokenPrices): Contract.TokenPrices {
   return {
     input_micros: input,
@@ -221,6 +222,7 @@ export function describeTokenPrices({
     cache_read_micros: cacheRead,
     cache_write_micros: cacheWrite,
     cache_write_1h_micros: cacheWrite1h,
+    ...(audio !== undefined && { audio_micros: audio }),
   };
 }
 

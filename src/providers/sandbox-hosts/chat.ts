@@ -24,6 +24,7 @@ import {
   readChoiceWord,
   readStop,
   documentPlaceholder,
+  soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
@@ -124,6 +125,7 @@ function readParts(content: unknown): UserPart[] {
   if (typeof content === 'string') return [textPart(content)];
   return objectsOf(content).flatMap((part): UserPart[] => {
     if (part.type === 'image_url') return [imagePlaceholder];
+    if (part.type === 'input_audio') return [soundPart(part.input_audio)];
     return part.type === 'file' ? [documentPlaceholder] : textsOf([part]);
   });
 }

@@ -1,5 +1,5 @@
 // Reads fields of a body that was validated before. Missing fields and other types read as nothing.
-import type { OutputFormat, TextPart, ToolChoice } from '../../canonical/request.ts';
+import type { DocumentPart, OutputFormat, TextPart, ToolChoice } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** The objects of a list. */
@@ -34,6 +34,12 @@ export function textsOf(content: unknown): TextPart[] {
 /** Placeholders, because the sandbox counts images and documents without reading them. */
 export const imagePlaceholder = { type: 'image', source: { kind: 'url', url: '' } } as const;
 export const documentPlaceholder = { type: 'document', source: { kind: 'url', url: '' } } as const;
+
+/** Sound, whose length is counted. `media`: with its base64 in `data`. */
+export function soundPart(media: unknown): DocumentPart {
+  const data = stringOf(objectOf(media).data);
+  return { type: 'document', source: { kind: 'base64', mediaType: 'audio/wav', data } };
+}
 
 export function readStop(value: unknown): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];

@@ -18,6 +18,7 @@ import {
   objectsOf,
   readStop,
   documentPlaceholder,
+  soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
@@ -103,6 +104,7 @@ function readUserPart({ text, inlineData, fileData }: JsonObject): UserPart[] {
   if (typeof text === 'string') return [textPart(text)];
   const { mimeType } = objectOf(inlineData ?? fileData);
   if (mimeType === undefined) return [];
+  if (stringOf(mimeType).startsWith('audio/')) return [soundPart(inlineData)];
   return [stringOf(mimeType).startsWith('image/') ? imagePlaceholder : documentPlaceholder];
 }
 

@@ -22,6 +22,7 @@ import {
   objectsOf,
   readChoiceWord,
   documentPlaceholder,
+  soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
@@ -120,6 +121,7 @@ function readParts(content: unknown): UserPart[] {
   if (typeof content === 'string') return [textPart(content)];
   return objectsOf(content).flatMap((part): UserPart[] => {
     if (part.type === 'input_image') return [imagePlaceholder];
+    if (part.type === 'input_audio') return [soundPart(part.input_audio)];
     return part.type === 'input_file' ? [documentPlaceholder] : textsOf([part]);
   });
 }

@@ -16,7 +16,7 @@ import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
 import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
-import { countInputTokens, countUsage, partText } from './usage.ts';
+import { countUsage, partText } from './usage.ts';
 
 /** `refused`: the request asks for something impossible; the message tells the developer why. */
 type Composed =
@@ -71,7 +71,7 @@ function compose(input: ComposeInput): Answer<SpokenPart> {
   return {
     content: limited.content,
     stop: { reason, sequence: reason === 'stop-sequence' ? stopped.sequence : null },
-    usage: directives.withoutUsage ? null : countUsage(countInputTokens(request), limited.content),
+    usage: directives.withoutUsage ? null : countUsage(request, limited.content),
   };
 }
 

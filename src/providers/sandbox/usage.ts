@@ -2,6 +2,8 @@
 // check by hand.
 import type { SpokenPart, Message, Tool } from '../../canonical/request.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { isSound } from '../../formats/input-audio.ts';
+import { estimateAudioTokens } from '../../lib/audio-tokens.ts';
 import { plainImageTokens } from '../../lib/image-tokens.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SandboxRequest } from './request.ts';
@@ -9,24 +11,29 @@ import type { SandboxRequest } from './request.ts';
 /**
  * Counts a request's input tokens: the UTF-8 bytes of all text in the instructions, messages and
  * tool definitions, divided by four and rounded up once, plus a fixed count for every image and
- * document.
+ * document, and the length of sound.
  */
 export function countInputTokens(request: SandboxRequest): number {
-  const parts = request.messages.flatMap((message) => [...flattenParts(message)]);
+  const parts = partsOf(request);
   const bytes = [...request.system, ...parts].reduce((sum, part) => sum + partBytes(part), 0);
-  const media = parts.filter((part) => part.type === 'image' || part.type === 'document').length;
+  const media = parts.filter(
+    (part) => (part.type === 'image' || part.type === 'document') && soundOf(part) === null,
+  );
   return (
     tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) +
-    media * plainImageTokens
+    media.length * plainImageTokens +
+    countSoundTokens(parts)
   );
 }
 
 /** Returns an answer's usage. Thinking and tool arguments count as output. */
-export function countUsage(inputTokens: number, content: readonly SpokenPart[]): Usage {
+export function countUsage(request: SandboxRequest, content: readonly SpokenPart[]): Usage {
   const thinking = content.filter((part) => part.type === 'thinking');
+  const audioTokens = countSoundTokens(partsOf(request));
   return {
     ...noUsage,
-    inputTokens,
+    inputTokens: countInputTokens(request),
+    ...(audioTokens > 0 && { audioTokens }),
     outputTokens: countTokens(content),
     reasoningTokens: countTokens(thinking),
   };
@@ -41,6 +48,26 @@ function countTokens(content: readonly SpokenPart[]): number {
 }
 
 type Part = Message['content'][number];
+
+function partsOf({ messages }: SandboxRequest): readonly Part[] {
+  return messages.flatMap((message) => [...flattenParts(message)]);
+}
+
+/** Ten tokens a second, begun ones in part. */
+function countSoundTokens(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => {
+    const sound = soundOf(part);
+    if (sound === null) return sum;
+    const tokens = estimateAudioTokens(Buffer.from(sound, 'base64'), 'sandbox');
+    return sum + (tokens?.likely ?? plainImageTokens);
+  }, 0);
+}
+
+/** Returns the base64 of sound; null for other parts. */
+function soundOf(part: Part): string | null {
+  if (part.type !== 'document' || part.source.kind !== 'base64') return null;
+  return isSound(part.source.mediaType) ? part.source.data : null;
+}
 
 /** The parts of a message, including those inside tool results. */
 function* flattenParts(message: Message): Generator<Part> {

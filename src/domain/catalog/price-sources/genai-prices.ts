@@ -19,6 +19,7 @@ const fieldOfBucket: Readonly<Record<Bucket, string>> = {
   cache_read: 'cache_read_mtok',
   cache_write: 'cache_write_mtok',
   cache_write_1h: 'cache_write_1h_mtok',
+  audio: 'input_audio_mtok',
 };
 const matchDepthMax = 8;
 

@@ -22,6 +22,7 @@ const fieldOfBucket: Readonly<Record<Bucket, string>> = {
   cache_read: 'cache_read_input_token_cost',
   cache_write: 'cache_creation_input_token_cost',
   cache_write_1h: 'cache_creation_input_token_cost_above_1hr',
+  audio: 'input_cost_per_audio_token',
 };
 /** Other suffixes, such as `_batches`, are prices of services that are not sold here. */
 const thresholdField = /^input_cost_per_token_above_(\d{1,6})k_tokens$/;
@@ -81,6 +82,7 @@ function readEntry(entry: Record<string, unknown>): StatedModel {
     supports: {
       ...flag('thinking', entry['supports_reasoning']),
       ...flag('vision', entry['supports_vision']),
+      ...flag('audio', entry['supports_audio_input']),
       ...flag('tools', entry['supports_function_calling']),
     },
   };
@@ -134,6 +136,6 @@ function priceOf(usd: unknown, count = 1_000_000): number | undefined {
   return typeof usd === 'number' ? readUsdPerMillion(usd * count) : undefined;
 }
 
-function flag(name: 'thinking' | 'vision' | 'tools', value: unknown): StatedModel['supports'] {
+function flag(name: keyof StatedModel['supports'], value: unknown): StatedModel['supports'] {
   return typeof value === 'boolean' ? { [name]: value } : {};
 }

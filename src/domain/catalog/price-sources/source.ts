@@ -2,7 +2,14 @@
 // as missing.
 import type { ServiceTier } from '../../../canonical/service-tier.ts';
 
-export const buckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
+export const buckets = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'audio',
+] as const;
 export type Bucket = (typeof buckets)[number];
 /** USD per million tokens. */
 export type StatedPrices = Readonly<Partial<Record<Bucket, number>>>;
@@ -27,7 +34,7 @@ export type StatedModel = {
   /** The last day of the model, `YYYY-MM-DD`. */
   readonly retiresAt?: string | undefined;
   /** Lists omit what they do not know, so only explicit values are here. */
-  readonly supports: Readonly<Partial<Record<'thinking' | 'vision' | 'tools', boolean>>>;
+  readonly supports: Readonly<Partial<Record<'thinking' | 'vision' | 'audio' | 'tools', boolean>>>;
 };
 
 export type PriceSource = {

@@ -1,0 +1,166 @@
+// Sound in a conversation: it is held by its length and charged at the model's own price of sound, on the
+// straight path and translated. `gateway.stop` recomputes every charge from its kept price.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { answerContent, type Tokens, type UpstreamWireName } from '../support/answers.ts';
+import { addressed, clients, type Client } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
+import { wav } from '../support/task-samples.ts';
+
+const prices = { input: 1, output: 10, cache_read: 0.1 };
+const modelAt = (provider: string, api: string | null, fields: object = {}) => ({
+  routes: [{ provider, model: 'upstream-model', ...(api && { api }) }],
+  prices: { ...prices, audio: 20 },
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false, audio: true },
+  owned_by: provider,
+  ...fields,
+});
+const gateway = await startGateway({
+  pricing: { markup: 2 },
+  models: {
+    'by-chat': modelAt('openai', 'chat'),
+    'by-responses': modelAt('openai', 'responses'),
+    'by-gemini': modelAt('google', null),
+    'by-messages': modelAt('anthropic', null),
+    'one-price': modelAt('openai', 'chat', { prices }),
+    deaf: modelAt('openai', 'chat', { prices, supports: { thinking: false } }),
+  },
+});
+after(() => gateway.stop());
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+const { key: testKey } = await gateway.makeKey({ mode: 'test', account });
+
+const seconds = 5;
+/** Not longer, its header included. */
+const data = wav(seconds - 0.01).toString('base64');
+const text = 'What do you hear?';
+const inputAudio = { type: 'input_audio', input_audio: { data, format: 'wav' } };
+const user = (content: readonly object[]) => [{ role: 'user', content }];
+
+/** A question and the sound, in each format that has a part for it. */
+const conversations: Readonly<Record<string, object>> = {
+  chat: { messages: user([{ type: 'text', text }, inputAudio]) },
+  responses: { input: user([{ type: 'input_text', text }, inputAudio]) },
+  gemini: {
+    contents: [
+      { role: 'user', parts: [{ text }, { inlineData: { mimeType: 'audio/wav', data } }] },
+    ],
+  },
+};
+const soundClients = clients.filter(({ name }) => name in conversations);
+
+const upstreams: Readonly<Record<'chat' | 'responses' | 'gemini', readonly string[]>> = {
+  chat: ['/v1/chat/completions'],
+  responses: ['/v1/responses'],
+  gemini: [
+    '/v1beta/models/upstream-model:generateContent',
+    '/v1beta/models/upstream-model:streamGenerateContent',
+  ],
+};
+const tokensPerSecond = { chat: 10, responses: 10, gemini: 32 } as const;
+
+function playAll(wire: UpstreamWireName & keyof typeof upstreams, tokens: Tokens): void {
+  for (const path of upstreams[wire])
+    gateway.upstream.on(path, answerContent(wire, { text: 'one two', tokens }));
+}
+
+function ask(client: Client, fields: object, { as = key } = {}) {
+  const sent = addressed(client, client.body({ ...conversations[client.name], ...fields }));
+  return gateway.post(sent.path, { key: as, body: sent.body });
+}
+
+for (const wire of ['chat', 'responses', 'gemini'] as const) {
+  describe(`sound for a model by ${wire}`, () => {
+    for (const client of soundClients)
+      for (const stream of [false, true])
+        test(`${client.name}, ${stream ? 'streamed' : 'whole'}`, async () => {
+          const audio = seconds * tokensPerSecond[wire];
+          playAll(wire, { input: 10 + audio, audio, output: 20 });
+          const { reply, asked } = await gateway.recordUpstream(() =>
+            ask(client, { model: `by-${wire}`, stream }),
+          );
+          assert.equal(reply.status, 200, reply.text);
+          assert.ok(JSON.stringify(asked[0]!.body).includes(data));
+          // The markup does not apply to a price that the operator set. Responses has no count of sound:
+          // ours is charged.
+          const costMicros = 10 * 1 + audio * 20 + 20 * 10;
+          assert.equal(reply.costMicros, costMicros);
+          const [charge] = await gateway.usage<{ input_tokens: number; request_id: string }>(key);
+          assert.equal(charge!.input_tokens, 10 + audio);
+          const row = await gateway.database.read
+            .selectFrom('charges')
+            .selectAll()
+            .where('id', '=', charge!.request_id)
+            .executeTakeFirstOrThrow();
+          assert.ok(row.hold_micros >= costMicros, `${row.hold_micros} held`);
+          // The text, the output limit, and a third of a second of margin.
+          assert.ok(row.hold_micros < costMicros * 1.2 + 200 * 10 + 200, `${row.hold_micros} held`);
+        });
+  });
+}
+
+test('clients see the tokens of sound where their format has a field for them', async () => {
+  playAll('gemini', { input: 170, audio: 160, output: 20 });
+  const [chat] = soundClients.filter(({ name }) => name === 'chat');
+  const inChat = await ask(chat!, { model: 'by-gemini' });
+  const { usage } = inChat.json<{ usage: { prompt_tokens_details: { audio_tokens: number } } }>();
+  assert.equal(usage.prompt_tokens_details.audio_tokens, 160);
+  playAll('chat', { input: 60, audio: 50, output: 20 });
+  const [gemini] = soundClients.filter(({ name }) => name === 'gemini');
+  const inGemini = await ask(gemini!, { model: 'by-chat' });
+  const { usageMetadata } = inGemini.json<{ usageMetadata: { promptTokensDetails: unknown } }>();
+  assert.deepEqual(usageMetadata.promptTokensDetails, [{ modality: 'AUDIO', tokenCount: 50 }]);
+});
+
+test('sound without a price of its own costs as other input', async () => {
+  playAll('chat', { input: 60, audio: 50, output: 20 });
+  const reply = await ask(soundClients[0]!, { model: 'one-price' });
+  assert.equal(reply.costMicros, 60 + 200);
+});
+
+test('a count of more sound than was sent is not charged, and is a loss', async () => {
+  playAll('chat', { input: 500, audio: 480, output: 20 });
+  const reply = await ask(soundClients[0]!, { model: 'by-chat' });
+  assert.equal(reply.status, 200);
+  // Twice the 55 tokens that were held for.
+  assert.equal(reply.costMicros, 500 + 110 * 19 + 200);
+  const id = String(reply.headers['x-request-id']);
+  assert.deepEqual(await gateway.lossesOf(id), [(480 - 110) * 19]);
+});
+
+describe('a model that does not hear', () => {
+  const places: Readonly<Record<string, string>> = {
+    chat: 'messages[0].content[1].type',
+    responses: 'input[0].content[1].type',
+    gemini: 'contents[0].parts[1].inlineData.mimeType',
+  };
+  for (const client of soundClients)
+    test(`${client.name}: the error names the field and a model that hears`, async () => {
+      const { reply, asked } = await gateway.recordUpstream(() => ask(client, { model: 'deaf' }));
+      assert.equal(reply.status, 400);
+      assert.ok(reply.text.includes(places[client.name]!), reply.text);
+      assert.match(reply.text, /deaf does not hear\. Use a model that hears, such as \S+\./);
+      assert.deepEqual(asked, []);
+    });
+
+  test('a model whose provider has no part for sound refuses it', async () => {
+    const reply = await ask(soundClients[0]!, { model: 'by-messages' });
+    assert.equal(reply.status, 400);
+    assert.match(reply.text, /audio\/wav.*cannot be read by this model/);
+  });
+});
+
+test('in test mode the sandbox counts the sound as the hold does', async () => {
+  for (const model of ['by-chat', 'by-responses', 'by-gemini'])
+    for (const client of soundClients) {
+      const reply = await ask(client, { model }, { as: testKey });
+      assert.equal(reply.status, 200, reply.text);
+      const [charge] = await gateway.usage<{ input_tokens: number; output_tokens: number }>(
+        testKey,
+      );
+      const { input_tokens: input, output_tokens: output } = charge!;
+      assert.equal(reply.costMicros, input + 50 * 19 + output * 10, `${client.name} ${model}`);
+    }
+});
