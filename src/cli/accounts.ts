@@ -16,7 +16,7 @@ import {
 } from '../management/changes/accounts.ts';
 import { type Adjustment, adjustBalance } from '../management/changes/balances.ts';
 import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 
 type NewAccount = JsonOption &
@@ -63,19 +63,16 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
         standings.get(ledgerIdOf(account.id, 'live')) ?? {};
       return { ...account, provoked_loss_micros: causedMicros, loss_budget_exceeded: isExceeded };
     });
-    const rows = accounts.map((account) => [
-      account.id,
-      account.name,
-      dollars(account.live_available_micros),
-      dollars(account.test_available_micros),
-      dollars(account.provoked_loss_micros) + (account.loss_budget_exceeded ? ' (refused)' : ''),
-      account.created_at,
-    ]);
-    printResult(
-      options,
-      accounts,
-      formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'PROVOKED LOSSES', 'CREATED'], rows),
-    );
+    const table = tableOf(accounts, {
+      ACCOUNT: ({ id }) => id,
+      NAME: ({ name }) => name,
+      LIVE: (account) => dollars(account.live_available_micros),
+      TEST: (account) => dollars(account.test_available_micros),
+      'PROVOKED LOSSES': ({ provoked_loss_micros: lost, loss_budget_exceeded: isExceeded }) =>
+        dollars(lost) + (isExceeded ? ' (refused)' : ''),
+      CREATED: (account) => account.created_at,
+    });
+    printResult(options, accounts, table);
   });
 }
 

@@ -4,7 +4,7 @@ import { type AdminKeyListing, listAdminKeys } from '../domain/keys/admin-keys.t
 import { systemClock } from '../lib/clock.ts';
 import { createAdminKey, revokeAdminKey } from '../management/changes/admin-keys.ts';
 import { withInstallation } from './installation.ts';
-import { formatTable, printResult, type JsonOption } from './output.ts';
+import { printResult, tableOf, type JsonOption } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';
 
 type NewKeyOptions = JsonOption & {
@@ -40,19 +40,15 @@ export async function createAdminKeyCommand({
 export async function listAdminKeysCommand(options: JsonOption): Promise<void> {
   await withInstallation('admin-keys list', async ({ database }) => {
     const keys = await listAdminKeys(database);
-    const rows = keys.map((key) => [
-      key.id,
-      key.hint,
-      key.name,
-      key.scopes.join(','),
-      key.allowed_addresses?.join(',') ?? 'all',
-      stateOf(key),
-    ]);
-    printResult(
-      options,
-      keys,
-      formatTable(['KEY ID', 'KEY', 'NAME', 'SCOPES', 'ADDRESSES', 'STATE'], rows),
-    );
+    const table = tableOf(keys, {
+      'KEY ID': ({ id }) => id,
+      KEY: ({ hint }) => hint,
+      NAME: ({ name }) => name,
+      SCOPES: ({ scopes }) => scopes.join(','),
+      ADDRESSES: ({ allowed_addresses: addresses }) => addresses?.join(',') ?? 'all',
+      STATE: stateOf,
+    });
+    printResult(options, keys, table);
   });
 }
 

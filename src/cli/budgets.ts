@@ -10,22 +10,21 @@ import { type Micros, zeroMicros } from '../lib/money.ts';
 import { requireAccount } from '../management/changes/accounts.ts';
 import { noSuchMember, setBudget } from '../management/changes/members.ts';
 import { withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';
 
 export async function listBudgetsCommand(accountId: string, options: JsonOption): Promise<void> {
   await withInstallation('budgets list', async ({ database }) => {
     const budgets = await listBudgets(database, accountId);
-    const rows = budgets.map((budget) => [
-      budget.user_id,
-      budget.name,
-      budgetText(budget.daily_micros),
-      dollars(budget.spent_today_micros),
-      budgetText(budget.monthly_micros),
-      dollars(budget.spent_this_month_micros),
-    ]);
-    const headings = ['USER', 'NAME', 'A DAY', 'SPENT TODAY', 'A MONTH', 'SPENT THIS MONTH'];
-    printResult(options, budgets, formatTable(headings, rows));
+    const table = tableOf(budgets, {
+      USER: (budget) => budget.user_id,
+      NAME: ({ name }) => name,
+      'A DAY': (budget) => budgetText(budget.daily_micros),
+      'SPENT TODAY': (budget) => dollars(budget.spent_today_micros),
+      'A MONTH': (budget) => budgetText(budget.monthly_micros),
+      'SPENT THIS MONTH': (budget) => dollars(budget.spent_this_month_micros),
+    });
+    printResult(options, budgets, table);
   });
 }
 

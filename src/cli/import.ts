@@ -15,10 +15,11 @@ import { listMembers } from '../domain/users/members.ts';
 import { readEmail } from '../domain/users/user-records.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
+import { snakeCase } from '../lib/snake-case.ts';
 import { type Arrival, importPlan } from '../management/changes/imports.ts';
 import { inviteMember } from '../management/changes/members.ts';
 import { type Installation, withInstallation } from './installation.ts';
-import { CommandFailed, formatTable, type JsonOption, printResult } from './output.ts';
+import { CommandFailed, type JsonOption, printResult, tableOf } from './output.ts';
 import { linkTo } from './users.ts';
 
 type Options = JsonOption & {
@@ -187,7 +188,12 @@ function report(options: Options, product: string, { plan, arrivals, invited }: 
     const shown = isAsPlanned ? line.result : result === 'came' ? came : result;
     return { ...shownOf(line), result: shown, ...(apply && id !== undefined && { id }), notes };
   });
-  const rows = lines.map(({ kind, name, result, notes }) => [kind, name, result, notes.join('; ')]);
+  const table = tableOf(lines, {
+    WHAT: ({ kind }) => kind,
+    NAME: ({ name }) => name,
+    RESULT: ({ result }) => result,
+    NOTES: ({ notes }) => notes.join('; '),
+  });
   const rest = [
     file === null
       ? 'Give --write-config FILE for its providers, models and aliases.'
@@ -199,13 +205,12 @@ function report(options: Options, product: string, { plan, arrivals, invited }: 
   printResult(
     options,
     { from: product, applied: apply, config_file: file, lines },
-    [formatTable(['WHAT', 'NAME', 'RESULT', 'NOTES'], rows), '', ...rest].join('\n'),
+    [table, '', ...rest].join('\n'),
   );
 }
 
 /** A line as JSON, without the text of a key and its hashes: `balance_micros` for `balanceMicros`. */
 function shownOf(line: Line): Line {
   const fields = Object.entries(line).filter(([name]) => name !== 'text' && name !== 'earlier');
-  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return Object.fromEntries(fields.map(([name, value]) => [snake(name), value])) as Line;
+  return snakeCase(Object.fromEntries(fields)) as unknown as Line;
 }

@@ -18,7 +18,7 @@ import {
 import { requireAccount } from '../management/changes/accounts.ts';
 import { findMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
-import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 import { systemClock } from '../lib/clock.ts';
 
@@ -58,28 +58,22 @@ export async function listKeysCommand({
     const listings = await listKeys(database, account ?? null);
     const owners = await listKeyOwners(database, account ?? null);
     const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
-    printResult(
-      options,
-      keys,
-      formatTable(
-        [
-          'KEY ID',
-          'KEY',
-          'NAME',
-          'ACCOUNT',
-          'OWNER',
-          'DAILY CAP',
-          'MONTHLY CAP',
-          'MODELS',
-          'SCOPES',
-          'RPM',
-          'TPM',
-          'AT ONCE',
-          'STATE',
-        ],
-        keys.map(keyRow),
-      ),
-    );
+    const table = tableOf(keys, {
+      'KEY ID': ({ id }) => id,
+      KEY: ({ hint }) => hint,
+      NAME: ({ name }) => name,
+      ACCOUNT: (key) => key.account_id,
+      OWNER: ({ owner }) => owner?.name ?? '',
+      'DAILY CAP': (key) => capText(key.daily_cap_micros),
+      'MONTHLY CAP': (key) => capText(key.monthly_cap_micros),
+      MODELS: ({ models }) => models?.join(',') ?? 'all',
+      SCOPES: ({ scopes }) => scopes?.join(',') ?? 'all',
+      RPM: (key) => limitText(key.requests_per_minute),
+      TPM: (key) => limitText(key.tokens_per_minute),
+      'AT ONCE': (key) => limitText(key.concurrent_requests),
+      STATE: stateOf,
+    });
+    printResult(options, keys, table);
   });
 }
 
@@ -171,24 +165,6 @@ type Owner = { readonly user_id: string; readonly name: string };
 
 function ownerOf(owner: KeyOwner | undefined): Owner | null {
   return owner ? { user_id: owner.userId, name: owner.name } : null;
-}
-
-function keyRow(key: KeyListing & { readonly owner: Owner | null }): string[] {
-  return [
-    key.id,
-    key.hint,
-    key.name,
-    key.account_id,
-    key.owner?.name ?? '',
-    capText(key.daily_cap_micros),
-    capText(key.monthly_cap_micros),
-    key.models === null ? 'all' : key.models.join(','),
-    key.scopes === null ? 'all' : key.scopes.join(','),
-    limitText(key.requests_per_minute),
-    limitText(key.tokens_per_minute),
-    limitText(key.concurrent_requests),
-    stateOf(key),
-  ];
 }
 
 function capText(cap: Micros | null): string {

@@ -11,7 +11,7 @@ import { readSource } from '../domain/catalog/price-sources/read-source.ts';
 import type { PriceSource } from '../domain/catalog/price-sources/source.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, printResult, tableOf, type JsonOption } from './output.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
 const packageName = /^(?:@[a-z0-9~_-][a-z0-9._~-]*\/)?[a-z0-9~_-][a-z0-9._~-]*$/;
@@ -44,20 +44,16 @@ function describeComparison(
   { agree, absent, proposals }: Comparison,
   { asOf, source }: { asOf: string; source: PriceSource },
 ): string {
-  const rows = proposals.map(({ date, model, field, ours, theirs, source: name }) => [
-    date,
-    model,
-    field,
-    ours === null ? 'none' : String(ours),
-    theirs === null ? 'none' : String(theirs),
-    name,
-  ]);
-  const table =
-    rows.length === 0
-      ? []
-      : [formatTable(['DATE', 'MODEL', 'FIELD', 'OURS', 'THEIRS', 'SOURCE'], rows), ''];
+  const table = tableOf(proposals, {
+    DATE: ({ date }) => date,
+    MODEL: ({ model }) => model,
+    FIELD: ({ field }) => field,
+    OURS: ({ ours }) => String(ours ?? 'none'),
+    THEIRS: ({ theirs }) => String(theirs ?? 'none'),
+    SOURCE: ({ source: name }) => name,
+  });
   const summary = `Compared the catalogue of ${asOf} with ${source.name}: ${agree.length} models have the same prices, ${absent.length} are missing there, and ${proposals.length} fields differ. Nothing was changed.`;
-  return [...table, summary].join('\n');
+  return proposals.length === 0 ? summary : `${table}\n\n${summary}`;
 }
 
 function isFile(path: string): boolean {

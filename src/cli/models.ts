@@ -20,7 +20,7 @@ import {
   type PicosPerToken,
 } from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
-import { formatTable, printResult, type JsonOption } from './output.ts';
+import { printResult, tableOf, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 import { loadSavedConfig } from './saved-config.ts';
 
@@ -30,22 +30,28 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
   const config = await loadSavedConfig();
   const catalog = loadCatalog(config);
   const models = catalog.list().map((model) => describeModel(config, catalog, model));
-  const rows = models.map((model) => [
-    model.id,
-    model.live ? model.routes.join(', ') : 'off',
-    String(model.max_input_tokens),
-    String(model.max_output_tokens),
-    ...pricesOf(model),
-  ]);
   const images = catalog.images.list().map((model) => describeImageModel(config, catalog, model));
-  const table = formatTable(
-    ['MODEL', 'LIVE ROUTES', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'],
-    rows,
-  );
-  const imageTable = formatTable(
-    ['IMAGE MODEL', 'LIVE ROUTES', 'MODE', 'USD PER IMAGE (1 MEGAPIXEL)', 'USD PER INPUT IMAGE'],
-    images.map(imageRow),
-  );
+  const routesOf = ({ live, routes }: { live: boolean; routes: readonly string[] }) =>
+    live ? routes.join(', ') : 'off';
+  const table = tableOf(models, {
+    MODEL: ({ id }) => id,
+    'LIVE ROUTES': routesOf,
+    INPUT: (model) => String(model.max_input_tokens),
+    OUTPUT: (model) => String(model.max_output_tokens),
+    'USD/M IN': (model) => pricesOf(model)[0],
+    'USD/M OUT': (model) => pricesOf(model)[1],
+  });
+  const priced = (prices: readonly (readonly [tier: string, usd: number])[]) =>
+    prices.map(([tier, usd]) => `${tier} $${usd}`).join(', ');
+  const imageTable = tableOf(images, {
+    'IMAGE MODEL': ({ id }) => id,
+    'LIVE ROUTES': routesOf,
+    MODE: ({ mode }) => mode,
+    'USD PER IMAGE (1 MEGAPIXEL)': ({ image_prices: prices }) =>
+      prices ? priced(Object.entries(prices.output)) : 'unknown',
+    'USD PER INPUT IMAGE': ({ image_prices: prices }) =>
+      [...new Set(Object.values(prices?.input_image ?? {}))].map((usd) => `$${usd}`).join(', '),
+  });
   printResult(options, [...models, ...images], `${table}\n\n${imageTable}\n\n${priceDates}`);
 }
 
@@ -62,9 +68,8 @@ export async function checkModelsCommand(options: JsonOption): Promise<void> {
     ...endingModels(catalog).map(describeEnd),
     ...unconfirmedPrices(config),
   ];
-  const rows = problems.map(({ id, problem }) => [id, problem]);
   const text = [
-    formatTable(['MODEL', 'PROBLEM'], rows),
+    tableOf(problems, { MODEL: ({ id }) => id, PROBLEM: ({ problem }) => problem }),
     ...catalog.warnings.map((warning) => `note: ${warning}`),
   ].join('\n');
   printResult(
@@ -150,27 +155,6 @@ function describeImageModel({ pricing }: Config, { images }: Catalog, model: Ima
     routes: live.map((route) => route.provider),
     image_prices: imagePricesOf(model, { markup: pricing.markup, multiplierPpm: listPricePpm }),
   };
-}
-
-function imageRow({
-  id,
-  live,
-  routes,
-  mode,
-  image_prices: prices,
-}: ReturnType<typeof describeImageModel>): string[] {
-  const inputs = Object.values(prices?.input_image ?? {});
-  return [
-    id,
-    live ? routes.join(', ') : 'off',
-    mode,
-    prices
-      ? Object.entries(prices.output)
-          .map(([tier, usd]) => `${tier} $${usd}`)
-          .join(', ')
-      : 'unknown',
-    [...new Set(inputs)].map((usd) => `$${usd}`).join(', '),
-  ];
 }
 
 function describeProblem({ id, type, problem, providers }: CatalogProblem) {

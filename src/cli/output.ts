@@ -27,6 +27,18 @@ function withoutControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
+/** Formats a table of these rows. `columns`: by their headings, what is in a cell. */
+export function tableOf<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => string>>,
+): string {
+  const cells = Object.values(columns);
+  return formatTable(
+    Object.keys(columns),
+    rows.map((row) => cells.map((cell) => cell(row))),
+  );
+}
+
 /** Formats a table. Each column is as wide as its widest cell. */
 export function formatTable(
   headings: readonly string[],

@@ -1,15 +1,27 @@
 // `tollgate report`
 import type { Mode } from '../terms/mode.ts';
-import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
+import {
+  listChargedLedgers,
+  report,
+  type ReportGroup,
+  type ReportRow,
+} from '../domain/ledger/reports/report.ts';
 import { type Installation, withInstallation } from './installation.ts';
 import { upstreamModelIn } from '../domain/catalog/catalog.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { reportCaches, type CacheReport } from '../domain/ledger/reports/cache-report.ts';
-import { listChargedLedgers } from '../domain/ledger/reports/report.ts';
 import { systemClock } from '../lib/clock.ts';
 import { micros } from '../lib/money.ts';
+import { snakeCase } from '../lib/snake-case.ts';
 import { dayMs } from '../lib/utc-time.ts';
-import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import {
+  CommandFailed,
+  dollars,
+  formatTable,
+  printResult,
+  tableOf,
+  type JsonOption,
+} from './output.ts';
 
 type ReportOptions = JsonOption & {
   readonly by: ReportGroup | 'conversation';
@@ -45,7 +57,7 @@ export async function reportCommand({
     if (by === 'conversation')
       throw new CommandFailed('--by conversation needs --prompt-cache: only that report has them');
     const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
-    printResult(options, { ...asked, rows: rows.map(toJson) }, formatReport(by, rows));
+    printResult(options, { ...asked, rows: rows.map(snakeCase) }, formatReport(by, rows));
   };
   await withInstallation('report', print, { needsBooks: true });
 }
@@ -54,45 +66,19 @@ function dateOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }
 
-function toJson(row: ReportRow): object {
-  return {
-    group: row.group,
-    requests: row.requests,
-    input_tokens: row.inputTokens,
-    output_tokens: row.outputTokens,
-    revenue_micros: row.revenueMicros,
-    cost_micros: row.costMicros,
-    uncollected_micros: row.uncollectedMicros,
-    failed_micros: row.failedMicros,
-    margin_micros: row.marginMicros,
-  };
-}
-
 function formatReport(by: ReportGroup, rows: readonly ReportRow[]): string {
   if (rows.length === 0) return 'Nothing was charged in this period.';
-  const headings = [
-    by,
-    'requests',
-    'input tokens',
-    'output tokens',
-    'revenue',
-    'cost',
-    'uncollected',
-    'failed',
-    'margin',
-  ];
-  const cells = rows.map((row) => [
-    row.group || '(failed requests)',
-    String(row.requests),
-    String(row.inputTokens),
-    String(row.outputTokens),
-    dollars(row.revenueMicros),
-    dollars(row.costMicros),
-    dollars(row.uncollectedMicros),
-    dollars(row.failedMicros),
-    dollars(row.marginMicros),
-  ]);
-  return formatTable(headings, cells);
+  return tableOf(rows, {
+    [by]: ({ group }) => group || '(failed requests)',
+    requests: (row) => String(row.requests),
+    'input tokens': (row) => String(row.inputTokens),
+    'output tokens': (row) => String(row.outputTokens),
+    revenue: (row) => dollars(row.revenueMicros),
+    cost: (row) => dollars(row.costMicros),
+    uncollected: (row) => dollars(row.uncollectedMicros),
+    failed: (row) => dollars(row.failedMicros),
+    margin: (row) => dollars(row.marginMicros),
+  });
 }
 
 /** They are in memory together, those of one account at a time. */

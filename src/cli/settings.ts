@@ -14,7 +14,7 @@ import {
 } from '../management/changes/settings.ts';
 import { exportSettings } from '../management/changes/export-settings.ts';
 import { type Installation, withInstallation } from './installation.ts';
-import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, formatTable, printResult, tableOf, type JsonOption } from './output.ts';
 
 export async function showSettingsCommand(options: JsonOption): Promise<void> {
   await withInstallation('settings show', async (installation) => {
@@ -49,13 +49,13 @@ export async function unsetSettingCommand(field: string, options: JsonOption): P
 export async function listVersionsCommand(options: JsonOption): Promise<void> {
   await withInstallation('settings versions', async ({ database }) => {
     const versions = await listSettings(database.read);
-    const rows = versions.map(({ version, created_at_ms: atMs, author, note }) => [
-      String(version),
-      new Date(atMs).toISOString(),
-      author,
-      note,
-    ]);
-    printResult(options, versions, formatTable(['VERSION', 'SAVED', 'BY', 'CHANGED'], rows));
+    const table = tableOf(versions, {
+      VERSION: ({ version }) => String(version),
+      SAVED: ({ created_at_ms: atMs }) => new Date(atMs).toISOString(),
+      BY: ({ author }) => author,
+      CHANGED: ({ note }) => note,
+    });
+    printResult(options, versions, table);
   });
 }
 

@@ -13,24 +13,20 @@ import {
   removePasskeys,
 } from '../management/changes/users.ts';
 import { withInstallation } from './installation.ts';
-import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, printResult, tableOf, type JsonOption } from './output.ts';
 
 export async function listUsersCommand(options: JsonOption): Promise<void> {
   await withInstallation('users list', async ({ database }) => {
     const users = await listUsers(database);
-    const rows = users.map((user) => [
-      user.id,
-      user.email,
-      user.name,
-      user.operator ? 'operator' : '',
-      user.accounts.map(({ id, role }) => `${id} (${role})`).join(', '),
-      user.created_at,
-    ]);
-    printResult(
-      options,
-      users,
-      formatTable(['USER', 'E-MAIL', 'NAME', 'OPERATOR', 'ACCOUNTS', 'CREATED'], rows),
-    );
+    const table = tableOf(users, {
+      USER: ({ id }) => id,
+      'E-MAIL': ({ email }) => email,
+      NAME: ({ name }) => name,
+      OPERATOR: ({ operator }) => (operator ? 'operator' : ''),
+      ACCOUNTS: ({ accounts }) => accounts.map(({ id, role }) => `${id} (${role})`).join(', '),
+      CREATED: (user) => user.created_at,
+    });
+    printResult(options, users, table);
   });
 }
 

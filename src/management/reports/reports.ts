@@ -34,6 +34,7 @@ import { pageOf, pageByTime, type Place } from '../paging.ts';
 import { checkDays, startOfDay } from './days.ts';
 import { readPage } from './usage-pages.ts';
 import { toRecord } from './usage-records.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
@@ -57,9 +58,9 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     );
     return {
       totals: toSums(totalOf(days)),
-      rows: rows.map((row) => ({
-        id: row.group,
-        name: names.get(row.group) ?? null,
+      rows: rows.map(({ group: id, ...row }) => ({
+        id,
+        name: names.get(id) ?? null,
         ...toSums(row),
       })),
       began_on: await firstChargedDay(db, { mode }),
@@ -71,10 +72,9 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     const days = { beforeDay: rangeBefore(from, to).from, fromDay: from, toDay: to };
     const movers = await listMovers(context.database.read, { mode, ...days, limit: moversMax });
     return {
-      data: movers.map(({ accountId: id, name, revenueMicros, beforeMicros }) => ({
+      data: movers.map(({ accountId: id, name, ...revenues }) => ({
         account: { id, name },
-        revenue_micros: revenueMicros,
-        before_micros: beforeMicros,
+        ...snakeCase(revenues),
       })),
     };
   },
@@ -84,14 +84,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
     const balances = await sumBalances(database.read);
     const cash = await sumCashIn(database.read, { ...range, cardPrefix: paymentEntryPrefix });
-    return {
-      prepaid_micros: balances.prepaidMicros,
-      owed_micros: balances.owedMicros,
-      paid_micros: cash.paidMicros,
-      returned_micros: cash.returnedMicros,
-      credited_micros: cash.creditedMicros,
-      debited_micros: cash.debitedMicros,
-    };
+    return snakeCase({ ...balances, ...cash });
   },
 
   'GET /operator/attention': async ({ context }) => {
@@ -220,14 +213,8 @@ async function namesOf(
 }
 
 function toSums(row: Omit<ReportRow, 'group'>) {
-  return {
-    requests: row.requests,
-    revenue_micros: row.revenueMicros,
-    cost_micros: row.costMicros,
-    uncollected_micros: row.uncollectedMicros,
-    failed_micros: row.failedMicros,
-    margin_micros: row.marginMicros,
-  };
+  const { inputTokens: _input, outputTokens: _output, ...sums } = row;
+  return snakeCase(sums);
 }
 
 /** One row more shows whether there is another page. */

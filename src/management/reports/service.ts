@@ -20,6 +20,7 @@ import { isPostgresUrl } from '../../db/database.ts';
 import type { RouteState } from '../../gateway/calling/health.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { describeTokenPrices, microsOf } from './models.ts';
@@ -93,16 +94,7 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
     database: isPostgresUrl(database.url) ? ('postgres' as const) : ('sqlite' as const),
     data_dir: gateway.config.dataDir,
     warnings: gateway.config.warnings,
-    settings: showSettings(gateway.config).map(
-      ({ path, value, isSecret, isSet, isDefault, description }) => ({
-        path,
-        value,
-        is_secret: isSecret,
-        is_set: isSet,
-        is_default: isDefault,
-        description,
-      }),
-    ),
+    settings: showSettings(gateway.config).map(snakeCase),
   }),
 };
 
