@@ -78,7 +78,6 @@ export function requireFile(url: string): void {
   );
 }
 
-/** The audited changes of a command. */
 export function changesOfCommand(database: Database, command: string): AuditedChanges {
   const actor = {
     kind: 'command',
@@ -89,7 +88,6 @@ export function changesOfCommand(database: Database, command: string): AuditedCh
   return new AuditedChanges({ database, actorOf: () => actor, clock: systemClock });
 }
 
-/** Resolves names and aliases to model ids. */
 export function resolveModelIds(catalog: Catalog, names: readonly string[]): string[] {
   const unknown = (name: string) =>
     new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);

@@ -49,14 +49,12 @@ export function parseCount(text: string): OrNone<number> {
   return Number(text);
 }
 
-/** Parses the number of a version. */
 export function parseVersion(text: string): number {
   if (!/^\d{1,9}$/.test(text))
     throw new InvalidArgumentError('It must be a number that "tollgate settings versions" shows.');
   return Number(text);
 }
 
-/** Parses a positive number of days, or "none". */
 export function parseDays(text: string): OrNone<number> {
   if (text === noneText) return none;
   if (!/^[1-9]\d{0,9}$/.test(text))

@@ -37,7 +37,6 @@ export function timeLimit(clock: Clock, delayMs: number): Promise<void> {
   });
 }
 
-/** Returns a signal that aborts after the delay. */
 export function abortAfter(clock: Clock, delayMs: number): AbortSignal {
   const controller = new AbortController();
   clock.after(delayMs, () => controller.abort());

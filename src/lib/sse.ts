@@ -79,7 +79,6 @@ export class SseParser {
     this.#readLine(line, 0, line.length, events);
   }
 
-  /** Reads the line of `text` from `start` to `end`. */
   #readLine(text: string, start: number, end: number, events: SseEvent[]): void {
     if (start === end) this.#endEvent(events);
     else if (text.startsWith('data:', start)) this.#addData(valueOf(text, start + 5, end));

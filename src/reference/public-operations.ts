@@ -261,7 +261,6 @@ function file<const Id extends string>(id: Id, summary: string, parameter?: stri
   } as const satisfies Operation;
 }
 
-/** Filters of charges. */
 const chargeFilters: readonly Parameter[] = [
   query('from', 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.'),
   query('to', 'Like `from`. A day is included; a time is exclusive.'),

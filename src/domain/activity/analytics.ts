@@ -57,7 +57,6 @@ function hoursWithin(db: Kysely<Tables>, range: ActivityRange) {
     .where('hour', '<=', `${range.toDay}T23`);
 }
 
-/** Returns sums by provider and day. */
 export function sumProviderDays(db: Kysely<Tables>, range: ActivityRange) {
   const day = sql<string>`substr(hour, 1, 10)`;
   return hoursWithin(db, range)

@@ -6,7 +6,6 @@
 export const measuredTagsMax = 200;
 export const measuredValuesMax = 50;
 
-/** Returns tags that are stored for the owner and day. */
 export type ReadStoredTags = (owner: string, day: string) => Promise<readonly string[]>;
 
 /** Tags by name. */

@@ -59,7 +59,6 @@ function monthOfDay(day: string): string {
   return monthOf(Date.parse(day));
 }
 
-/** What keys have spent in the day or month. */
 function spentBy(keys: RawBuilder<unknown>, kind: 'day' | 'month', startsOn: string) {
   return sql`(select sum(settled_micros) from key_windows
     where key_id in (${keys}) and kind = ${sql.lit(kind)} and starts_on = ${startsOn})`;

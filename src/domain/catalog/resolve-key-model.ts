@@ -2,7 +2,6 @@
 import { searchModelId } from '../../terms/web-search.ts';
 import type { Catalog } from './catalog.ts';
 
-/** Returns the id of a name, or null. */
 export function resolveKeyModel(catalog: Catalog, name: string): string | null {
   if (name === searchModelId) return name;
   return (catalog.resolve(name) ?? catalog.images.resolve(name))?.id ?? null;

@@ -2,8 +2,7 @@
 // transaction: after a crash, either both are there or neither is. A credit or debit is booked by
 // the ledger, in a transaction of its own. There the claim comes first, the ledger books only once
 // under an id that follows from the Idempotency-Key, and the answer is kept afterwards.
-import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';

@@ -1,6 +1,5 @@
 // Reads API keys for lists: all keys, one key, or a search.
-import type { Selectable, SelectQueryBuilder, SqlBool } from 'kysely';
-import { sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { contains } from '../../db/contains.ts';

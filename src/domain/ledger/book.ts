@@ -169,7 +169,6 @@ export function extensionId(holdId: string, part: number): string {
   return `${holdId}+${part}`;
 }
 
-/** Returns the hold id of an `extend` entry. */
 export function holdIdOfExtension(entryId: string): string {
   return entryId.slice(0, entryId.lastIndexOf('+'));
 }

@@ -27,19 +27,19 @@ import {
   windowKey,
   windowsOfEntry,
 } from './book.ts';
-import { accountIdOf } from './commands.ts';
-import type {
-  AuditRow,
-  Command,
-  Credit,
-  Debit,
-  Extend,
-  LedgerId,
-  LikelyCost,
-  Outcome,
-  Release,
-  Reserve,
-  Settle,
+import {
+  accountIdOf,
+  type AuditRow,
+  type Command,
+  type Credit,
+  type Debit,
+  type Extend,
+  type LedgerId,
+  type LikelyCost,
+  type Outcome,
+  type Release,
+  type Reserve,
+  type Settle,
 } from './commands.ts';
 import {
   endsHold,

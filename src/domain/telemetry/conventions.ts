@@ -3,7 +3,6 @@
 import { withoutOwnKey } from '../../terms/own-key.ts';
 import { chargedEndpointAt } from '../../terms/charged-endpoints.ts';
 
-/** The version of the conventions. */
 const conventionsVersion = '1.41.1';
 export const schemaUrl = `https://opentelemetry.io/schemas/${conventionsVersion}`;
 

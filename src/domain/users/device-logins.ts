@@ -15,7 +15,6 @@ const deviceLoginsMax = 1_000;
 /** Without vowels, so that no code is a word (RFC 8628, 6.1). */
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** What asks, and from which address. */
 export type Asking = { readonly program: string; readonly address: string };
 export type DeviceCodes = { readonly deviceCode: string; readonly userCode: string };
 

@@ -2,8 +2,7 @@
 // secret is encrypted, and each start re-encrypts it under the current secret. Backup codes have
 // digests only: these stay until a code is used or new codes are made.
 import type { Database } from '../../db/database.ts';
-import type { Secret, Secrets } from '../../lib/secrets.ts';
-import { deriveKey } from '../../lib/secrets.ts';
+import { deriveKey, type Secret, type Secrets } from '../../lib/secrets.ts';
 import { isDigestUnder, withKeyIds } from './backup-codes.ts';
 
 /**

@@ -109,7 +109,6 @@ export async function passwordHashOf(
   return row?.password ?? null;
 }
 
-/** Marks the user's address as proved. */
 export async function markProved(transaction: Kysely<Tables>, userId: string): Promise<void> {
   await transaction
     .updateTable('users')

@@ -22,7 +22,6 @@ export type CacheQuery = Pick<ChargeFilter, 'holdId' | 'keyId' | 'modelId'> & {
   readonly by: (typeof cacheGroups)[number] | 'account';
   /** The most charges to read: the newest. */
   readonly chargesMax?: number;
-  /** Returns the provider's id of a catalogue model. */
   readonly upstreamModelOf: (modelId: string, provider: string) => string;
 };
 
