@@ -2,10 +2,16 @@
 // straight path and translated. `gateway.stop` recomputes every charge from its kept price.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { answerContent, type Tokens, type UpstreamWireName } from '../support/answers.ts';
+import {
+  answerContent,
+  streamFrames,
+  type Tokens,
+  type UpstreamWireName,
+} from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { wav } from '../support/task-samples.ts';
+import { framesText, thenReset } from '../support/upstream.ts';
 
 const prices = { input: 1, output: 10, cache_read: 0.1 };
 const modelAt = (provider: string, api: string | null, fields: object = {}) => ({
@@ -94,9 +100,11 @@ for (const wire of ['chat', 'responses', 'gemini'] as const) {
             .selectAll()
             .where('id', '=', charge!.request_id)
             .executeTakeFirstOrThrow();
-          assert.ok(row.hold_micros >= costMicros, `${row.hold_micros} held`);
-          // The text, the output limit, and a third of a second of margin.
-          assert.ok(row.hold_micros < costMicros * 1.2 + 200 * 10 + 200, `${row.hold_micros} held`);
+          // Besides the text: the output limit, and the sound with a margin.
+          const leastMicros = audio * 20 + 200 * 10;
+          const mostMicros = audio * 20 * 1.15 + 200 * 10 + 200;
+          assert.ok(row.hold_micros > leastMicros, `${row.hold_micros} held`);
+          assert.ok(row.hold_micros < mostMicros, `${row.hold_micros} held`);
         });
   });
 }
@@ -128,6 +136,31 @@ test('a count of more sound than was sent is not charged, and is a loss', async 
   assert.equal(reply.costMicros, 500 + 110 * 19 + 200);
   const id = String(reply.headers['x-request-id']);
   assert.deepEqual(await gateway.lossesOf(id), [(480 - 110) * 19]);
+});
+
+describe('when the provider fails', () => {
+  const [chatPath] = upstreams.chat;
+  const soundMicros = 50 * 20;
+
+  test('without a count of the sound, or of anything, our own count is charged', async () => {
+    for (const stream of [false, true]) {
+      playAll('chat', { input: 60, output: 20 });
+      const uncounted = await ask(soundClients[0]!, { model: 'by-chat', stream });
+      assert.equal(uncounted.costMicros, 10 + soundMicros + 200);
+      gateway.upstream.on(chatPath!, answerContent('chat', { text: 'one two', tokens: null }));
+      const nothing = await ask(soundClients[0]!, { model: 'by-chat', stream });
+      assert.ok(nothing.costMicros! > soundMicros && nothing.costMicros! < soundMicros + 200);
+    }
+  });
+
+  test('an answer that breaks off is free, and its sound is a loss', async () => {
+    const { start, deltas } = streamFrames('chat', { text: 'one two', tokens: null });
+    gateway.upstream.on(chatPath!, thenReset(framesText([...start, ...deltas])));
+    const reply = await ask(soundClients[0]!, { model: 'by-chat', stream: true });
+    assert.match(reply.text, /error/);
+    const [loss] = await gateway.lossesOf(String(reply.headers['x-request-id']));
+    assert.ok(loss! > soundMicros, String(loss));
+  });
 });
 
 describe('a model that does not hear', () => {

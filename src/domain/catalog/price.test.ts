@@ -223,11 +223,12 @@ describe('the price per token of an account', () => {
 
   test('has the markup only on prices that the operator did not set', () => {
     const { upstream } = applied(
-      { input: 2, output: 3, cacheRead: 1, cacheWrite: 2, cacheWrite1h: 2 },
+      { input: 2, output: 3, cacheRead: 1, cacheWrite: 2, cacheWrite1h: 2, audio: 20 },
       [],
     );
     const factor = { markup: 1.25, multiplierPpm: 900_000 };
     assert.equal(listPrices(upstream, factor).base.input, 2_250_000);
+    assert.equal(listPrices(upstream, factor).base.audio, 22_500_000);
     assert.equal(listPrices({ ...upstream, isListPrice: true }, factor).base.input, 1_800_000);
     assert.equal(listPrices(upstream, oneToOne), upstream);
   });

@@ -243,6 +243,13 @@ const differences: [string, unknown, [string, unknown, unknown][]][] = [
   ['output limit', inLitellm({ max_output_tokens: 8_192 }), [['max_output_tokens', 65_536, 8_192]]],
   ['thinking', inLitellm({ supports_reasoning: false }), [['supports.thinking', true, false]]],
   ['vision', inLitellm({ supports_vision: true }), [['supports.vision', false, true]]],
+  ['hearing', inLitellm({ supports_audio_input: true }), [['supports.audio', false, true]]],
+  ['sound', inLitellm({ input_cost_per_audio_token: 7e-6 }), [['audio', 2, 7]]],
+  [
+    'sound in the other list',
+    inGenai({ prices: { ...genaiModel.prices, input_audio_mtok: 7 } }),
+    [['audio', 2, 7]],
+  ],
   ['tools', inLitellm({ supports_function_calling: false }), [['supports.tools', true, false]]],
   [
     'ranges',

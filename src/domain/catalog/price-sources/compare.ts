@@ -240,7 +240,7 @@ function compareLastDay(
 
 function compareAbilities({ supports = {} }: Compared, stated: StatedModel): Difference[] {
   return Object.entries(stated.supports).flatMap(([ability, theirs]) => {
-    const ours = supports[ability as keyof StatedModel['supports']];
+    const ours = { audio: false, ...supports }[ability as keyof StatedModel['supports']];
     return ours === undefined || ours === theirs
       ? []
       : [{ field: `supports.${ability}`, ours, theirs }];
