@@ -2,6 +2,7 @@
 // dashboard tries them: by a list of models, which is free of charge.
 import type { Config } from '../config/schema.ts';
 import { createUpstreams } from '../gateway/calling/upstreams.ts';
+import { remedyFor } from '../gateway/models/provider-remedies.ts';
 import { listModels, type ModelsListed } from '../gateway/models/test-provider.ts';
 import { systemClock } from '../lib/clock.ts';
 import { examineSwitchedOn, type Finding } from '../management/changes/set-up-findings.ts';
@@ -42,23 +43,12 @@ async function askAll(on: readonly [string, Config['providers'][string]][]): Pro
   }
 }
 
-/** The remedies of what clouds say in words of their own. */
-const remedies: readonly (readonly [words: RegExp, remedy: string])[] = [
-  [/signature.{0,40}expired|not yet current|clock|skew/i, 'Set the clock of this machine.'],
-  [/credential should be scoped|region/i, 'Check `region`.'],
-  [
-    /has not been used in project|is disabled|API.{0,20}not enabled/i,
-    'Switch on its API in the project.',
-  ],
-  [/quota|RESOURCE_EXHAUSTED|too many requests/i, 'Ask the vendor for more quota.'],
-];
-
 function judge(name: string, { step, failure }: ModelsListed): Finding {
   if (step.works === null)
     return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
   if (step.works) return finding('ok', `The provider ${name} accepts its key.`, null);
   const { status = null, message = step.what } = failure ?? {};
-  const known = remedies.find(([words]) => words.test(step.what))?.[1];
+  const known = remedyFor(message);
   if (status === 401 || status === 403)
     return finding(
       'error',
@@ -73,7 +63,7 @@ function judge(name: string, { step, failure }: ModelsListed): Finding {
     );
   return finding(
     'warning',
-    `The provider ${name} does not list its models: ${step.what}`,
+    `The provider ${name} does not list its models: ${status === null ? '' : `${status}: `}${message}`,
     known ?? `Check providers.${name}.base_url.`,
   );
 }

@@ -40,6 +40,13 @@ const configOf = ({ url }: LocalUpstream) => ({
   models: {
     sold: { routes, prices, max_output_tokens: 500 },
     closed: { routes: [{ provider: 'closed', model: 'up' }], prices },
+    vectors: { type: 'embedding', routes: [{ provider: 'host', model: 'up' }], prices },
+    ranking: { type: 'rerank', routes: [{ provider: 'host', model: 'up' }], prices },
+    judge: {
+      type: 'moderation',
+      routes: [{ provider: 'host', model: 'up' }],
+      prices: { input: 0, output: 0 },
+    },
   },
   pricing: { own_key_percent: 10, own_key_fee: 0.00001 },
   retries: { max_attempts: 3 },
@@ -104,6 +111,8 @@ async function ask(key: string, fields: object = {}, headers = {}) {
   return { reply, used: own.map((one) => String(one.headers.authorization).slice(7)) };
 }
 
+const keyOf = ({ headers }: LocalUpstream['requests'][number]) =>
+  String(headers.authorization).slice(7);
 const routeOf = ({ headers }: Reply) => headers['x-service-route'];
 
 /** Refuses these keys, and answers with others. */
@@ -327,6 +336,68 @@ test('a removed key is called by no request that begins after, also under load',
   assert.ok(![...during.used, ...later.used].includes(secret));
   assert.deepEqual(await listOf(owner), []);
 });
+
+test('every way to ask a chat model uses the own key, and each line of a batch', async () => {
+  gateway.upstream.on(path, answer);
+  const { key, secret, owner } = await customer();
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const line = { model: 'sold', max_tokens: 300, messages };
+  const asks: Readonly<Record<string, object>> = {
+    '/v1/responses': { model: 'sold', input: 'Hi', max_output_tokens: 300 },
+    '/v1/messages': line,
+    '/v1/completions': { model: 'sold', prompt: 'Hi', max_tokens: 300 },
+    '/v1beta/models/sold:generateContent': { contents: [{ parts: [{ text: 'Hi' }] }] },
+  };
+  for (const [at, body] of Object.entries(asks)) {
+    const { reply, asked } = await gateway.recordUpstream(() => gateway.post(at, { key, body }));
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual(asked.map(keyOf), [secret], at);
+    assert.equal(reply.costMicros, ownMicros, at);
+  }
+  const sent = gateway.upstream.requests.length;
+  const { id } = await jsonOf<{ id: string }>(
+    gateway.post('/v1/messages/batches', {
+      key,
+      body: { requests: ['a', 'b'].map((custom_id) => ({ custom_id, params: line })) },
+    }),
+  );
+  await untilNoticed(clock, async () => {
+    const batch = await gateway.get(`/v1/messages/batches/${id}`, { key });
+    return batch.text.includes('"processing_status":"ended"');
+  });
+  assert.deepEqual(gateway.upstream.requests.slice(sent).map(keyOf), [secret, secret]);
+  const balance = await gateway.balance(owner.account);
+  assert.deepEqual([balance.postedMicros, balance.heldMicros], [5_000_000 - 6 * ownMicros, 0]);
+});
+
+test('models that are no chat models are asked with the operator’s key, at their usual price', async () => {
+  const { key } = await customer();
+  const asks: readonly (readonly [at: string, body: object, answer: object])[] = [
+    [
+      'embeddings',
+      { model: 'vectors', input: 'a' },
+      { data: [{ index: 0, embedding: [1, 0] }], usage: { prompt_tokens: 5, total_tokens: 5 } },
+    ],
+    [
+      'rerank',
+      { model: 'ranking', query: 'q', documents: ['a'] },
+      { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 5 } },
+    ],
+    ['moderations', { model: 'judge', input: 'a' }, { results: [judged] }],
+  ];
+  for (const [at, body, answered] of asks) {
+    gateway.upstream.on(`/host/v1/${at}`, answerJson(answered));
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post(`/v1/${at}`, { key, body }),
+    );
+    assert.equal(reply.status, 200, reply.text);
+    assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(keyOf(asked[0]!)), at);
+    assert.equal(reply.headers['x-service-route']?.includes('own') ?? false, false);
+    assert.equal(reply.costMicros, at === 'moderations' ? 0 : 5);
+  }
+});
+
+const judged = { flagged: false, categories: { x: false }, category_scores: { x: 0 } };
 
 test('test keys use no own key', async () => {
   const { owner, secret } = await customer();

@@ -435,6 +435,10 @@ test('trying a provider says what works, in its own words, and what it cost', as
   const refused = await attempt();
   assert.equal(refused.steps[0]!.works, false);
   assert.match(refused.steps[0]!.what, /^401/);
+  const denied = { error: { message: 'Quota exceeded for requests a minute' } };
+  gateway.upstream.on('/saved/v1/models', answerStatus(429, { body: denied }));
+  const [first] = (await attempt()).steps;
+  assert.equal(first!.what, `429: ${denied.error.message} (Ask the vendor for more quota.)`);
 });
 
 test('the exported file sets the same, with variables for credentials', async () => {

@@ -22,6 +22,7 @@ import type { FailedReply, UpstreamProvider } from '../calling/upstream-call.ts'
 import type { Upstreams } from '../calling/upstreams.ts';
 import { accessOf, placeOf } from '../routing/providers.ts';
 import { formatsAt } from '../routing/route.ts';
+import { remedyFor } from './provider-remedies.ts';
 
 type Step = {
   readonly step: 'models' | 'answer' | 'stream';
@@ -266,9 +267,10 @@ async function firstError(events: () => AsyncIterable<StreamEvent>): Promise<str
   }
 }
 
-/** The provider's own words, cut to what fits a page. */
+/** The provider's own words, cut to what fits a page, and what helps. */
 function wordsOf({ failure, body }: FailedReply): string {
   const words = readErrorMessage(body) ?? failure.message;
   const status = failure.status === null ? '' : `${failure.status}: `;
-  return (status + words).slice(0, 500);
+  const remedy = remedyFor(words);
+  return (status + words).slice(0, 500) + (remedy === null ? '' : ` (${remedy})`);
 }
