@@ -28,7 +28,7 @@ export default {
         'tests/**/*.test.ts',
         'tests/support/next-version.ts',
         'tests/support/print-loaded-files.ts',
-        'tests/programs/{programs,sign-in,claude-code,llmprobe,vendor-sdks,matrix}.ts',
+        'tests/programs/{programs,sign-in,claude-code,llmprobe,vendor-sdks,matrix,aws-credentials}.ts',
         'tests/support/batch.ts',
         'tests/support/test-run.ts',
         'dashboard/**/*.test.ts',

@@ -43,6 +43,8 @@ export const paths = {
   invoke: `/bedrock/model/${claudeId}/invoke-with-response-stream`,
   vertex: `/vertex/v1/projects/my-project/locations/global/publishers/anthropic/models/${claudeId}:streamRawPredict`,
   azure: '/azure/openai/v1/responses',
+  /** Claude on Azure. */
+  foundry: '/azure/anthropic/v1/messages',
 };
 /** Each format at its vendor, and the clouds. */
 export type UpstreamName = keyof typeof paths;
@@ -50,7 +52,7 @@ export const upstreamNames = Object.keys(paths) as readonly UpstreamName[];
 
 function wireOf(name: UpstreamName): Wire {
   if (name === 'azure') return 'responses';
-  return name === 'invoke' || name === 'vertex' ? 'messages' : name;
+  return name === 'invoke' || name === 'vertex' || name === 'foundry' ? 'messages' : name;
 }
 
 function framingOf(name: UpstreamName): Framing {
@@ -84,6 +86,7 @@ export const gateway = await startGateway((upstream) => ({
     'vertex-model': model('vertex', { model: claudeId }),
     // Codex sends a web search with every request, which has no price there and is left out.
     'azure-model': model('azure', { api: 'responses' }),
+    'foundry-model': model('azure', { model: claudeId }),
     // Codex knows these two models and gives them tools of other kinds.
     'gpt-6-sol': model('anthropic'),
     'gpt-6.1-terra': model('openai'),

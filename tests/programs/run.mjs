@@ -17,11 +17,18 @@ const node = setUp({ dev: true });
 const [matrix, ...chosen] = process.argv.slice(2);
 const isMatrix = matrix === 'clients';
 install(folder);
-if (isMatrix) install(join(folder, 'more'));
+install(join(folder, isMatrix ? 'more' : 'aws'));
 if (chosen.length > 0) process.env.TOLLGATE_TEST_CLIENTS = chosen.join(',');
 const names = isMatrix
   ? ['matrix.ts']
-  : ['programs.ts', 'claude-code.ts', 'sign-in.ts', 'llmprobe.ts', 'vendor-sdks.ts'];
+  : [
+      'programs.ts',
+      'claude-code.ts',
+      'sign-in.ts',
+      'llmprobe.ts',
+      'vendor-sdks.ts',
+      'aws-credentials.ts',
+    ];
 const tests = names.map((name) => join(folder, name));
 const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
