@@ -14,4 +14,6 @@ test('a provider is known by its name, and under another name by its host or its
     assert.equal(find('fast', address, compatible), undefined);
   assert.equal(find('constructor', 'https://eu.example', compatible), undefined);
   assert.equal(find('fast', 'https://eu.example', 'cohere'), cohere);
+  // At its compatible address it has none of its own words.
+  assert.equal(find('cohere', 'https://api.cohere.ai/compatibility/v1', compatible), undefined);
 });

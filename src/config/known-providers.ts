@@ -319,14 +319,14 @@ export function isProviderName(name: string): boolean {
 }
 
 /**
- * Returns the known provider of that name. Under any other name, returns the one with the same host,
- * or else the one that its kind is named for.
+ * Returns the known provider of that name and kind. Otherwise returns the one with the same host, or
+ * else the one that its kind is named for.
  */
 export function findKnownProvider(
   name: string,
   { kind, base_url }: { readonly kind: ProviderKindName; readonly base_url: string },
 ): KnownProvider | undefined {
-  if (isProviderName(name)) return knownProviders[name];
+  if (isProviderName(name) && knownProviders[name]!.kind === kind) return knownProviders[name];
   const host = URL.parse(base_url)?.host;
   const ofHost = Object.values(knownProviders).find(
     ({ baseUrl: usual }) => typeof usual === 'string' && URL.parse(usual)?.host === host,
