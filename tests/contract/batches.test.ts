@@ -1,6 +1,7 @@
 // Batches and their files in both databases: who may take a line, and what is removed when.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { SentBatches } from '../../src/domain/batches/sent-batches.ts';
 import { BatchFiles } from '../../src/domain/batches/batch-files.ts';
 import { type Batch, BatchStore } from '../../src/domain/batches/batch-store.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
@@ -127,5 +128,70 @@ onEachStore((store) => {
     await batches.removeExpired(startMs + 49 * hourMs);
     for (const table of ['batch_files', 'batch_file_parts', 'batches', 'batch_lines'] as const)
       assert.deepEqual(await database.read.selectFrom(table).selectAll().execute(), [], table);
+  });
+
+  test('a batch at a provider is handled by one process, and its lines by no queue', async (t) => {
+    const { database, batches, batch } = await open(t, store);
+    const sent = new SentBatches(database);
+    const row = {
+      id: 'sent_1',
+      batch_id: batch.id,
+      provider: 'p',
+      model: 'm',
+      format: 'chat',
+      state: 'waiting',
+      created_at_ms: startMs,
+      due_at_ms: startMs,
+    } as const;
+    await sent.add([row, { ...row, id: 'sent_2', due_at_ms: startMs + hourMs }]);
+    const toSend = ['d', 'e'].map((customId) => ({
+      customId,
+      requestId: `req_${customId}`,
+      heldMicros: zeroMicros,
+      likelyMicros: zeroMicros,
+      text: `request ${customId}`,
+      outcome: null,
+      sentId: 'sent_1',
+    }));
+    await batches.addLines(batch.id, 3, toSend, startMs);
+    const isForced = { max: 9, dueMs: startMs, isForced: true };
+    const own = [
+      ...(await batches.take(batch, 'one', { max: 9, dueMs: startMs })),
+      ...(await batches.take(batch, 'two', isForced)),
+    ];
+    assert.deepEqual(new Set(own.map(({ line }) => line)), new Set([0, 1, 2]));
+
+    const [due, ...others] = await sent.due(startMs, 9);
+    assert.deepEqual([due!.id, others], ['sent_1', []]);
+    const claims = await Promise.all([
+      sent.claim(due!, 'one', startMs),
+      sent.claim(due!, 'two', startMs),
+    ]);
+    const [claimed, ...rest] = claims.filter((claim) => claim !== null);
+    assert.deepEqual(rest, []);
+    assert.deepEqual(await sent.due(startMs, 9), []);
+    await database.write.deleteFrom('hold_owners').where('owner', '=', claimed!.owner).execute();
+    const again = await sent.claim((await sent.due(startMs, 9))[0]!, 'three', startMs);
+    assert.equal(await sent.change(claimed!, { tries: 9 }), false, 'that process was only paused');
+    assert.equal(await sent.change(again!, { state: 'sent', owner: null }), true);
+    await sent.hurry(batch.id, 1);
+    assert.equal((await sent.due(1, 9)).length, 2);
+
+    const numbers = async () => (await Array.fromAsync(sent.lines(due!))).map(({ line }) => line);
+    assert.deepEqual(await numbers(), [3, 4]);
+    const line = (await sent.line(due!, 3))!;
+    assert.equal(await batches.textOf(line), 'request d');
+    await batches.finish(line, 'succeeded', 'result d');
+    assert.equal(await sent.line(due!, 3), null);
+    assert.equal(await batches.hasOwnLines(batch.id), true);
+    for (const each of own) await batches.finish({ ...each, owner: 'two' }, 'expired', 'x');
+    for (const each of own) await batches.finish({ ...each, owner: 'one' }, 'expired', 'x');
+    assert.equal(await batches.hasOwnLines(batch.id), false);
+    await sent.giveBack((await sent.line(due!, 4))!, 'req_new');
+    assert.deepEqual(await numbers(), []);
+    const [back] = await batches.take(batch, 'three', { max: 9, dueMs: startMs });
+    assert.deepEqual([back!.line, back!.request_id, back!.isTakenOver], [4, 'req_new', false]);
+    await batches.remove(batch.id);
+    assert.deepEqual(await database.read.selectFrom('sent_batches').selectAll().execute(), []);
   });
 });

@@ -23,7 +23,7 @@ const threads = 2;
 const linesAtOnce = 16;
 /** A limit for hangs only: longer than a killed process's lease plus a sweep. */
 const hangMs = 240_000;
-const path = '/v1/chat/completions';
+const endpoint = '/v1/chat/completions';
 
 const onSqlite = { name: 'SQLite', gateways: 1, databaseUrl: async () => undefined };
 const onPostgres = { name: 'PostgreSQL', gateways: 2, databaseUrl: createDatabase };
@@ -46,7 +46,7 @@ for (const { name, gateways, databaseUrl } of stores)
       setup.post('/v1/batches', {
         key: made.key,
         headers: { 'idempotency-key': 'nightly' },
-        body: { input_file_id: fileId, endpoint: path, completion_window: '24h' },
+        body: { input_file_id: fileId, endpoint, completion_window: '24h' },
       });
     const broken = create().catch(() => null);
     await until(async () => (await heldMicros()) > 0, hangMs);
@@ -160,7 +160,7 @@ for (const { name, gateways, databaseUrl } of stores)
     };
 
     const fileId = await upload(program, made.key, (number) => `in-${number % 2 ? 'a' : 'b'}`);
-    const body = { input_file_id: fileId, endpoint: path, completion_window: '24h' };
+    const body = { input_file_id: fileId, endpoint, completion_window: '24h' };
     const { id } = (await setup.post('/v1/batches', { key: made.key, body })).json<{
       id: string;
     }>();
@@ -285,7 +285,7 @@ async function upload(
     JSON.stringify({
       custom_id: `line-${number}`,
       method: 'POST',
-      url: path,
+      url: endpoint,
       body: {
         model: modelOf(number),
         messages: [{ role: 'user', content: `number ${number} ${'word '.repeat(200)}` }],

@@ -38,7 +38,7 @@ type Case = {
 const good = ['succeeded', 'succeeded', '400', 'succeeded'];
 const isCreate = ({ method, path }: Asked) =>
   method === 'POST' && /\/(batches|messages\/batches)$/.test(path);
-const isList = ({ method, path }: Asked) => method === 'GET' && /\/batches$/.test(path);
+const isList = ({ method, path }: Asked) => method === 'GET' && path.endsWith('/batches');
 const isLook = ({ method, path }: Asked) => method === 'GET' && /\/batches\/\w+$/.test(path);
 const isRead = ({ path }: Asked) => /\/(results|content)$/.test(path);
 type Asked = Parameters<Script>[1];
@@ -87,7 +87,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'the file cannot be uploaded': {
     only: 'openai',
-    fail: (p) => (p.before = once(({ path }) => /files$/.test(path), thenReset(null))),
+    fail: (p) => (p.before = once(({ path }) => path.endsWith('/files'), thenReset(null))),
   },
   'looking fails': {
     fail(p) {
@@ -101,12 +101,18 @@ const cases: Readonly<Record<string, Case>> = {
   'results are twice there, foreign or nonsense': {
     fail(p) {
       p.spoil = (lines) => [
+        // Of another batch, where other lines have failed.
+        ...lines.map((text) =>
+          text.replace(
+            /"sent_(\w+)_(\d)"/,
+            (_, id: string, line: string) => `"sent-${id}_${(Number(line) + 1) % 4}"`,
+          ),
+        ),
         ...lines,
         '{',
         '7',
         '{"custom_id":"other_1","response":{"status_code":200,"body":{}}}',
         '',
-        ...lines.map((line) => line.replaceAll('"sent_', '"sent-')),
         ...lines.toReversed(),
       ];
     },
