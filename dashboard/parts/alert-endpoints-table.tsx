@@ -68,13 +68,14 @@ const columns: readonly Column<AlertEndpoint>[] = [
     title: 'Events',
     value: ({ types }) => types?.length ?? Infinity,
     render: ({ types }) => (
-      <Text size="sm" maw={320} style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" maw={320}>
         {types?.join(', ') ?? 'All'}
       </Text>
     ),
   },
   {
     title: 'Added',
+    tablet: 'hidden',
     kind: 'ago',
     value: ({ created_at: at }) => at,
     render: ({ created_at: at }) => <TimeAgo at={at} />,

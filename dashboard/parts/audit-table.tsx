@@ -61,7 +61,7 @@ function columnsOf(isOperator: boolean): readonly Column<Entry>[] {
       phone: 'title',
       render: (entry) => <Said entry={entry} isOperator={isOperator} />,
     },
-    { title: 'Record', width: 320, render: (entry) => <Recorded entry={entry} /> },
+    { title: 'Record', width: 220, render: (entry) => <Recorded entry={entry} /> },
   ];
 }
 

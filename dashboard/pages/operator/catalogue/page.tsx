@@ -362,9 +362,9 @@ function InOut({
   if (!prices) return '–';
   if (unitMicros !== undefined) return unitPriceText(type, unitMicros);
   return (
-    <>
+    <Text span inherit style={{ whiteSpace: 'nowrap' }}>
       <Money micros={prices.input_micros} /> / <Money micros={prices.output_micros} />
-    </>
+    </Text>
   );
 }
 
