@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
+import { adminOf } from '../support/admin.ts';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { BatchProvider, type Answer } from '../support/batch-provider.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
@@ -439,6 +440,10 @@ test('lines are held and charged at half the price only when they are passed on'
     [batch!.service_tier, batch!.input_price_per_1m, batch!.output_price_per_1m],
     ['batch', 1, 2],
   );
+  const admin = await adminOf(gateway);
+  const unchanged = { body: { changes: [] } };
+  const preview = await admin.ok<{ data: object[] }>('POST', '/settings/preview', unchanged);
+  assert.deepEqual(preview.data, []);
 });
 type Info = {
   readonly id: string;

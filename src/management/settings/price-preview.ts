@@ -9,6 +9,7 @@ import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import {
   type AppliedPrice,
+  batchPrice,
   isOwnKeyVersion,
   listPricePpm,
   priceFor,
@@ -120,11 +121,14 @@ function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null
   const search = webSearches === 0 ? {} : searchAgain(again, { model, kept: terms(), factor });
   if (!search) return null;
   // The version names the tier that was charged: `2026-11-01/flex`.
-  const { tier } = readAskedTier(/\/(\w+)/u.exec(priceVersion)?.[1]);
+  const [, named] = /\/(\w+)/u.exec(priceVersion) ?? [];
+  const asked = named === 'batch' ? batchPrice(price) : price;
+  if (!asked) return null;
+  const { tier } = readAskedTier(named);
   // Charges are written about when the answer ends.
   const allowed = { tier, fromMs: nowMs, untilMs: nowMs };
   const run = { usage: { ...usage, tier }, searches: webSearches, nowMs };
-  return priceUsage({ ...price, ...search, allowed }, run);
+  return priceUsage({ ...asked, ...search, allowed }, run);
 }
 
 /** Returns the price of a search within an answer; null when another one is saved for it. */
