@@ -1,28 +1,11 @@
 // Identical concurrent requests to the content cache, on both databases.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-import { sealForCache } from '../support/stored-answers.ts';
+
 import { onEachStore } from './stores.ts';
 import { signal, response, openCaches, nameOf, runOf, servedBy } from './caches.ts';
 
 onEachStore((store) => {
-  test('identical concurrent requests run once and share the answer', async (t) => {
-    const { cache, settle } = await openCaches(t, store);
-    const name = nameOf(cache);
-    const begun = Array.from({ length: 200 }, () => cache.begin(name, { signal }));
-    const first = await Promise.race(begun);
-    assert.equal(first.kind, 'run');
-    if (first.kind !== 'run') return;
-    assert.equal(first.run.hasWaiters, true);
-    await settle('a', await sealForCache(first.run, response));
-    first.run.noteStored(response);
-    first.run.end();
-    assert.equal(first.run.hasWaiters, false);
-    const kinds = (await Promise.all(begun)).map(({ kind }) => kind);
-    assert.equal(kinds.filter((kind) => kind === 'hit').length, 199);
-  });
-
   test('identical concurrent requests read the database once', async (t) => {
     const { cache, database, openCache, run } = await openCaches(t, store);
     const name = nameOf(cache);
@@ -44,22 +27,6 @@ onEachStore((store) => {
       Array.from({ length: 50 }, () => response.body),
     );
     assert.equal(asked, 1);
-  });
-
-  test('when a run ends without an answer to cache, one of the waiting requests runs next', async (t) => {
-    const { cache } = await openCaches(t, store);
-    const name = nameOf(cache);
-    let [runs, running] = [0, 0];
-    const begun = Array.from({ length: 12 }, async () => {
-      const cacheRun = await runOf(cache, name);
-      assert.equal(++running, 1);
-      runs++;
-      await setImmediate();
-      running--;
-      cacheRun.end();
-    });
-    await Promise.all(begun);
-    assert.equal(runs, 12);
   });
 
   test('a client that disconnects stops waiting, and the run is notified when the last one has left', async (t) => {
