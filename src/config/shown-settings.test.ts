@@ -81,16 +81,6 @@ test('nothing is changed without a file and variables', () => {
   assert.deepEqual(changed, []);
 });
 
-test('settings that variables change are changed', () => {
-  const empty = mkdtempSync(join(cwd, 'variables-'));
-  const env = { PORT: '4200', DATABASE_URL: 'postgres://localhost/tollgate', EXA_API_KEY: 'k' };
-  const changed = showSettings(loadConfig({ env, cwd: empty })).flatMap(({ path, isDefault }) =>
-    isDefault ? [] : path,
-  );
-  for (const path of ['server.port', 'database.url', 'search.providers'])
-    assert(changed.includes(path), path);
-});
-
 test('every schema field outside named sections is shown', () => {
   const shown = new Set(show('service: {}').map(({ path }) => path));
   const missing = leavesOf(asFieldSchema(ConfigFile), '').filter((path) => !shown.has(path));

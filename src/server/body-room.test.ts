@@ -15,25 +15,6 @@ async function indexesInside(places: readonly Place[]): Promise<number[]> {
 
 const owner = ['one'];
 
-test('requests are let in by order of arrival, and a small one does not overtake a large one', async () => {
-  const room = new BodyRoom(100, new TestClock());
-  const places = [60, 60, 10, 30].map((bytes) => room.enter(owner, bytes));
-  assert.deepEqual(await indexesInside(places), [0]);
-  places[0]!.leave();
-  assert.deepEqual(await indexesInside(places), [0, 1, 2, 3]);
-  assert.equal(room.bytes, 100);
-});
-
-test('a request larger than the room is let in alone', async () => {
-  const room = new BodyRoom(100, new TestClock());
-  const places = [10, 500, 10].map((bytes) => room.enter(owner, bytes));
-  assert.deepEqual(await indexesInside(places), [0]);
-  places[0]!.leave();
-  assert.deepEqual(await indexesInside(places), [0, 1]);
-  places[1]!.leave();
-  assert.deepEqual(await indexesInside(places), [0, 1, 2]);
-});
-
 test('a request that leaves the queue is never let in, and those behind it move up', async () => {
   const room = new BodyRoom(100, new TestClock());
   const [first, large, small] = [80, 90, 20].map((bytes) => room.enter(owner, bytes));
@@ -178,15 +159,6 @@ test('a body counts under its key, its account and its address, which is a /64 f
   assert.notDeepEqual(named({}), named({ ip: '2001:db8:0:1::1' }));
   assert.equal(new Set(named({})).size, 3);
   assert.equal(new Set(named({ apiKey: null })).size, 3, 'an address alone weighs as much');
-});
-
-test('behind a proxy that hides addresses, the account that holds most gives way', () => {
-  const room = new BodyRoom(100, new TestClock());
-  const { begin, refused } = arrivingIn(room);
-  begin('stalled', ownersOf('x', 'x', 'proxy')).take(60);
-  begin('honest', ownersOf('y', 'y', 'proxy')).take(39);
-  begin('new', ownersOf('z', 'z', 'proxy')).take(2);
-  assert.deepEqual(refused, ['stalled']);
 });
 
 test('of one client, the largest and slowest upload gives way, not the newest', async () => {

@@ -89,7 +89,7 @@ export const searchTurn = (...queries: string[]): Turn =>
 export const answerTurn: Turn = { thought: null, text: 'It is 330 metres high.', calls: [] };
 
 /** Answers whole or as a stream, as it is asked. */
-export function played(format: TurnFormat, turn: Turn): Script {
+function played(format: TurnFormat, turn: Turn): Script {
   return (response, request) => {
     const isStream = (request.body as Json)['stream'] === true || request.path.includes(':stream');
     const script = isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn));

@@ -8,20 +8,6 @@ function ratesAt(sizeMax?: number) {
   return { clock, rates: new MemoryRates(() => clock.nowMs, sizeMax) };
 }
 
-test("a minute's budget can be used at once; after that, it refills evenly", () => {
-  const { clock, rates } = ratesAt();
-  const budget = { id: 'key', perMinute: 60 };
-  for (let left = 59; left >= 0; left--)
-    assert.deepEqual(rates.take(budget, 1), { isGranted: true, left });
-  assert.equal(rates.take(budget, 1).isGranted, false);
-  clock.nowMs += 999;
-  assert.equal(rates.take(budget, 1).isGranted, false);
-  clock.nowMs += 1;
-  assert.equal(rates.take(budget, 1).isGranted, true);
-  assert.equal(rates.take(budget, 1).isGranted, false);
-  assert.equal(rates.take({ id: 'other', perMinute: 60 }, 1).isGranted, true);
-});
-
 test('over any period a bucket grants exactly up to its capacity plus what flowed in', () => {
   const step = fc.record({ waitMs: fc.nat(20_000), amount: fc.integer({ min: 1, max: 30 }) });
   fc.assert(

@@ -26,16 +26,6 @@ function openQueue(clock: TestClock, answers: readonly (Posted | Promise<Posted>
   return { queue, add, bodies, problems };
 }
 
-test('items that came within a second are sent together, and none twice', async () => {
-  const clock = new TestClock();
-  const { add, bodies } = openQueue(clock, [taken]);
-  for (const item of ['a', 'b']) add(item);
-  await clock.advance(1_000);
-  add('c');
-  await clock.advance(60_000);
-  assert.deepEqual(bodies, ['[a,b]', '[c]']);
-});
-
 test('a receiver that is down gets the same batch again, after waits that double', async () => {
   const clock = new TestClock();
   const { queue, add, bodies, problems } = openQueue(clock, [down, down, down, taken]);

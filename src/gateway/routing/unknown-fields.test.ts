@@ -11,17 +11,6 @@ function notices() {
   return { clock, logged, note: (...fields: string[]) => note(new Set(fields)) };
 }
 
-test('each unknown field is logged once a day', async () => {
-  const { clock, logged, note } = notices();
-  note('a', 'b');
-  note('b', 'a', 'c');
-  note();
-  assert.deepEqual(logged, ['a', 'b', 'c']);
-  await clock.advance(24 * 3_600_000);
-  note('b');
-  assert.deepEqual(logged, ['a', 'b', 'c', 'b']);
-});
-
 test('clients that invent names fill the log only up to a limit a day', async () => {
   const { clock, logged, note } = notices();
   for (let index = 0; index < 1_000; index++) note(`invented_${index}`);

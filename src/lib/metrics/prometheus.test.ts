@@ -53,15 +53,6 @@ read_total{state="used"} NaN
   );
 });
 
-test('label values that a receiver does not name are added up', async () => {
-  const registry = new Registry();
-  const labels = ['mode'];
-  const losses = registry.counter({ name: 'losses_total', help: 'Losses.', labels });
-  losses.add(3, 'live', 'failed');
-  losses.add(4, 'live', 'uncollected');
-  assert.match(await scrape(registry), /^losses_total\{mode="live"\} 7$/m);
-});
-
 test('a gauge that cannot be read has no value, and the others arrive', async () => {
   const registry = new Registry();
   const fail = () => {

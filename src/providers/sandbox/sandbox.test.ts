@@ -88,18 +88,6 @@ const textOf = ({ content }: Answer): string =>
 const callsOf = ({ content }: Answer) => content.filter((part) => part.type === 'tool-call');
 const isDelta = (event: StreamEvent) => event.type.endsWith('-delta');
 
-test('without directives the sandbox echoes the last user message word by word and names itself', async () => {
-  const events = await play(ask('Hello there,\nfriend!'));
-  assert.equal(events[0]?.type, 'start');
-  assert.equal(events.at(-1)?.type, 'finish');
-  assert.ok(events.filter(isDelta).length > 5);
-  const answer = await answerTo(ask('Hello there,\nfriend!'));
-  assert.deepEqual(answer.content, [
-    textPart('You said: Hello there,\nfriend!\n\nThis is the sandbox: no model ran.'),
-  ]);
-  assert.deepEqual(answer.stop, { reason: 'end', sequence: null });
-});
-
 test('images and documents are mentioned, and a very long message is quoted in part', async () => {
   const document = {
     type: 'document',
