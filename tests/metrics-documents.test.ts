@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { answerContent } from './support/answers.ts';
 import { dashboardQueries, namesIn, readScrape, type Scrape } from './support/prometheus.ts';
-import { metricsToken, startGateway, type TestGateway } from './support/gateway.ts';
+import { metricsToken, startGateway } from './support/gateway.ts';
 import { answerStatus } from './support/upstream.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -17,20 +17,16 @@ const terms = {
   prices: { input: 1, output: 10 },
 };
 const path = '/v1/chat/completions';
-let gateway: TestGateway;
-let scrape: Scrape;
 
-before(async () => {
-  gateway = await startGateway({
-    metrics: { token: metricsToken },
-    models: {
-      good: { ...terms, routes: [{ provider: 'local', model: 'good' }] },
-      bad: { ...terms, routes: [{ provider: 'openai', model: 'bad' }] },
-    },
-  });
-  await sendEachKind();
-  scrape = await scrapeGateway();
+const gateway = await startGateway({
+  metrics: { token: metricsToken },
+  models: {
+    good: { ...terms, routes: [{ provider: 'local', model: 'good' }] },
+    bad: { ...terms, routes: [{ provider: 'openai', model: 'bad' }] },
+  },
 });
+await sendEachKind();
+const scrape = await scrapeGateway();
 after(() => gateway.stop());
 
 async function scrapeGateway(): Promise<Scrape> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import test, { after, before } from 'node:test';
-import { createResolve, type Resolve } from './resolve-name.ts';
+import test, { after } from 'node:test';
+import { createResolve } from './resolve-name.ts';
 
 const [typeA, typeAaaa] = [1, 28];
 /** The name server's answers, by name and type. It never answers for a name that is not here. */
@@ -38,14 +38,11 @@ const server = createSocket('udp4', (query, client) => {
     client.address,
   );
 });
-let resolve: Resolve;
 const notAllowed = { isAllowed: false, signal: new AbortController().signal };
 
-before(async () => {
-  server.bind(0, '127.0.0.1');
-  await once(server, 'listening');
-  resolve = createResolve([`127.0.0.1:${server.address().port}`]);
-});
+server.bind(0, '127.0.0.1');
+await once(server, 'listening');
+const resolve = createResolve([`127.0.0.1:${server.address().port}`]);
 after(() => server.close());
 
 test('all IPv4 and IPv6 addresses are returned', async () => {

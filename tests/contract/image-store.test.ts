@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import test, { after, before } from 'node:test';
+import test, { after } from 'node:test';
 import { checkedConnector } from '../../src/lib/checked-connector.ts';
 import { newImageId, parseImageId } from '../../src/domain/images/image-id.ts';
 import type { ImageStore } from '../../src/domain/images/image-store.ts';
@@ -12,19 +12,12 @@ import { openLocalStore } from '../../src/domain/images/local-store.ts';
 import { openS3Store } from '../../src/domain/images/s3-store.ts';
 import type { ImageBytes } from '../../src/lib/image.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
-import {
-  s3Bucket,
-  s3Credentials,
-  s3Region,
-  startS3Server,
-  type S3Server,
-} from '../support/s3-server.ts';
+import { s3Bucket, s3Credentials, s3Region, startS3Server } from '../support/s3-server.ts';
 
 const daySeconds = 86_400;
 const keepSeconds = 7 * daySeconds;
 const clock = new SleeplessClock();
 const folder = mkdtempSync(join(tmpdir(), 'images-'));
-let s3: S3Server;
 
 const image: ImageBytes = {
   bytes: Buffer.from('0123456789'.repeat(20_000)),
@@ -69,9 +62,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-before(async () => {
-  s3 = await startS3Server();
-});
+const s3 = await startS3Server();
 
 after(() => {
   s3.close();

@@ -1,9 +1,9 @@
 // Limits shared in PostgreSQL: the statements match bucket.ts, slots of dead gateways are free, and
 // nothing is granted twice.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { sql } from 'kysely';
-import { openDatabase, type Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { draw, refill, type Bucket } from '../../src/domain/limits/bucket.ts';
 import {
   exchangeRates,
@@ -18,10 +18,7 @@ import fc from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
-let database: Database;
-before(async () => {
-  database = openDatabase(await createDatabase());
-});
+const database = openDatabase(await createDatabase());
 after(() => database.close());
 
 test('a statement grants the same as bucket.ts', async () => {

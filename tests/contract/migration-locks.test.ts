@@ -1,7 +1,7 @@
 // A gateway of the previous version works on while this one migrates PostgreSQL: no migration since
 // that version stops it for as long as a large table takes.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
@@ -16,14 +16,11 @@ const all = Object.entries(migrationsOfNext.postgres);
 const next = all.findIndex(([name]) => name === previousVersion.newestMigration) + 1;
 
 /** A database of the previous version with large tables. */
-let filled: string;
-before(async () => {
-  filled = await createEmptyDatabase();
-  const database = openDatabase(filled);
-  await migrateToLatest(database.write, Object.fromEntries(all.slice(0, next)));
-  await database.close();
-  await fillLargeTables(filled);
-});
+const filled = await createEmptyDatabase();
+const database = openDatabase(filled);
+await migrateToLatest(database.write, Object.fromEntries(all.slice(0, next)));
+await database.close();
+await fillLargeTables(filled);
 
 async function copy(): Promise<string> {
   const [name, original] = [`${databaseNameOf(filled)}_${++copies}`, databaseNameOf(filled)];

@@ -1,6 +1,6 @@
 // Invitations by an admin key: how many one address gets, and mail that a mail server refuses.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { adminOf } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startMailbox } from '../support/mailbox.ts';

@@ -1,6 +1,6 @@
 // Automatic top-ups in the dashboard: a saved card, its settings, and what owners and operators see.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // What the usage API says of providers' prompt caches, beside the bill of a provider that keeps
 // caches as Anthropic documents them: what was read, what was not, why, and what that cost.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { reportCaches, type CacheReport } from '../../src/domain/ledger/reports/cache-report.ts';
 import type { NamedCacheReport } from '../../src/management/contract/usage.ts';
 import type { RequestDetail } from '../../src/management/contract/requests.ts';

@@ -1,7 +1,7 @@
 // Calls that give a way in which outlives the session ask for a fresh confirmation. Whoever has only
 // the session, in an unattended browser or stolen, gets none of them.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { dashboardCalls } from '../../src/management/contract/contract.ts';
 import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { loadSecrets } from '../../src/config/secret.ts';

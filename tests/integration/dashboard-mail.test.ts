@@ -1,7 +1,7 @@
 // Sign-in with a mail server: links are sent to the address, so following one proves it, and
 // strangers cannot learn who is a user.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   type DashboardClient,
   invite,

@@ -1,6 +1,6 @@
 // The documentation as the gateway serves it: its pages, their headers, and what errors link to.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import sharp from 'sharp';
 import { addressOf, homePage, markdownAddressOf, sections } from '../../docs-site/contents.ts';
 import { errorKinds } from '../../src/canonical/errors.ts';

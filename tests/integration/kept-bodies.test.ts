@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { isPostgresUrl, sqlitePathOf } from '../../src/db/database.ts';
 import { adminOf } from '../support/admin.ts';

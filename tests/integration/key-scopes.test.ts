@@ -1,6 +1,6 @@
 // Scopes of API keys: every endpoint with every set of scopes, and ways around them.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { keyScopes, type KeyScope } from '../../src/terms/key-scope.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import { signIn } from '../support/dashboard.ts';

@@ -2,7 +2,7 @@
 // gateway runs.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { listChanges } from '../../src/domain/audit/audit-log.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';

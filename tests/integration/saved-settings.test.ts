@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { loadConfig, openConfig } from '../../src/config/load.ts';
 import { adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { endpointSections } from './endpoint-sections.ts';
 import { resources } from './resources.ts';
 import { rules } from './rules.ts';
@@ -12,10 +12,7 @@ import { SpecService } from './spec-service.ts';
 const sections = Object.entries({ ...resources, ...endpointSections, ...rules });
 const specification = join(import.meta.dirname, '..', '..', '..', 'shared', 'spec.md');
 
-let service: SpecService;
-before(async () => {
-  service = await SpecService.start();
-});
+const service = await SpecService.start();
 after(() => service.stop());
 
 for (const [title, statements] of sections) {

@@ -1,19 +1,16 @@
 // The check of answers finds each kind of difference from the API's description.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { DescribedAnswers } from './described-answers.ts';
 import { send } from './http.ts';
 
-let server: Server;
 let answer: (response: ServerResponse) => void;
-before(async () => {
-  server = createServer((_request, response) => answer(response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
+const server = createServer((_request, response) => answer(response));
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
 after(() => {
   server.closeAllConnections();
   server.close();
