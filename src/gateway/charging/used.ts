@@ -142,7 +142,7 @@ export function ownCountOf(
   { estimate }: Pick<ModelRequest, 'estimate'>,
   { price }: Pick<Attempt, 'price'>,
 ) {
-  const isPricedApart = price.list.base.audio !== undefined;
+  const isPricedApart = estimate.hasSound && price.list.base.audio !== undefined;
   return {
     estimatedInputTokens: estimate.likely,
     ...(isPricedApart && { estimatedAudioTokens: estimate.audio.likely }),
