@@ -1,14 +1,13 @@
 // The official `@anthropic-ai/sdk` runs complete tool loops on models of every upstream format:
 // whole and streamed, by hand and with its tool runner, with thinking whose signatures must come
-// back, and with structured output that it parses.
+// back. `schemas.test.ts` has the structured output that it parses.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
-import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
 import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
-import { forecast, report, weatherOf } from '../support/tool-loop.ts';
+import { report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
 const client = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
@@ -86,21 +85,6 @@ for (const { id: model } of everyLoopModel) {
         report,
       );
       assert.deepEqual(asked, ['Paris', 'Rome']);
-    });
-
-    test(`${model}, ${how}: structured output is parsed`, async () => {
-      const body = {
-        model,
-        max_tokens: 1_000,
-        messages: [{ role: 'user' as const, content: 'Forecast?' }],
-        output_config: {
-          format: zodOutputFormat(z.object({ city: z.string(), degrees: z.number() })),
-        },
-      };
-      const message = isStream
-        ? await client.messages.stream(body).finalMessage()
-        : await client.messages.parse(body);
-      assert.deepEqual(message.parsed_output, forecast);
     });
   }
 

@@ -1,18 +1,16 @@
 // The official `openai` package runs complete tool loops on models of every upstream format: Chat
 // and Responses, whole and streamed, by hand and with its own helpers, with reasoning that must
-// come back, and with structured output that it parses.
+// come back. `schemas.test.ts` has the structured output that it parses.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import OpenAI from 'openai';
-import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import type { FunctionTool, ResponseInput } from 'openai/resources/responses/responses';
-import { z } from 'zod';
 import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
-import { forecast, report, weatherOf } from '../support/tool-loop.ts';
+import { report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
 const client = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
@@ -30,7 +28,6 @@ const chatTools: ChatCompletionTool[] = [
 const responsesTools: FunctionTool[] = [
   { type: 'function', name: 'get_weather', parameters, strict: true },
 ];
-const Forecast = z.object({ city: z.string(), degrees: z.number() });
 
 for (const { id: model } of everyLoopModel) {
   for (const isStream of [false, true]) {
@@ -99,28 +96,6 @@ for (const { id: model } of everyLoopModel) {
         : client.chat.completions.runTools(body);
       assert.match((await runner.finalContent()) ?? '', /^Reports: Paris: .*; Rome: /);
       assert.deepEqual(asked, ['Paris', 'Rome']);
-    });
-
-    test(`${model}, ${how}: structured output is parsed, in chat and in responses`, async () => {
-      const chatBody = {
-        model,
-        messages: [{ role: 'user' as const, content: 'Forecast?' }],
-        response_format: zodResponseFormat(Forecast, 'forecast'),
-      };
-      const completion = isStream
-        ? await client.chat.completions.stream(chatBody).finalChatCompletion()
-        : await client.chat.completions.parse(chatBody);
-      assert.deepEqual(completion.choices[0]!.message.parsed, forecast);
-
-      const responseBody = {
-        model,
-        input: 'Forecast?',
-        text: { format: zodTextFormat(Forecast, 'forecast') },
-      };
-      const response = isStream
-        ? await client.responses.stream(responseBody).finalResponse()
-        : await client.responses.parse(responseBody);
-      assert.deepEqual(response.output_parsed, forecast);
     });
   }
 
