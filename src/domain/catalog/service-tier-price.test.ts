@@ -11,6 +11,7 @@ import { hourMs } from '../../lib/utc-time.ts';
 import {
   affordableOutputTokens,
   atCost,
+  batchPrice,
   ownKeyPrice,
   priceFor,
   priceUsage,
@@ -76,6 +77,28 @@ function applied(entry: PriceEntry, markup = 1): AppliedPrice {
   >[0];
   return priceFor(model, { markup, multiplierPpm: 1_000_000, nowMs: startMs })!;
 }
+
+test('a batch costs at most its hold, and a part of the standard price, whatever tier is named', () => {
+  const parts = fc.integer({ min: 1, max: 100 }).map((percent) => percent / 100);
+  const choices = fc.tuple(entries, parts, usages, allowances);
+  fc.assert(
+    fc.property(choices, ([entry, batch, usage, allowed]) => {
+      assert.equal(batchPrice(applied(entry)), null);
+      const standard = applied({ ...entry, service_tiers: {}, hours: [], batch });
+      const price = batchPrice({ ...applied({ ...entry, batch }), allowed })!;
+      const run = { usage, nowMs: allowed.untilMs };
+      const { costMicros, upstreamCostMicros, priceVersion } = priceUsage(price, run);
+      assert.match(priceVersion, /^0\/batch/);
+      assert.equal(costMicros, upstreamCostMicros);
+      const size = { inputTokensUpper: totalInputTokens(usage), choices: 1 };
+      const most = worstCaseMicros(price, { ...size, outputTokens: usage.outputTokens });
+      assert.ok(costMicros <= most);
+      const whole = priceUsage(standard, { ...run, usage: { ...usage, tier: 'standard' } });
+      // Each price is rounded up to a picodollar.
+      assert.ok(Math.abs(costMicros - whole.costMicros * batch) <= 2);
+    }),
+  );
+});
 
 describe('any answer to any request', () => {
   const cases = fc.record({

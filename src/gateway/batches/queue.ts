@@ -9,7 +9,7 @@ import { dayMs, hourMs } from '../../lib/utc-time.ts';
 import type { CancelTimer } from '../../lib/clock.ts';
 import { abandon } from './make-batch.ts';
 import type { BatchParts } from './parts.ts';
-import { LineRuns } from './run-line.ts';
+import { LineRuns, mayRun } from './run-line.ts';
 import { SentQueue } from './sent-queue.ts';
 
 /** Lines that a thread runs at once when it has no other work. */
@@ -223,8 +223,4 @@ export class BatchQueue {
   #report(err: unknown, message: string): void {
     this.#parts.gateway.log.error({ err }, message);
   }
-}
-
-function mayRun({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): boolean {
-  return !isDisabled && (expiresAtMs === null || nowMs < expiresAtMs);
 }

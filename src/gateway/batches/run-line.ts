@@ -188,6 +188,10 @@ export class LineRuns {
   }
 }
 
+export function mayRun({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): boolean {
+  return !isDisabled && (expiresAtMs === null || nowMs < expiresAtMs);
+}
+
 /** A failure that the same request may not have later: the provider is down, slow or too busy. */
 function mayPass({ code, status }: ApiError): boolean {
   return (status >= 500 && code !== 'not_supported') || code === 'rate_limit_exceeded';

@@ -32,7 +32,7 @@ import type { ConnectedProvider } from '../routing/providers.ts';
 import { CallFailed, callsOf, sendMs } from './host-calls.ts';
 import { estimate, type LineContext, requestOf } from './line.ts';
 import type { BatchParts } from './parts.ts';
-import type { LineOwner, LineRuns } from './run-line.ts';
+import { type LineOwner, type LineRuns, mayRun } from './run-line.ts';
 
 /** Batches at providers that a thread handles at once. */
 const jobsMax = 2;
@@ -153,13 +153,15 @@ export class SentQueue {
     try {
       if (sent.state === 'waiting') {
         if (isOver) return await this.#endAll(job, 'expired');
+        if (!(await this.#mayBegin(job))) return await this.#endAll(job, 'canceled');
         return host ? await this.#send({ ...job, host }) : await this.#giveBack(job);
       }
       if (host) return await this.#lookAfter({ ...job, host });
     } catch (error) {
       if (!(error instanceof UpstreamBroken)) throw error;
       const { message, retryAfterSeconds } = error.failure;
-      const about = { provider: sent.provider, batch_id: batch.id, err: message };
+      const err = host ? withoutProvider(message, host.provider) : message;
+      const about = { provider: sent.provider, batch_id: batch.id, err };
       log.warn(about, "a provider's batch API failed; retrying");
       const waitMs = Math.max((retryAfterSeconds ?? 0) * 1_000, untilNextLook(sent, nowMs));
       if (!isLost(job)) return { due_at_ms: nowMs + Math.max(waitMs, retryMs.first) };
@@ -168,6 +170,12 @@ export class SentQueue {
     return isLost(job)
       ? this.#endAll(job, 'expired', { isBilled: true })
       : { due_at_ms: nowMs + retryMs.most };
+  }
+
+  /** The key may have been revoked since. What was sent before is settled all the same. */
+  async #mayBegin({ batch, nowMs }: Job): Promise<boolean> {
+    const key = await this.#parts.keys.findById(batch.account_id, batch.key_id);
+    return key !== null && key !== 'revoked' && mayRun(key, nowMs);
   }
 
   #hostOf({ provider: name }: SentBatch, context: LineContext, signal: AbortSignal): Host | null {
