@@ -2,7 +2,7 @@
 // `custom_id`, which is `<mark>_<line>`.
 import type { JsonObject } from '../../lib/json.ts';
 
-export type Pieces = () => AsyncIterable<Buffer>;
+type Pieces = () => AsyncIterable<Buffer>;
 
 /** Calls of the host. They throw UpstreamBroken. */
 export type HostCalls = {
@@ -18,14 +18,14 @@ export type HostCalls = {
 };
 
 /** A long body, which is read once and never in memory as a whole. */
-export type SizedBody = {
+type SizedBody = {
   readonly bytes: number;
   readonly pieces: Pieces;
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /** The lines of a batch as the host wants them. */
-export type Lines = { readonly bytes: number; readonly count: number; readonly pieces: Pieces };
+type Lines = { readonly bytes: number; readonly count: number; readonly pieces: Pieces };
 
 export type ToSend = {
   readonly mark: string;
@@ -55,7 +55,7 @@ export type RemoteBatch =
       readonly files: readonly string[];
     };
 
-export type Unrun = 'canceled' | 'expired';
+type Unrun = 'canceled' | 'expired';
 
 /** What became of a line: an answer of the endpoint with a status, or nothing. */
 export type RemoteLine = {
