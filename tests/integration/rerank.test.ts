@@ -23,7 +23,7 @@ const clock = new TestClock();
 const gateway = await startGateway(
   ({ url }) => ({
     providers: {
-      cohere: { base_url: `${url}`, api_key: upstreamKey },
+      cohere: { base_url: url, api_key: upstreamKey },
       voyage: { base_url: `${url}/voyage/v1`, api_key: upstreamKey },
       jina: { base_url: `${url}/jina/v1`, api_key: upstreamKey },
       bedrock: { base_url: `${url}/bedrock`, api_key: upstreamKey },
