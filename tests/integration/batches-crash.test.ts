@@ -138,7 +138,8 @@ for (const { name, gateways, databaseUrl } of stores)
     t.after(() => setup.database.close());
     const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
     // In any order: two providers are asked at the same time.
-    const left = new Set(scaled(fewSteps, Object.keys(steps)));
+    // On PostgreSQL a killed gateway's lease takes 40 s to end.
+    const left = new Set(gateways > 1 ? fewSteps : scaled(fewSteps, Object.keys(steps)));
     let isReached = false;
     const killAt = (when: 'before' | 'after') => (asked: Asked) => {
       const step = [...left].find((one) => steps[one]![0] === when && steps[one]![1](asked));
