@@ -9,6 +9,7 @@ import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
 import type { PriceTier, ServiceTier } from '../../canonical/service-tier.ts';
 import type { Model, PriceSet, PriceVersion, TokenPrices } from './model.ts';
+import { millionth, scaleSet, scaleUp, wholeFactor } from './scale-prices.ts';
 import { shareOf } from './weekly-hours.ts';
 
 /**
@@ -72,8 +73,6 @@ type PricedUsage = {
   readonly priceVersion: string;
 };
 
-const millionth = 1_000_000;
-const wholeFactor = BigInt(millionth) * BigInt(millionth);
 const freeSearch = { listPicos: 0n, upstreamPicos: 0n } as const;
 const picosPerMicro = 1_000_000n;
 /** More tokens than any request has; "unlimited" for a free model. */
@@ -153,13 +152,6 @@ export function listPrices(
   };
 }
 
-function scaleSet({ base, tiers }: PriceSet, factor: bigint): PriceSet {
-  return {
-    base: scalePrices(base, factor),
-    tiers: tiers.map((tier) => ({ ...tier, prices: scalePrices(tier.prices, factor) })),
-  };
-}
-
 /**
  * Returns the price of a request that a provider's batch API runs, whatever tier its answer names;
  * null: no such price is known.
@@ -173,14 +165,6 @@ export function batchPrice(price: AppliedPrice): AppliedPrice | null {
   };
   const [list, upstream] = [only(price.list), only(price.upstream)];
   return list && upstream && { ...price, list, upstream };
-}
-
-/** `factor`: at most six decimals. */
-export function scalePriceSet(set: PriceSet, factor: number): PriceSet {
-  return scaleSet(
-    set,
-    factorOf({ markup: factor, multiplierPpm: millionth }, { isListPrice: false }),
-  );
 }
 
 /** Returns the prices without those of long inputs. */
@@ -434,36 +418,11 @@ function pricesOf({ base, tiers }: PriceSet, tier: number): TokenPrices {
   return tiers[tier]?.prices ?? base;
 }
 
-function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {
-  return {
-    input: scalePrice(prices.input, factor),
-    output: scalePrice(prices.output, factor),
-    cacheRead: scalePrice(prices.cacheRead, factor),
-    cacheWrite: scalePrice(prices.cacheWrite, factor),
-    cacheWrite1h: scalePrice(prices.cacheWrite1h, factor),
-    ...(prices.audio !== undefined && { audio: scalePrice(prices.audio, factor) }),
-  };
-}
-
 function factorOf(
   { markup, multiplierPpm }: PriceFactor,
   { isListPrice }: { readonly isListPrice: boolean },
 ): bigint {
   return BigInt(isListPrice ? millionth : Math.round(markup * millionth)) * BigInt(multiplierPpm);
-}
-
-/** `factor` is in millionths of millionths. */
-function scaleUp(picos: Picos, factor: bigint): Picos {
-  return (picos * factor + wholeFactor - 1n) / wholeFactor;
-}
-
-function scalePrice(price: PicosPerToken, factor: bigint): PicosPerToken {
-  const scaled = Number(scaleUp(BigInt(price), factor));
-  if (!Number.isSafeInteger(scaled))
-    throw new RangeError(
-      `the price of ${price} picodollars a token is out of range with its markup`,
-    );
-  return scaled as PicosPerToken;
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -11,7 +11,7 @@ import {
 import { picosFromUsd, picosFromUsdPerMillion } from '../../lib/money.ts';
 import { serviceTiers } from '../../canonical/service-tier.ts';
 import type { PriceSet, PriceVariant, PriceVersion, TokenPrices } from './model.ts';
-import { scalePriceSet } from './price.ts';
+import { scalePriceSet } from './scale-prices.ts';
 import { readWeeklyHours } from './weekly-hours.ts';
 
 type Priced = Pick<ModelEntry, 'prices'>;
