@@ -150,6 +150,7 @@ test("model info has the fields of the specification, at list prices without a k
     price_variants: [
       { service_tier: 'flex', hours_utc: null, ...pricesTimes(0.5) },
       { service_tier: 'priority', hours_utc: null, ...pricesTimes(2) },
+      { service_tier: 'batch', hours_utc: null, ...pricesTimes(0.5) },
     ],
     scheduled_prices: [],
     search_prices: { web_search: 0.015, web_search_preview: 0.015 },

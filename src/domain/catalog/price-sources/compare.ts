@@ -10,6 +10,7 @@ import {
   type StatedModel,
   type StatedPrices,
   type StatedTier,
+  withoutUndefined,
 } from './source.ts';
 import { dayOf } from '../../../lib/utc-time.ts';
 
@@ -79,12 +80,11 @@ function isPriced(model: Compared, { base, units }: StatedModel, nowMs: number):
 }
 
 /** The prices of the list that the model is charged by. */
-function chargedOf(model: Compared, { base, audioInput }: StatedModel): StatedPrices {
-  const { output: _, ...read } = base;
+function chargedOf(model: Compared, { base }: StatedModel): StatedPrices {
+  const { output, audio, ...read } = base;
   if (!writes(model)) return read;
-  return model.type === 'transcription' && audioInput !== undefined
-    ? { ...base, input: audioInput }
-    : base;
+  if (model.type !== 'transcription') return base;
+  return withoutUndefined({ ...read, input: audio ?? read.input, output });
 }
 
 function writes({ type }: Compared): boolean {

@@ -90,7 +90,6 @@ function readEntry(entry: Record<string, unknown>, nowMs: number): StatedModel {
   }
   const { input_audio_hours: hour, input_mchars: characters } = prices;
   return {
-    audioInput: readUsdPerMillion(prices['input_audio_mtok']),
     units: withoutUndefined({
       minute: typeof hour === 'number' ? readUsdPerMillion(hour / 60) : undefined,
       million_characters: readUsdPerMillion(characters),

@@ -66,7 +66,6 @@ function readEntry(entry: Record<string, unknown>): StatedModel {
   const { deprecation_date: day } = entry;
   return {
     base: { ...ranges.get(0), ...pricesWith(entry, '') },
-    audioInput: priceOf(entry['input_cost_per_audio_token']),
     units: withoutUndefined({
       minute: priceOf(entry['input_cost_per_second'], 60),
       million_characters: priceOf(entry['input_cost_per_character']),

@@ -23,8 +23,6 @@ export type StatedModel = {
   /** The current price; for prices that depend on the time of day, the highest. */
   readonly base: StatedPrices;
   readonly units?: Readonly<Partial<Record<(typeof unitPrices)[number], number>>>;
-  /** Of audio, where it is not that of text. */
-  readonly audioInput?: number | undefined;
   readonly tiers: readonly StatedTier[];
   /** Prices of service tiers, and those outside of the dearest hours as `off_peak`. */
   readonly variants?: Readonly<Partial<Record<ServiceTier | 'off_peak', StatedPrices>>>;
