@@ -8,7 +8,7 @@ export type AudioFile = {
 };
 
 /** 8 kbit/s, the lowest bit rate worth serving. */
-const leastBytesPerSecond = 1_000;
+export const leastBytesPerSecond = 1_000;
 const stepsMax = 200_000;
 const windowBytes = 64 * 1024;
 
@@ -246,16 +246,17 @@ const kilobits = {
 } as const;
 
 /** Layer III only. */
-export function mp3Frame(header: Buffer): MpegFrame | null {
-  if (header.length < 4 || header[0] !== 0xff || (header[1]! & 0xe6) !== 0xe2) return null;
-  const version = (header[1]! >> 3) & 3;
+export function mp3Frame(bytes: Buffer, at = 0): MpegFrame | null {
+  const [second, third] = [bytes[at + 1]!, bytes[at + 2]!];
+  if (at + 4 > bytes.length || bytes[at] !== 0xff || (second & 0xe6) !== 0xe2) return null;
+  const version = (second >> 3) & 3;
   const isMpeg1 = version === 3;
-  const bits = kilobits[isMpeg1 ? 'v1' : 'v2'][header[2]! >> 4];
-  const rateIndex = (header[2]! >> 2) & 3;
+  const bits = kilobits[isMpeg1 ? 'v1' : 'v2'][third >> 4];
+  const rateIndex = (third >> 2) & 3;
   if (version === 1 || !bits || rateIndex === 3) return null;
   const rate = [44_100, 48_000, 32_000][rateIndex]! / (isMpeg1 ? 1 : version === 2 ? 2 : 4);
   const samples = isMpeg1 ? 1_152 : 576;
-  const padding = (header[2]! >> 1) & 1;
+  const padding = (third >> 1) & 1;
   return { bytes: Math.floor((samples / 8) * ((bits * 1_000) / rate)) + padding, samples, rate };
 }
 
@@ -264,9 +265,9 @@ const adtsRates = [
   7_350,
 ];
 
-export function adtsFrame(header: Buffer): MpegFrame | null {
-  if (header.length < 7 || header[0] !== 0xff || (header[1]! & 0xf6) !== 0xf0) return null;
-  const rate = adtsRates[(header[2]! >> 2) & 15];
-  const bytes = ((header[3]! & 3) << 11) | (header[4]! << 3) | (header[5]! >> 5);
+export function adtsFrame(file: Buffer, at = 0): MpegFrame | null {
+  if (at + 7 > file.length || file[at] !== 0xff || (file[at + 1]! & 0xf6) !== 0xf0) return null;
+  const rate = adtsRates[(file[at + 2]! >> 2) & 15];
+  const bytes = ((file[at + 3]! & 3) << 11) | (file[at + 4]! << 3) | (file[at + 5]! >> 5);
   return rate === undefined || bytes < 7 ? null : { bytes, samples: 1_024, rate };
 }

@@ -17,6 +17,9 @@ const number = (max: number) => fc.integer({ min: 0, max });
 const junk = (maxLength: number) =>
   fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes.map((byte) => byte & 0x7f)));
 
+/** At least so many bytes are a second of what is worth serving. */
+const mostSecondBytes = 1_000;
+
 /** PCM, of which only the sizes and the rate may lie: a decoder needs the rest. */
 const wav = fc
   .record({
@@ -35,7 +38,9 @@ const wav = fc
     head.writeUInt16LE(1, 20);
     head.writeUInt16LE(channels, 22);
     head.writeUInt32LE(sampleRate, 24);
-    head.writeUInt32LE(rateLies ? lies[1]! : rate, 28);
+    // A lower one makes the sound longer than it is.
+    head.writeUInt32LE(rateLies ? Math.max(lies[1]!, mostSecondBytes) : rate, 28);
+    head.writeUInt16LE(channels * 2, 32);
     head.writeUInt16LE(16, 34);
     head.write('data', 36, 'latin1');
     head.writeUInt32LE(lies[2]!, 40);
@@ -63,7 +68,9 @@ const mp3 = fc
       first.writeUInt32BE(claimed, 44);
     }
     const all = Array.from({ length: frames - 1 }, () => Buffer.concat([frame, between]));
-    return { bytes: Buffer.concat([before, first, ...all]), seconds: (frames * 1_152) / 44_100 };
+    const isPlain = before.length + between.length === 0;
+    const bytes = Buffer.concat([before, first, ...all]);
+    return { bytes, seconds: (frames * 1_152) / 44_100, isPlain };
   });
 
 /** Its header says any number of samples; the bytes bound what there is. */
@@ -108,7 +115,7 @@ for (const [name, partOf] of Object.entries(parts)) {
 
   test(`honest audio in ${name} holds its own length only`, () => {
     const [one] = fc.sample(
-      mp3.filter(({ seconds }) => seconds > 20 && seconds < 30),
+      mp3.filter(({ seconds, isPlain }) => isPlain && seconds > 20 && seconds < 30),
       { numRuns: 1, seed: 1 },
     );
     const { upper } = estimateInputTokens(partOf(one!.bytes.toString('base64')));
@@ -134,4 +141,123 @@ test('audio beside other media holds the whole context', () => {
     { type: 'audio_url', audio_url: { url: 'https://sounds.example/a.wav' } },
   ])
     assert.ok(estimateInputTokens(part).upper > 100_000_000, JSON.stringify(part).slice(0, 60));
+});
+
+/** What a decoder may read as more than it looks like. */
+const crafted: readonly {
+  readonly what: string;
+  readonly format: string;
+  readonly base64: string;
+  readonly seconds: number;
+  /** A decoder may get even more from it than is held, and it is charged. */
+  readonly isOpen?: true;
+}[] = [
+  {
+    what: 'a tag that covers the sound',
+    format: 'mp3',
+    base64: base64Of([tagOf(72 * 1_000), ...smallFrames(1_000), ...smallFrames(2)]),
+    seconds: 72,
+  },
+  {
+    what: 'a file of another kind with frames by chance',
+    format: 'm4a',
+    base64: base64Of([Buffer.from('\0\0\0\x20ftypM4A ', 'latin1'), ...withChanceFrames(100)]),
+    seconds: 100_000,
+  },
+  {
+    what: 'sound behind a padding character, which some decoders skip',
+    format: 'wav',
+    base64: base64Of([pcm({ blockBytes: 2 })]).replace(/^.{80}/, '$&='),
+    seconds: 10,
+  },
+  {
+    what: 'PCM that a decoder reads by its blocks',
+    format: 'wav',
+    base64: base64Of([pcm({ blockBytes: 1 })]),
+    seconds: 20,
+  },
+  {
+    what: 'PCM at 100 bytes a second',
+    format: 'wav',
+    base64: base64Of([pcm({ blockBytes: 1, rate: 100, bits: 8 })]),
+    seconds: 1_600,
+  },
+  {
+    what: 'MP3 that begins like WAV',
+    format: 'mp3',
+    base64: base64Of([pcm({ blockBytes: 2, rate: 192_000 }), ...smallFrames(1_000)]),
+    seconds: 72,
+    isOpen: true,
+  },
+  {
+    what: 'MP3 within AAC',
+    format: 'mp3',
+    base64: base64Of(
+      Array.from({ length: 20 }, () =>
+        Buffer.concat([
+          Buffer.from([0xff, 0xf1, 0x50, 0x80, 0xb5, 0x1f, 0xfc]),
+          ...smallFrames(20),
+        ]),
+      ),
+    ),
+    seconds: 0.4,
+    isOpen: true,
+  },
+];
+for (const { what, format, base64, seconds, isOpen } of crafted)
+  test(`the hold covers ${what}`, () => {
+    const part = { type: 'input_audio', input_audio: { data: base64, format } };
+    const { audio } = estimateInputTokens(part, { imageVendor: 'openai' });
+    assert.ok(audio.upper >= 10 * seconds, `${audio.upper}`);
+    if (isOpen) assert.ok(audio.most > 100_000_000, `${audio.most}`);
+  });
+
+/** MPEG-2.5 at 8 kbit/s: 72 bytes of 72 ms. */
+function smallFrames(count: number): readonly Buffer[] {
+  const frame = Buffer.alloc(72);
+  frame.writeUInt32BE(0xffe318c4);
+  return Array.from({ length: count }, () => frame);
+}
+
+/** A version that decoders do not know, so they look for frames in it. */
+function tagOf(bytes: number): Buffer {
+  return Buffer.concat([
+    Buffer.from('ID3\xff\xff\0', 'latin1'),
+    Buffer.from([21, 14, 7, 0].map((shift) => (bytes >> shift) & 127)),
+  ]);
+}
+
+function withChanceFrames(count: number): readonly Buffer[] {
+  const [frame] = smallFrames(1);
+  return Array.from({ length: count }, () => Buffer.concat([frame!, Buffer.alloc(16_000, 1)]));
+}
+
+type Pcm = { readonly blockBytes: number; readonly rate?: number; readonly bits?: number };
+
+/** 160,000 bytes of mono. */
+function pcm({ blockBytes, rate = 8_000, bits = 16 }: Pcm): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0', 'latin1');
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE((rate * bits) / 8, 28);
+  head.writeUInt16LE(blockBytes, 32);
+  head.writeUInt16LE(bits, 34);
+  head.write('data', 36, 'latin1');
+  return Buffer.concat([head, Buffer.alloc(160_000)]);
+}
+
+function base64Of(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString('base64');
+}
+
+test('what a document by address holds may be sound', () => {
+  const part = { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a' } };
+  assert.ok(estimateInputTokens(part).audio.most > 100_000_000);
+});
+
+test('the search for frames ends in a file that has few of them', () => {
+  const block = Buffer.concat([Buffer.alloc(60_000, 0xff), ...smallFrames(1)]);
+  const data = base64Of(Array.from({ length: 100 }, () => block));
+  const part = { type: 'input_audio', input_audio: { data, format: 'mp3' } };
+  assert.ok(estimateInputTokens(part).upper > 100_000_000);
 });

@@ -1,7 +1,7 @@
 // Upper estimate of the input tokens of audio in a request. A header may lie about the length, so only what
 // a decoder must read counts: the rate of PCM, and each frame of MP3 and AAC. The bytes bound the length of
 // FLAC, OGG and packed WAV.
-import { adtsFrame, mostSeconds, mp3Frame } from './audio-seconds.ts';
+import { adtsFrame, leastBytesPerSecond, mostSeconds, mp3Frame } from './audio-seconds.ts';
 import type { ImageVendor as Vendor, TokenEstimate } from './image-tokens.ts';
 
 type Rate = { readonly upper: number; readonly likely: number; readonly pieceSeconds: number };
@@ -20,9 +20,16 @@ const anyRate: Rate = { upper: 33, likely: 25, pieceSeconds: 30 };
 /** `isBound`: no decoder can get more from the file. */
 type AudioEstimate = TokenEstimate & { readonly isBound: boolean };
 
-/** Returns null for audio that takes too long to read, and for what may be a film. */
-export function estimateAudioTokens(bytes: Buffer, vendor: Vendor): AudioEstimate | null {
-  const length = longestSeconds(bytes);
+/**
+ * Returns null for audio that takes too long to read, and for what may be a film. `declared`: its type or
+ * format; a host that trusts it may read the bytes in another way than they begin.
+ */
+export function estimateAudioTokens(
+  bytes: Buffer,
+  vendor: Vendor,
+  declared: string,
+): AudioEstimate | null {
+  const length = longestSeconds(bytes, declared);
   if (length === null) return null;
   const { seconds, isBound } = length;
   const { upper, likely, pieceSeconds } = rates[vendor] ?? anyRate;
@@ -35,16 +42,16 @@ export function estimateAudioTokens(bytes: Buffer, vendor: Vendor): AudioEstimat
 
 type Length = { readonly seconds: number; readonly isBound: boolean };
 
-function longestSeconds(bytes: Buffer): Length | null {
+function longestSeconds(bytes: Buffer, declared: string): Length | null {
   const [first, second] = [bytes.toString('latin1', 0, 4), bytes.toString('latin1', 8, 12)];
   const packed = { seconds: mostSeconds({ bytes: bytes.length }), isBound: false };
   if (first === 'RIFF' && second === 'WAVE') {
-    const seconds = bytes.length / leastRate(bytes);
-    return seconds <= packed.seconds ? { seconds, isBound: true } : packed;
+    const rate = /wav/i.test(declared) ? leastRate(bytes) : 0;
+    return rate === 0 ? packed : { seconds: bytes.length / rate, isBound: true };
   }
   if (first === 'fLaC' || first === 'OggS') return packed;
-  const seconds = framedSeconds(bytes);
-  return seconds === null ? null : { seconds, isBound: true };
+  const framed = framedSeconds(bytes);
+  return framed && { ...framed, isBound: framed.isBound && /mp3|mpeg|mpga/i.test(declared) };
 }
 
 const chunksMax = 100;
@@ -61,7 +68,8 @@ function leastRate(wav: Buffer): number {
     if (name === 'fmt ') {
       const codec = wav.readUInt16LE(at + 8);
       const sampleBytes = (wav.readUInt16LE(at + 10) * wav.readUInt16LE(at + 22)) / 8;
-      const rate = Math.min(wav.readUInt32LE(at + 12) * sampleBytes, wav.readUInt32LE(at + 16));
+      const blockBytes = Math.min(wav.readUInt16LE(at + 20) || sampleBytes, sampleBytes);
+      const rate = Math.min(wav.readUInt32LE(at + 12) * blockBytes, wav.readUInt32LE(at + 16));
       // 1: whole numbers, 3: floats.
       least = codec === 1 || codec === 3 ? Math.min(least, rate) : 0;
       if (least === 0) return 0;
@@ -74,25 +82,39 @@ function leastRate(wav: Buffer): number {
 /** Two hours of MP3. */
 const framesMax = 300_000;
 const straysMax = 64 * 1024;
+/** Text in tags, but no picture. */
+const boundStraysMax = 4 * 1024;
 
-function framedSeconds(bytes: Buffer): number | null {
-  let at = afterTag(bytes);
+/**
+ * Returns null when frames are not most of the file: chance makes some in any other. A tag is searched too,
+ * because its length may lie.
+ */
+function framedSeconds(bytes: Buffer): Length | null {
+  const tagBytes = afterTag(bytes);
+  const found = new Set<number>();
   let seconds = 0;
   let frames = 0;
+  let framed = 0;
+  let tagged = 0;
   let strays = 0;
-  while (at + 4 <= bytes.length) {
-    const head = bytes.subarray(at, at + 8);
-    const frame = mp3Frame(head) ?? adtsFrame(head);
+  for (let at = 0; at + 4 <= bytes.length;) {
+    const mp3 = mp3Frame(bytes, at);
+    const frame = mp3 ?? adtsFrame(bytes, at);
     if (frame) {
       seconds += frame.samples / frame.rate;
       frames += 1;
-      strays = 0;
-    } else strays += 1;
+      framed += frame.bytes;
+      found.add(mp3 ? frame.rate : 0);
+    } else if (at < tagBytes) tagged += 1;
+    else strays += 1;
     at += frame?.bytes ?? 1;
-    // Anything may come behind it.
-    if (frames > framesMax || strays > straysMax) return null;
+    if (frames > framesMax || strays > straysMax + framed) return null;
   }
-  return frames < 2 ? null : seconds;
+  if (frames < 2 || strays > framed) return null;
+  return {
+    seconds: seconds + strays / leastBytesPerSecond,
+    isBound: found.size === 1 && !found.has(0) && strays + tagged <= boundStraysMax,
+  };
 }
 
 function afterTag(bytes: Buffer): number {

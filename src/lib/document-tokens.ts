@@ -20,8 +20,8 @@ type DocumentSize =
   | { readonly kind: 'pages'; readonly pages: number }
   /** An Office file: a zip archive whose text is longer than the file. */
   | { readonly kind: 'packed'; readonly bytes: number }
-  /** Audio or video. */
-  | { readonly kind: 'recording'; readonly bytes: Buffer; readonly isAudio: boolean }
+  /** Audio or video, with its type. */
+  | { readonly kind: 'recording'; readonly bytes: Buffer; readonly type: string }
   | { readonly kind: 'text'; readonly text: string };
 
 /** The largest image that Claude makes of a page, plus a dense page of text. */
@@ -37,7 +37,7 @@ export const packedBytesPerToken = 2;
  */
 export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize {
   const uri = /^\s*data:([^;,]{0,200})[^,]{0,200},/i.exec(data);
-  const bytes = Buffer.from(uri ? data.slice(uri[0].length) : data, 'base64');
+  const bytes = bytesOfBase64(uri ? data.slice(uri[0].length) : data);
   const type = uri?.[1]?.toLowerCase() || mediaType?.toLowerCase() || null;
   const isPdf =
     type === 'application/pdf' ||
@@ -46,11 +46,17 @@ export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize 
   if (isPdf) {
     return { kind: 'pages', pages: countPdfPages(bytes) };
   }
-  const [, medium] = /^\s*(audio|video)\//.exec(type ?? '') ?? [];
-  if (medium) return { kind: 'recording', bytes, isAudio: medium === 'audio' };
+  if (type !== null && /^\s*(?:audio|video)\//.test(type))
+    return { kind: 'recording', bytes, type };
   if (bytes.subarray(0, 4).equals(zipStart) && !type?.startsWith('text/'))
     return { kind: 'packed', bytes: bytes.length };
   return { kind: 'text', text: bytes.toString('utf8') };
+}
+
+/** Returns all that any decoder may read: ours stops at the first `=`, and others go on behind it. */
+export function bytesOfBase64(text: string): Buffer {
+  const hasMore = text.includes('=') && text.indexOf('=') < text.trimEnd().length - 2;
+  return Buffer.from(hasMore ? text.replaceAll('=', '') : text, 'base64');
 }
 
 const isTrusted = /^\s*(?:text|audio|video)\/|^\s*application\/json$/;

@@ -6,6 +6,7 @@ import type { JsonObject } from './json.ts';
 import {
   addressedDocumentTokens,
   beyondAnyContext,
+  bytesOfBase64,
   packedBytesPerToken,
   pageTokens,
   sizeOfDocument,
@@ -101,7 +102,7 @@ type Sums = TextSums & {
   audioLikely: number;
   hasImages: boolean;
   hasSound: boolean;
-  /** PDFs, Office files or packed sound. */
+  /** Documents by address, PDFs, Office files or sound whose bytes do not bound it. */
   hidesLength: boolean;
 };
 
@@ -259,14 +260,22 @@ function addRecordingTokens(name: string, value: unknown, sums: Sums): void {
   if (payload === undefined || others.length > 0) return addSoundTokens(null, sums);
   const uri = /^\s*data:audio\/[^,]{0,200};base64,/i.exec(payload.slice(0, addressHeadMax));
   if (!uri && isAddress(payload)) return addSoundTokens(null, sums);
-  addSoundTokens(Buffer.from(payload.slice(uri?.[0].length ?? 0), 'base64'), sums);
+  const bytes = bytesOfBase64(payload.slice(uri?.[0].length ?? 0));
+  addSoundTokens({ bytes, type: uri?.[0] ?? formatIn(value) }, sums);
 }
 
-/** `bytes`: null for a recording that may be of any length. */
-function addSoundTokens(bytes: Buffer | null, sums: Sums): void {
-  const sound = bytes && estimateAudioTokens(bytes, sums.imageVendor);
-  const tokens = sound ?? recordingTokens;
-  sums.hidesLength ||= sound?.isBound === false;
+/** Returns the format of a part or of its field; '' when there is none. */
+function formatIn(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return '';
+  const { format, ...others } = value as JsonObject;
+  return typeof format === 'string' ? format : Object.values(others).map(formatIn).join('');
+}
+
+/** null: a recording that may be of any length. */
+function addSoundTokens(sound: { bytes: Buffer; type: string } | null, sums: Sums): void {
+  const read = sound && estimateAudioTokens(sound.bytes, sums.imageVendor, sound.type);
+  const tokens = read ?? recordingTokens;
+  sums.hidesLength ||= read?.isBound === false;
   sums.audioUpper += tokens.upper;
   sums.audioLikely += tokens.likely;
   addTokens(sums, tokens);
@@ -398,8 +407,10 @@ function holdsPdf(value: unknown): boolean {
 function addDocumentField(holder: JsonObject, key: string, text: string, sums: Sums): void {
   const mayBeAddress =
     addressFields.has(key) || ((key === 'file_data' || key === 'data') && isAddress(text));
-  if (mayBeAddress && !text.startsWith('data:')) addTokens(sums, addressedDocumentTokens);
-  else if (mayBeAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text'))
+  if (mayBeAddress && !text.startsWith('data:')) {
+    sums.hidesLength = true;
+    addTokens(sums, addressedDocumentTokens);
+  } else if (mayBeAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text'))
     addDocument(holder, text, sums);
   else addString(text, sums);
 }
@@ -421,9 +432,11 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
         upper: Math.ceil(size.bytes / packedBytesPerToken),
         likely: tokensFromBytes(size.bytes),
       });
-    case 'recording':
-      sums.hasSound ||= size.isAudio;
-      return addSoundTokens(size.isAudio ? size.bytes : null, sums);
+    case 'recording': {
+      const isSound = size.type.trim().startsWith('audio/');
+      sums.hasSound ||= isSound;
+      return addSoundTokens(isSound ? size : null, sums);
+    }
     case 'text':
       return addString(size.text, sums);
   }

@@ -58,7 +58,7 @@ function countSoundTokens(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => {
     const sound = soundOf(part);
     if (sound === null) return sum;
-    const tokens = estimateAudioTokens(Buffer.from(sound, 'base64'), 'sandbox');
+    const tokens = estimateAudioTokens(Buffer.from(sound, 'base64'), 'sandbox', 'wav');
     return sum + (tokens?.likely ?? plainImageTokens);
   }, 0);
 }
