@@ -37,6 +37,7 @@ test('an answer that the host breaks off, ends early or replaces by an error is 
   const failures = [
     [start, said('Hi'), end('ERROR')],
     [start, said('Hi'), end('TIMEOUT')],
+    [start, said('Hi'), end('USER_CANCEL')],
     [start, said('Hi')],
     [start, said('Hi'), Buffer.from('data: {"id":"i","message":"oops"}\n\n')],
     [start, Buffer.from('data: nonsense\n\n'), end('COMPLETE')],
@@ -99,6 +100,55 @@ test('a citation points at its words in code units, and only pages are cited', (
   const cited = choices[0].message.annotations.map(({ url_citation: each }) => each);
   assert.deepEqual(cited, [{ ...page, start_index: 5, end_index: 9 }]);
   assert.equal(text.slice(5, 9), 'Ruby');
+});
+
+test('a place is counted in the block that the citation names, and thoughts cite nothing', () => {
+  const page = { url: 'https://example.com/ruby', title: 'Ruby' };
+  const citing = (content_index: number, type: string) => ({
+    ...{ start: 1, end: 5, type, content_index },
+    sources: [{ type: 'document', id: 'd', document: page }],
+  });
+  const words = [
+    { type: 'thinking', thinking: 'A Ruby.' },
+    { type: 'text', text: '👋Ruby. ' },
+    { type: 'text', text: ' Perl!' },
+  ];
+  const citations = [
+    citing(2, 'TEXT_CONTENT'),
+    citing(1, 'TEXT_CONTENT'),
+    citing(0, 'THINKING_CONTENT'),
+    citing(0, 'PLAN'),
+  ];
+  const { choices } = asCompletion({ message: { content: words, citations } }) as {
+    choices: [{ message: { content: string; annotations: { url_citation: JsonObject }[] } }];
+  };
+  const { content, annotations } = choices[0].message;
+  const cited = annotations.map(({ url_citation: { start_index: start, end_index: end } }) =>
+    content.slice(start as number, end as number),
+  );
+  assert.deepEqual(cited, ['Perl', 'Ruby']);
+});
+
+test('arguments of calls that come in turns stay with their calls', async () => {
+  const call = (index: number, type: string, tool_calls: object) =>
+    pieceOf(type, { index, delta: { message: { tool_calls } } });
+  const named = (name: string) => ({ id: name, type: 'function', function: { name } });
+  const said = (text: string) => ({ function: { arguments: text } });
+  const events = await read([
+    call(0, 'tool-call-start', named('f')),
+    call(1, 'tool-call-start', named('g')),
+    call(0, 'tool-call-delta', said('{"q":1}')),
+    call(1, 'tool-call-delta', said('{"q":2}')),
+    end('TOOL_CALL'),
+  ]);
+  const called = events.flatMap((event) =>
+    event.type === 'tool-call-start'
+      ? [event.name]
+      : event.type === 'tool-call-delta'
+        ? [event.text]
+        : [],
+  );
+  assert.deepEqual(called, ['f', '{"q":1}', 'g', '{"q":2}']);
 });
 
 test('whatever a host sends is read without an exception, and an error stays what it is', async () => {

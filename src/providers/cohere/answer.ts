@@ -57,14 +57,15 @@ export function asCompletion(body: unknown): unknown {
   if (!isObject(body) || !isObject(body.message)) return body;
   const { tool_plan: plan, content, tool_calls: calls, citations } = body.message;
   const deltas = new DeltaWriter();
-  const events: readonly (readonly [type: string, message: JsonObject])[] = [
-    ['tool-plan-delta', { tool_plan: plan }],
-    ...objectsIn(content).map((block) => ['content-start', { content: block }] as const),
-    ...objectsIn(calls).map((call) => ['tool-call-start', { tool_calls: call }] as const),
-    ...objectsIn(citations).map((citation) => ['citation-start', { citations: citation }] as const),
-  ];
-  const written = events
-    .map(([type, message]) => deltas.write({ type, delta: { message } }))
+  const each = (type: string, name: string, parts: unknown) =>
+    objectsIn(parts).map((part, index) => ({ type, index, delta: { message: { [name]: part } } }));
+  const written = [
+    { type: 'tool-plan-delta', delta: { message: { tool_plan: plan } } },
+    ...each('content-start', 'content', content),
+    ...each('tool-call-start', 'tool_calls', calls),
+    ...each('citation-start', 'citations', citations),
+  ]
+    .map((event) => deltas.write(event))
     .filter((delta) => delta !== null);
   const joined = (name: string) => written.map(({ [name]: text = '' }) => text).join('');
   const listed = (name: string) => written.flatMap(({ [name]: list = [] }) => list);
@@ -83,13 +84,16 @@ export function asCompletion(body: unknown): unknown {
 }
 
 class DeltaWriter {
-  #calls = 0;
+  /** By the index of its event: which call it is. */
+  readonly #calls = new Map<unknown, number>();
+  #callsCount = 0;
   #text = '';
-  /** Where the current block begins in the text: places are counted from there. */
-  #blockStart = 0;
+  /** By the index of its event: where a block of the text begins, and where its last citation does. */
+  readonly #blocks = new Map<unknown, { readonly begin: Place; reached: Place }>();
+  #lastBlock: unknown;
 
   /** Returns null for an event without words, a call or a page. */
-  write({ type, delta }: JsonObject): JsonObject | null {
+  write({ type, index, delta }: JsonObject): JsonObject | null {
     const { message } = isObject(delta) ? delta : {};
     const {
       content,
@@ -101,16 +105,17 @@ class DeltaWriter {
       case 'message-start':
         return { role: 'assistant', content: '' };
       case 'content-start':
-        this.#blockStart = this.#text.length;
+        this.#beginBlock(index);
         return this.#words(content);
       case 'content-delta':
         return this.#words(content);
       case 'tool-plan-delta':
         return thoughtOf(plan);
       case 'tool-call-start':
-        return isObject(call) ? { tool_calls: [{ index: this.#calls++, ...call }] } : null;
+        this.#calls.set(index, this.#callsCount++);
+        return this.#call(index, call);
       case 'tool-call-delta':
-        return isObject(call) ? { tool_calls: [{ index: this.#calls - 1, ...call }] } : null;
+        return this.#call(index, call);
       case 'citation-start':
         return this.#pages(citations);
       default:
@@ -125,29 +130,51 @@ class DeltaWriter {
     return { content: text };
   }
 
-  /** Pages that a document or the result of a tool names. */
+  #call(index: unknown, call: unknown): JsonObject | null {
+    const place = this.#calls.get(index) ?? this.#callsCount - 1;
+    return isObject(call) ? { tool_calls: [{ ...call, index: place }] } : null;
+  }
+
+  /** Pages that a document or the result of a tool names. Plans and thoughts are no text of Chat. */
   #pages(citation: unknown): JsonObject | null {
-    if (!isObject(citation)) return null;
+    if (!isObject(citation) || (citation.type ?? 'TEXT_CONTENT') !== 'TEXT_CONTENT') return null;
+    const places = this.#placesOf(citation);
     const annotations = objectsIn(citation.sources).flatMap((source) => {
       const { url, title } = (source.document ?? source.tool_output ?? {}) as JsonObject;
       if (typeof url !== 'string' || !/^https?:\/\//i.test(url)) return [];
-      const places = {
-        start_index: this.#placeOf(citation.start),
-        end_index: this.#placeOf(citation.end),
-      };
       return [{ type: 'url_citation', url_citation: { url, title: title ?? '', ...places } }];
     });
     return annotations.length > 0 ? { annotations } : null;
   }
 
-  /** Cohere counts characters, OpenAI code units. */
-  #placeOf(characters: unknown): number | null {
-    const count = readTokenCount(characters);
-    if (count === null) return null;
-    const block = this.#text.slice(this.#blockStart);
-    const isPlain = !/[\ud800-\udfff]/.test(block);
-    return this.#blockStart + (isPlain ? count : Array.from(block).slice(0, count).join('').length);
+  #beginBlock(index: unknown): void {
+    const begin = { characters: 0, units: this.#text.length };
+    this.#blocks.set(index, { begin, reached: begin });
+    this.#lastBlock = index;
   }
+
+  /** Cohere counts the characters of a block, OpenAI the code units of the message. */
+  #placesOf({ start, end, content_index: index }: JsonObject): JsonObject {
+    const block = this.#blocks.get(index) ?? this.#blocks.get(this.#lastBlock);
+    const [first, last] = [readTokenCount(start), readTokenCount(end)];
+    if (!block || first === null || last === null) return { start_index: null, end_index: null };
+    const { begin, reached } = block;
+    // Citations come in the order of the text, so it is walked through once.
+    block.reached = walk(this.#text, first < reached.characters ? begin : reached, first);
+    const { units } = walk(this.#text, block.reached, last);
+    return { start_index: block.reached.units, end_index: units };
+  }
+}
+
+type Place = { readonly characters: number; readonly units: number };
+
+/** Returns the place of the character `to`; behind the text, characters have one unit each. */
+function walk(text: string, { characters, units }: Place, to: number): Place {
+  while (characters < to && units < text.length) {
+    units += text.codePointAt(units)! > 0xffff ? 2 : 1;
+    characters++;
+  }
+  return { characters: to, units: units + to - characters };
 }
 
 function thoughtOf(text: unknown): JsonObject | null {
@@ -164,7 +191,9 @@ const finishReasons: Readonly<Record<string, string>> = {
   MAX_TOKENS: 'length',
   TOOL_CALL: 'tool_calls',
   ERROR_TOXIC: 'content_filter',
+  ERROR_LIMIT: 'length',
   ERROR: 'error',
+  USER_CANCEL: 'error',
   TIMEOUT: 'error',
 };
 
