@@ -513,6 +513,11 @@ describe('faults', () => {
       /^providers\.x\.base_url must be a whole address/,
     ],
     [
+      'providers:\n  cohere: { base_url: "https://api.cohere.ai/compatibility/v1/", api_key: k }\n',
+      '2:23',
+      /^providers\.cohere\.base_url must not be Cohere's compatible address/,
+    ],
+    [
       'providers:\n  x: { knd: openai, api_key: k }\n',
       '2:8',
       /^providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,

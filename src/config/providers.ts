@@ -256,7 +256,14 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
         problem,
         remedy: 'Write the address of its API, such as `https://api.example.com/v1`.',
       });
-    return withoutSlash(entry.base_url);
+    const address = withoutSlash(entry.base_url);
+    if (kind === 'cohere' && address.endsWith('/compatibility/v1'))
+      throw values.faultAt(path, {
+        problem: "must not be Cohere's compatible address: the kind `cohere` speaks its own Chat",
+        remedy:
+          'Leave it out, or write it without `/compatibility/v1`. With `kind: openai-compatible` it may stay.',
+      });
+    return address;
   }
   const usualOf = known?.kind === kind ? known : knownOf(kind);
   const usual = usualOf && usualAddressOf(usualOf, placeOf(completion, entry));

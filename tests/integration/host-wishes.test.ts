@@ -43,7 +43,7 @@ const inFunctions =
 const choices =
   (words: string): Rule =>
   ({ tool_choice: choice }) => {
-    const word = isObject(choice) ? 'named' : choice;
+    const word = isObject(choice) ? (choice['allowed_tools'] ? 'some' : 'named') : choice;
     return word === undefined || words.split(' ').some((known) => known === word)
       ? ''
       : `tool_choice ${JSON.stringify(word)}`;
@@ -182,6 +182,7 @@ function refusing(rules: readonly Rule[], answer: Script): Script {
   };
 }
 
+const named = { type: 'function', function: { name: 'f' } };
 const schema = { type: 'object', properties: { q: { type: 'string' } } };
 
 /** What the clients' SDKs send, with an earlier answer, its call and its result. */
@@ -216,8 +217,16 @@ const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => J
       { role: 'user', content: 'Go on.' },
     ],
     ...(hasTools && {
-      tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: schema } }],
-      tool_choice: choice === 'named' ? { type: 'function', function: { name: 'f' } } : choice,
+      tools: ['f', ...(choice === 'some' ? ['g'] : [])].map((name) => ({
+        type: 'function',
+        function: { name, strict: true, parameters: schema },
+      })),
+      tool_choice:
+        choice === 'named'
+          ? named
+          : choice === 'some'
+            ? { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [named] } }
+            : choice,
       parallel_tool_calls: false,
     }),
   }),
@@ -315,6 +324,19 @@ for (const name of names) {
     });
   }
 }
+
+test('tools that may not be called are not offered to a host that cannot be told so', async () => {
+  for (const name of names.filter((host) => !toolless.includes(host))) {
+    const body = { model: `a-${name}-model`, ...requests['/v1/chat/completions']!('some', true) };
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/chat/completions', { key, body }),
+    );
+    assert.equal(reply.status, 200, `${name} ${reply.text}`);
+    const { tools, tool_choice: choice } = asked[0]!.body as JsonObject;
+    assert.equal((tools as unknown[]).length, 1, name);
+    assert.ok(choice === undefined || choice === 'auto', `${name} ${JSON.stringify(choice)}`);
+  }
+});
 
 test('test mode plays Cohere in its own words: a forced call, a stop sequence and a schema', async () => {
   const made = await gateway.makeKey({ mode: 'test' });

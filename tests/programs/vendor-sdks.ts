@@ -38,7 +38,7 @@ const { VoyageAIClient } = installed('voyageai') as {
 
 const gateway = await startGateway(({ url }) => ({
   providers: {
-    cohere: { base_url: `${url}/compatibility/v1`, api_key: 'none' },
+    cohere: { base_url: url, api_key: 'none' },
     voyage: { base_url: `${url}/voyage/v1`, api_key: 'none' },
   },
 }));

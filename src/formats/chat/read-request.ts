@@ -120,7 +120,7 @@ function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
   );
 }
 
-/** Limiting the choice to some tools is supported only when they are all tools of the request. */
+/** A choice among some of the tools offers only these. */
 function readTools({
   tools = [],
   tool_choice: choice = null,
@@ -133,7 +133,7 @@ function readTools({
   return { tools: all.filter((tool) => names.has(tool.name)), toolChoice: { type: mode } };
 }
 
-function readAllowedTools({ allowed_tools: allowed }: JsonObject): {
+export function readAllowedTools({ allowed_tools: allowed }: JsonObject): {
   mode: 'auto' | 'required';
   names: ReadonlySet<unknown>;
 } {

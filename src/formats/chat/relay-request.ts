@@ -11,7 +11,7 @@ import {
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
 import { hostTable } from './host-fields.ts';
-import { readStopSequences } from './read-request.ts';
+import { readAllowedTools, readStopSequences } from './read-request.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
 import { outputLimitField } from './output-limit.ts';
@@ -38,6 +38,7 @@ export function relayRequest(
   const ignored = body.store === true ? ['store'] : [];
   leaveOutFields(upstream, dropped, ignored);
   fitToModel(upstream, body, target, ignored);
+  if (!isOpenAi) Object.assign(upstream, offerAllowed(body));
   upstream[outputLimitField(target)] = target.maxOutputTokens;
   if (target.stream) {
     upstream.stream = true;
@@ -70,6 +71,15 @@ function fitToModel(
   else leaveOutFields(upstream, ['reasoning_effort'], asked === 'none' ? [] : ignored);
   leaveOutProbabilities(upstream, ['logprobs', 'top_logprobs', 'logit_bias'], effort, target);
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
+}
+
+/** Only OpenAI knows a choice among some of the tools: to others, only these are offered. */
+function offerAllowed({ tools, tool_choice: choice }: ChatRequest): JsonObject {
+  if (!isObject(choice) || !('allowed_tools' in choice)) return {};
+  const { mode, names } = readAllowedTools(choice);
+  const isAllowed = ({ function: called }: JsonObject) =>
+    isObject(called) && names.has(called.name);
+  return { tools: tools?.filter(isAllowed), tool_choice: mode };
 }
 
 /** True when the host takes the stop sequences and all tools, so that nothing must be emulated. */

@@ -105,7 +105,10 @@ test('a citation points at its words in code units, and only pages are cited', (
 test('a place is counted in the block that the citation names, and thoughts cite nothing', () => {
   const page = { url: 'https://example.com/ruby', title: 'Ruby' };
   const citing = (content_index: number, type: string) => ({
-    ...{ start: 1, end: 5, type, content_index },
+    start: 1,
+    end: 5,
+    type,
+    content_index,
     sources: [{ type: 'document', id: 'd', document: page }],
   });
   const words = [
@@ -123,8 +126,8 @@ test('a place is counted in the block that the citation names, and thoughts cite
     choices: [{ message: { content: string; annotations: { url_citation: JsonObject }[] } }];
   };
   const { content, annotations } = choices[0].message;
-  const cited = annotations.map(({ url_citation: { start_index: start, end_index: end } }) =>
-    content.slice(start as number, end as number),
+  const cited = annotations.map(({ url_citation: { start_index: from, end_index: to } }) =>
+    content.slice(from as number, to as number),
   );
   assert.deepEqual(cited, ['Perl', 'Ruby']);
 });
@@ -133,12 +136,12 @@ test('arguments of calls that come in turns stay with their calls', async () => 
   const call = (index: number, type: string, tool_calls: object) =>
     pieceOf(type, { index, delta: { message: { tool_calls } } });
   const named = (name: string) => ({ id: name, type: 'function', function: { name } });
-  const said = (text: string) => ({ function: { arguments: text } });
+  const more = (text: string) => ({ function: { arguments: text } });
   const events = await read([
     call(0, 'tool-call-start', named('f')),
     call(1, 'tool-call-start', named('g')),
-    call(0, 'tool-call-delta', said('{"q":1}')),
-    call(1, 'tool-call-delta', said('{"q":2}')),
+    call(0, 'tool-call-delta', more('{"q":1}')),
+    call(1, 'tool-call-delta', more('{"q":2}')),
     end('TOOL_CALL'),
   ]);
   const called = events.flatMap((event) =>
