@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { text as readAll } from 'node:stream/consumers';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { answerContent } from '../support/answers.ts';
 import { endpoint, type Endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
@@ -22,8 +23,11 @@ import {
 } from '../support/upstream.ts';
 
 const prices = { input: 3, output: 15 };
+const routeTo = (provider: string) => ({ provider, model: 'm' });
+/** It sells no search. */
+const spare = (kind: string) => ({ kind, api_key: 'k', tool_prices: { web_search: null } });
 const model = (provider: string) => ({
-  routes: [{ provider, model: 'm' }],
+  routes: [routeTo(provider)],
   prices,
   context_tokens: 200_000,
   max_input_tokens: 180_000,
@@ -41,7 +45,11 @@ const readOnMs = 5_000;
 const clock = new TestClock();
 
 const gateway = await startGateway(
-  {
+  ({ url }) => ({
+    providers: {
+      'spare-openai': { ...spare('openai'), base_url: `${url}/spare/v1` },
+      'spare-anthropic': { ...spare('anthropic'), base_url: `${url}/spare` },
+    },
     pricing: { markup: 1.25 },
     models: {
       'search-openai': model('openai'),
@@ -51,8 +59,16 @@ const gateway = await startGateway(
         tool_prices: { web_search: 0.02, web_search_preview: null },
       },
       'search-local': model('local'),
+      ...Object.fromEntries(
+        ['openai', 'anthropic'].flatMap((provider) =>
+          [`spare-${provider}`, 'local'].map((first) => [
+            `${first}-then-${provider}`,
+            { ...model(provider), routes: [first, provider].map(routeTo) },
+          ]),
+        ),
+      ),
     },
-  },
+  }),
   { clock },
 );
 after(() => gateway.stop());
@@ -452,6 +468,28 @@ test('a price on the model overrides the one of its provider, without the markup
     tokenMicros(tokens) + 2 * 31_250,
     '$0.025 on a model that does not think',
   );
+});
+
+test('a route that runs the search comes before those that leave it out', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+  const tokens = { input: 100, output: 20 };
+  const plain = { text, tokens };
+  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', plain));
+  for (const [wire, provider] of [
+    [responses, 'openai'],
+    [messages, 'anthropic'],
+  ] as const) {
+    gateway.upstream.on(wire.path, play(wire, 1, tokens));
+    gateway.upstream.on(`/spare${wire.path}`, answerContent(wire.name, plain));
+    for (const first of [`spare-${provider}`, 'local']) {
+      const asked = { model: `${first}-then-${provider}` };
+      const reply = await gateway.ask(wire, key, { ...asked, ...wire.asks(1) });
+      assert.equal(reply.headers['x-service-ignored'], undefined);
+      assert.equal(reply.costMicros, tokenMicros(tokens) + searchMicros, reply.text);
+      const other = await gateway.recordUpstream(() => gateway.ask(wire, key, asked));
+      assert.doesNotMatch(other.asked[0]!.path, new RegExp(`^${wire.path}`), first);
+    }
+  }
 });
 
 test("Chat's search is charged once per answer on a provider with a price for it", async () => {

@@ -51,8 +51,8 @@ function inOrder(asked: ModelRequest, routes: readonly ChosenRoute[]): readonly 
 }
 
 /**
- * Sorts routes for trying: by condition, and those that are too small by context size, largest
- * first.
+ * Sorts routes for trying: by condition, those that are too small by context size, largest first, and
+ * those where the tools that the client asks for run before others, which leave them out.
  */
 export function inOrderOfTrial(
   { model }: Pick<ModelRequest, 'model'>,
@@ -61,7 +61,10 @@ export function inOrderOfTrial(
   const width = ({ route, condition }: Candidate) =>
     condition === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
   const rank = ({ condition }: Candidate) => conditions.indexOf(condition);
-  return candidates.toSorted((one, other) => rank(other) - rank(one) || width(other) - width(one));
+  const runs = ({ tools }: Candidate) => Number(tools !== null);
+  return candidates.toSorted(
+    (one, other) => rank(other) - rank(one) || width(other) - width(one) || runs(other) - runs(one),
+  );
 }
 
 /** The highest price and limits of all routes: a hold for them covers the request on any route. */
