@@ -81,7 +81,11 @@ export function createRetryingRunner(
         commands,
         () => (failingSinceMs ?? beganMs) + newWorkTimeoutMs,
       );
-      return replies ?? commands.map(finishLater);
+      if (replies) return replies;
+      const later = commands.map(finishLater);
+      // Without new work, nothing else would show that the database can be written again.
+      if (!hasGivenUp) retrying ??= retryQueued();
+      return later;
     },
     isFailing: () => failingSinceMs !== null || queued.length > 0,
     noteFailure: (error) => {
