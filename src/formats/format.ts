@@ -53,7 +53,7 @@ export type ClientRequest<Body = unknown> = {
   readonly ignored?: readonly string[];
   /** Nothing is to be generated. Left out: false. */
   readonly isWarmUp?: boolean;
-  /** A text that is added to the prompt. Left out: none. */
+  /** A text that is added to each prompt. Left out: none. */
   readonly addedText?: string;
 };
 

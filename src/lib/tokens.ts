@@ -90,6 +90,20 @@ export function estimateInputTokens(
   };
 }
 
+/** Returns the estimate of a request to which text is added, so many times. */
+export function withText(
+  estimate: InputEstimate,
+  text: Pick<InputEstimate, 'upper' | 'likely' | 'most'>,
+  times = 1,
+): InputEstimate {
+  return {
+    ...estimate,
+    upper: estimate.upper + times * text.upper,
+    likely: estimate.likely + times * text.likely,
+    most: estimate.most + times * text.most,
+  };
+}
+
 type Sums = TextSums & {
   readonly imageVendor: ImageVendor;
   readonly opened: ReadonlySet<string>;

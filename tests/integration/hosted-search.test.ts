@@ -19,6 +19,7 @@ import {
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { Random } from '../support/random.ts';
+import { wav } from '../support/task-samples.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
@@ -43,6 +44,11 @@ const { gateway, clock, key, account, play, recordOf, heldMicros, holdOf, lossOf
     }),
     tiers: hostedModel('local', 'm', {
       prices: { ...prices, service_tiers: { priority: { input: 6, output: 30 } } },
+    }),
+    hears: hostedModel('local', 'm', {
+      prices: { ...prices, audio: 30 },
+      supports: { thinking: true, audio: true },
+      owned_by: 'openai',
     }),
     // A turn may reach its higher price.
     tiered: claude({
@@ -113,6 +119,15 @@ for (const wire of ['on-messages', 'on-chat', 'on-gemini'] as const) {
     });
   }
 }
+
+test('sound is counted alike in every turn, where the host does not count it', async () => {
+  play('on-chat', searchTurn('a'), answerTurn);
+  const data = wav(0.99).toString('base64');
+  const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } };
+  const { reply } = await ask({ model: 'hears', input: [{ role: 'user', content: [sound] }] });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.costMicros, costOf(2, 1) + 2 * 10 * (30 - prices.input));
+});
 
 test('the events of a stream are those of one response', async () => {
   play('on-messages', searchTurn('a', 'b'), answerTurn);

@@ -213,6 +213,27 @@ test('every answer of every prompt is held at the limit, and more than that is t
   }
 });
 
+test('a suffix is held for every prompt', async () => {
+  const suffix = 'and so it ends '.repeat(100);
+  const given = { prompt: Array.from({ length: 50 }, () => 'a'), suffix, max_tokens: 1 };
+  const input = 50 * 400;
+  upstream.on(
+    nativePath,
+    answerJson({
+      choices: [choice(0, 'x')],
+      usage: { prompt_tokens: input, completion_tokens: 50, total_tokens: input + 50 },
+    }),
+  );
+  const reply = await ask(given);
+  assert.equal(reply.costMicros, input * prices.input + 50 * prices.output, reply.text);
+  const row = await gateway.database.read
+    .selectFrom('charges')
+    .select('hold_micros')
+    .where('id', '=', reply.requestId)
+    .executeTakeFirstOrThrow();
+  assert.ok(row.hold_micros >= reply.costMicros, `${row.hold_micros} held`);
+});
+
 test('prompts count with their tokens, and answers for every prompt', () => {
   const prompt = fc.oneof(
     fc.string(),

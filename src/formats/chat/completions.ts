@@ -120,8 +120,8 @@ function toChat(
     Object.hasOwn(verdictTable.request, name) && !Object.hasOwn(sharedFields, name);
   const body = {
     ...Object.fromEntries(others.filter((field) => !isForeign(field))),
-    // Tokens are counted, not read.
-    messages: prompts.map((prompt) => ({
+    // Tokens are counted, not read; too many prompts are refused.
+    messages: prompts.slice(0, answersMax + 1).map((prompt) => ({
       role: 'user',
       content: typeof prompt === 'string' ? prompt : '',
     })),

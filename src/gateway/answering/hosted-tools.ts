@@ -23,7 +23,7 @@ import { isWithin, querySites } from '../../formats/search-sites.ts';
 import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { roundUpToMicro, type Picos } from '../../lib/money.ts';
-import { estimateInputTokens } from '../../lib/tokens.ts';
+import { estimateInputTokens, withText } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { drawHosted } from '../images/hosted-images.ts';
 import { ownCountOf } from '../charging/used.ts';
@@ -283,7 +283,7 @@ export class ToolTurns {
     const { route, tools } = current.call.attempt;
     const turns = [...this.#messages];
     const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
-    const estimate = estimateInputTokens({ ...current.asked.request.body, turns });
+    const estimate = withText(this.#first.asked.estimate, estimateInputTokens(turns));
     const asked = { ...current.asked, turns, estimate };
     const written = writeUpstreamRequest(asked, { route, tools, outputTokens });
     const attempt = { ...current.call.attempt, written };

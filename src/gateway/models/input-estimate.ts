@@ -2,23 +2,22 @@
 import type { ClientRequest } from '../../formats/format.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ImageVendor } from '../../lib/image-tokens.ts';
-import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
+import { estimateInputTokens, withText, type InputEstimate } from '../../lib/tokens.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
-type Prompt = Pick<ClientRequest, 'body' | 'addedText' | 'addedTokens'>;
+type Prompt = Pick<ClientRequest, 'body' | 'addedText' | 'addedTokens' | 'prompts'>;
 type Target = { readonly model: Pick<Model, 'ownedBy'>; readonly routes: readonly ChosenRoute[] };
 
 export function estimateInput(
-  { body, addedText, addedTokens: added = 0 }: Prompt,
+  { body, addedText, addedTokens: added = 0, prompts = 1 }: Prompt,
   target: Target,
 ): InputEstimate {
-  const estimate = estimateInputTokens(addedText === undefined ? body : [body, addedText], {
-    imageVendor: imageVendorOf(target),
-    opened: openedNames(target),
-  });
-  if (added === 0) return estimate;
-  const { upper, likely, most } = estimate;
-  return { ...estimate, upper: upper + added, likely: likely + added, most: most + added };
+  const options = { imageVendor: imageVendorOf(target), opened: openedNames(target) };
+  const listed = { upper: added, likely: added, most: added };
+  const estimate = withText(estimateInputTokens(body, options), listed);
+  return addedText === undefined
+    ? estimate
+    : withText(estimate, estimateInputTokens(addedText), prompts);
 }
 
 /**
