@@ -89,6 +89,14 @@ const parts: Readonly<Record<string, (base64: string) => object>> = {
     audio_url: { url: `data:audio/wav;base64,${data}` },
   }),
   'inlineData of Gemini': (data) => ({ inlineData: { mimeType: 'audio/mp3', data } }),
+  'an image of Chat': (data) => ({
+    type: 'image_url',
+    image_url: { url: `data:audio/mpeg;base64,${data}` },
+  }),
+  'an image of Messages': (data) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: 'audio/mpeg', data },
+  }),
   'a file of that type': (data) => ({
     type: 'file',
     file: { file_data: `data:audio/mpeg;base64,${data}` },

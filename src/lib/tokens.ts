@@ -207,7 +207,8 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
     if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(key, child, sums);
     else if (kind === 'text' && geminiMedia.has(key) && holdsAnything(child))
       addValue(asBlock(child, value.mediaResolution), sums, kind);
-    else if (kind === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
+    else if (kind === 'image' && holdsDocument(child))
+      addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (kind === 'document' && typeof child === 'string')
       addDocumentField(value, key, child, sums);
@@ -351,7 +352,7 @@ function addImage(image: JsonObject, sums: Sums): string | null {
   const size = payload === null ? null : readImageSize(payload);
   const isImage = payload === null || mayBeImage(payload, image);
   if (isImage) addTokens(sums, estimateImageTokens(size, sums.imageVendor, detailOf(image)));
-  else addSoundTokens(null, sums);
+  else if (!Object.values(image).some(holdsDocument)) addSoundTokens(null, sums);
   return payload;
 }
 
@@ -409,12 +410,14 @@ function addRest(child: unknown, payload: string, sums: Sums): void {
   }
 }
 
-/** Some hosts accept a PDF in place of an image. */
-function holdsPdf(value: unknown): boolean {
-  if (typeof value === 'string') return /^data:application\/pdf/i.test(value);
+/** Some hosts accept a PDF or sound in place of an image. */
+function holdsDocument(value: unknown): boolean {
+  if (typeof value === 'string') return /^\s*data:(?:application\/pdf|audio\/)/i.test(value);
   if (typeof value !== 'object' || value === null) return false;
   const { url, media_type: mediaType } = value as JsonObject;
-  return holdsPdf(url) || (typeof mediaType === 'string' && /^application\/pdf/i.test(mediaType));
+  const isStated =
+    typeof mediaType === 'string' && /^\s*(?:application\/pdf|audio\/)/i.test(mediaType);
+  return isStated || holdsDocument(url);
 }
 
 /** Counts a string field of a document: its content, its address, or a description. */

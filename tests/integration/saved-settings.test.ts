@@ -10,6 +10,7 @@ import { wholeAnswer } from '../support/answers.ts';
 import { metricsToken, startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
+import { wav } from '../support/task-samples.ts';
 import { answerBytes, answerJson, answerStatus, holdBack } from '../support/upstream.ts';
 
 const credential = 'sk-saved-credential-0123456789';
@@ -323,6 +324,27 @@ test('the preview prices the last week again, request by request', async () => {
     [row!.requests, row!.charged_micros, row!.would_charge_micros],
     [3, 6_000, 9_000],
   );
+});
+
+test('the preview leaves out requests with sound of a price of its own, which the books do not count', async () => {
+  const { value, ...at } = model(10, 'hearing');
+  const hearing = { ...value, prices: { ...value.prices, audio: 100 }, supports: { audio: true } };
+  await save(provider(), { ...at, value: hearing });
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const tokens = { input: 12, audio: 10, output: 200 };
+  gateway.upstream.on(path, answerJson(wholeAnswer('chat', { ...content, tokens })));
+  const sound = { data: wav(0.9).toString('base64'), format: 'wav' };
+  const messages = [{ role: 'user', content: [{ type: 'input_audio', input_audio: sound }] }];
+  const markup = { path: ['models', 'hearing', 'prices', 'output'], value: 20 };
+  const preview = () =>
+    admin.ok<PreviewOf>('POST', '/settings/preview', { body: { changes: [markup] } });
+  const before = await preview();
+  const body = { model: 'hearing', messages, max_tokens: 200 };
+  const reply = await ok(gateway.post('/v1/chat/completions', { key, body }));
+  assert.equal(reply.costMicros, 10 * 100 + 200 * 10);
+  const { data, left_out: leftOut } = await preview();
+  assert.equal(leftOut, before.left_out + 1);
+  assert.ok(data.every(({ model: id }) => id !== 'hearing'));
 });
 
 test('the preview of a markup is what images, searches, speech and searches in an answer cost with it', async () => {

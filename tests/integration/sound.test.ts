@@ -178,6 +178,19 @@ describe('a model that does not hear', () => {
       assert.deepEqual(asked, []);
     });
 
+  test('sound in the place of an image is refused too', async () => {
+    const image = { type: 'image_url', image_url: { url: `data:audio/wav;base64,${data}` } };
+    const reply = await ask(
+      soundClients.find(({ name }) => name === 'chat')!,
+      {
+        model: 'deaf',
+        messages: user([image]),
+      },
+    );
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.error.message, /image_url\.url has sound, which deaf does not hear/);
+  });
+
   test('a model whose provider has no part for sound refuses it', async () => {
     const reply = await ask(soundClients[0]!, { model: 'by-messages' });
     assert.equal(reply.status, 400);

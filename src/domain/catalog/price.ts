@@ -125,6 +125,11 @@ export function isOwnKeyVersion(priceVersion: string): boolean {
   return priceVersion.endsWith(ownKeyMark);
 }
 
+/** True when sound had a price of its own; how much there was is not in the books. */
+export function hasSound(priceVersion: string): boolean {
+  return priceVersion.endsWith('/audio');
+}
+
 /** Returns the newest price in effect; null when the price is unknown or in the future. */
 export function priceAt(model: Pick<Model, 'prices'>, nowMs: number): PriceVersion | null {
   return model.prices.find((version) => version.effectiveFromMs <= nowMs) ?? null;

@@ -10,6 +10,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import {
   type AppliedPrice,
   batchPrice,
+  hasSound,
   isOwnKeyVersion,
   listPricePpm,
   priceFor,
@@ -106,7 +107,7 @@ type Costs = { readonly costMicros: Micros; readonly upstreamCostMicros: Micros 
 function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null {
   const { config, catalog } = again.next;
   const { modelId, usage, createdAtMs: nowMs, webSearches, priceVersion } = charge;
-  if (isOwnKeyVersion(priceVersion)) return null;
+  if (isOwnKeyVersion(priceVersion) || hasSound(priceVersion)) return null;
   const factor = { markup: config.pricing.markup, multiplierPpm: again.multiplierPpm };
   const model = catalog.resolve(modelId);
   const price = model && priceFor(model, { ...factor, nowMs: again.toMs });
