@@ -178,6 +178,13 @@ describe('a model billed by the minute', () => {
     assert.equal(reply.costMicros, 2_000);
   });
 
+  test('a header that lies short is told by the times of words, where the host counts nothing', async () => {
+    const words = [{ text: 'Ruby.', start: 18.5, end: 19.5 }];
+    upstream.on('/eleven/v1/speech-to-text', answerJson({ text, words }));
+    const reply = await ask(await newKey(), { model: 'scribe_v2' }, { file: wav(20, 8_000) });
+    assert.equal(reply.costMicros, 2_000);
+  });
+
   test('more than the bytes can hold is the operator’s loss', async () => {
     upstream.on(openAiPath, answerJson({ text, usage: { type: 'duration', seconds: 1_000_000 } }));
     const reply = await ask(await newKey());

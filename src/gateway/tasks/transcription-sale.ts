@@ -10,7 +10,7 @@ import { mostSeconds } from '../../lib/audio-seconds.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { TranscriptionHost, TranscriptionUsage } from '../../providers/transcriptions/host.ts';
+import type { Transcript, TranscriptionHost } from '../../providers/transcriptions/host.ts';
 import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { Endpoint } from '../stages.ts';
@@ -45,7 +45,7 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     async call(route, calling) {
       const seconds = secondsOf(calling.request);
       const made = await transcribeAt(route, calling, { task, seconds });
-      return { made, ...counted(route, calling, made.transcript.usage) };
+      return { made, ...counted(route, calling, made.transcript) };
     },
     ignoredAt: ({ ignores }, { fields }) => Object.keys(fields).filter(ignores),
     answer({ body, transcript }, { request, count, isByUnit, stream }) {
@@ -120,18 +120,19 @@ function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
   return typeof transcription === 'string' ? 0 : (transcription.secondsMin ?? 0);
 }
 
-/** `usage`: null when the provider counts nothing. */
+/** Where the provider counts nothing, a header that lies short is told by the end of what was said. */
 function counted(
   route: TaskRoute<TranscriptionHost>,
   { request, size, isByUnit }: Calling<TranscriptionRequest>,
-  usage: TranscriptionUsage | null,
+  { usage, spokenSeconds }: Transcript,
 ): { readonly count: Count; readonly isEstimate: boolean } {
   if (!isByUnit)
     return usage?.kind === 'tokens' && usage.inputTokens > 0
       ? { count: usage, isEstimate: false }
       : { count: size.likely, isEstimate: true };
   const seconds = usage?.kind === 'seconds' ? usage.seconds : 0;
-  const units = Math.max(seconds || secondsOf(request), secondsMinAt(route));
+  const ownSeconds = Math.max(secondsOf(request), spokenSeconds);
+  const units = Math.max(seconds || ownSeconds, secondsMinAt(route));
   return { count: { units }, isEstimate: seconds === 0 };
 }
 

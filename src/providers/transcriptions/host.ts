@@ -59,17 +59,23 @@ export type Transcript = {
   readonly text: string;
   /** null: the answer has none. */
   readonly segments: readonly Segment[] | null;
+  /** When its last word ends, rounded up; 0: it tells no words. */
+  readonly spokenSeconds: number;
   /** null: the host counts nothing. */
   readonly usage: TranscriptionUsage | null;
 };
 
 /** Returns null for an answer that is none. */
-export function readTranscript({ text, segments, usage, duration }: JsonObject): Transcript | null {
+export function readTranscript(body: JsonObject): Transcript | null {
+  const { text, segments, words, usage, duration } = body;
   if (typeof text !== 'string') return null;
   const list = Array.isArray(segments) ? segments.map(readSegment) : null;
+  const last: unknown = Array.isArray(words) ? words.at(-1) : null;
+  const end = isObject(last) && typeof last.end === 'number' ? last.end : 0;
   return {
     text,
     segments: list?.includes(null) ? null : (list as readonly Segment[] | null),
+    spokenSeconds: readTokenCount(Math.ceil(end)) ?? 0,
     usage: readUsage(isObject(usage) ? usage : {}, duration),
   };
 }
