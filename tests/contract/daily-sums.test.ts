@@ -16,6 +16,7 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { readChargesForPrices } from '../../src/domain/ledger/reports/charges-for-prices.ts';
 import {
   type ChargeFilter,
   listCharges,
@@ -107,6 +108,28 @@ onEachStore((store) => {
       const plan = await planOf(database, store, (read) => firstChargedDay(read, of));
       const lookUp = /SEARCH \S+ .*ledger_id=|charge_days_pkey .*\n.*Index Cond: .*ledger_id = /;
       assert.match(plan, lookUp);
+    }
+  });
+
+  test('charges are read to be priced again newest first, in spans, by the index of each ledger', async (t) => {
+    const { database, charges, clock } = await openBooks(t, store);
+    const times = [...charges.map(({ createdAtMs }) => createdAtMs), startMs].toSorted(
+      (a, b) => b - a,
+    );
+    for (const [fromMs, max] of [
+      [startMs - 1, 100],
+      [times[20]!, 100],
+      [startMs - 1, 20],
+    ] as const) {
+      const asked = { fromMs, toMs: clock.nowMs, max };
+      const read = await readChargesForPrices(database.read, asked);
+      const newest = times.filter((time) => time > fromMs).slice(0, max);
+      assert.deepEqual(
+        read.map(({ charge }) => charge.createdAtMs),
+        newest,
+      );
+      const plan = await planOf(database, store, (db) => readChargesForPrices(db, asked));
+      assert.doesNotMatch(plan, /SCAN charges/);
     }
   });
 

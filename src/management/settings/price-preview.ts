@@ -41,7 +41,11 @@ export async function previewPrices(
 ): Promise<PricePreview> {
   const toMs = gateway.clock.nowMs();
   const weekMs = toMs - 7 * dayMs;
-  const charges = await readChargesForPrices(database.read, { fromMs: weekMs, max: requestsMax });
+  const charges = await readChargesForPrices(database.read, {
+    fromMs: weekMs,
+    toMs,
+    max: requestsMax,
+  });
   const multipliers = await readMultipliers(database.read);
   const now = { config: gateway.config, catalog: gateway.hosts.catalog };
   const next = { config, catalog: loadCatalog(config) };

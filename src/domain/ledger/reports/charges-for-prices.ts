@@ -1,4 +1,5 @@
 // Reads charges, to price them again.
+import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type PriceTerms, readKeptTerms } from '../../../terms/price-terms.ts';
@@ -8,23 +9,47 @@ import { chargesTable } from '../columns.ts';
 /** `terms`: null when the charge was made before prices were kept. */
 export type PricedCharge = { readonly charge: Charge; readonly terms: () => PriceTerms | null };
 
-/** Returns the newest live charges, at most `max`. */
+/**
+ * Returns the newest live charges between two times, at most `max`. Only the charges of one ledger are
+ * indexed by time, so it reads one short span of all ledgers after the other, and other work goes on
+ * between them.
+ */
 export async function readChargesForPrices(
   db: Kysely<Tables>,
-  { fromMs, max }: { readonly fromMs: number; readonly max: number },
+  { fromMs, toMs, max }: Readonly<Record<'fromMs' | 'toMs' | 'max', number>>,
 ): Promise<readonly PricedCharge[]> {
-  const rows = await db
-    .selectFrom('charges')
+  const charges: PricedCharge[] = [];
+  let untilMs = toMs;
+  let spanMs = 60_000;
+  while (charges.length < max && untilMs > fromMs) {
+    const sinceMs = Math.max(untilMs - spanMs, fromMs);
+    const rows = await readSpan(db, { sinceMs, untilMs, max: max - charges.length });
+    for (const { terms, ...row } of rows)
+      charges.push({
+        charge: chargesTable.recordOf(row),
+        terms: () => (terms === null ? null : readKeptTerms(terms)),
+      });
+    untilMs = sinceMs;
+    spanMs = rows.length < 1_000 ? spanMs * 2 : Math.ceil(spanMs / 2);
+    await setImmediate();
+  }
+  return charges;
+}
+
+function readSpan(
+  db: Kysely<Tables>,
+  { sinceMs, untilMs, max }: Readonly<Record<'sinceMs' | 'untilMs' | 'max', number>>,
+) {
+  return db
+    .selectFrom('ledgers')
+    .innerJoin('charges', 'charges.ledger_id', 'ledgers.id')
     .leftJoin('prices', 'prices.id', 'charges.price_id')
     .selectAll('charges')
     .select('prices.terms')
-    .where('created_at_ms', '>=', fromMs)
-    .where('ledger_id', 'like', '%:live')
-    .orderBy('created_at_ms', 'desc')
+    .where('ledgers.mode', '=', 'live')
+    .where('charges.created_at_ms', '>', sinceMs)
+    .where('charges.created_at_ms', '<=', untilMs)
+    .orderBy('charges.created_at_ms', 'desc')
     .limit(max)
     .execute();
-  return rows.map(({ terms, ...row }) => ({
-    charge: chargesTable.recordOf(row),
-    terms: () => (terms === null ? null : readKeptTerms(terms)),
-  }));
 }
