@@ -2,7 +2,7 @@
 // and that nothing of one account's key reaches another's requests or the operator's routes.
 import assert from 'node:assert/strict';
 import { isOwnKeyName } from '../../src/terms/own-key.ts';
-import { wholeAnswer } from '../support/answers.ts';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -11,10 +11,12 @@ import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
 import { endpoint } from '../support/endpoints.ts';
+import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { rowsOf } from '../support/rows.ts';
+import { taskSamples } from '../support/task-samples.ts';
 import { TestClock } from '../support/test-clock.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { answerJson, answerStatus, type LocalUpstream } from '../support/upstream.ts';
+import { answerJson, answerStatus, type LocalUpstream, type Script } from '../support/upstream.ts';
 import { untilNoticed } from '../support/until.ts';
 
 const chat = endpoint('chat');
@@ -36,17 +38,30 @@ const configOf = ({ url }: LocalUpstream) => ({
     },
     second: { credential_of: 'host', api_key: 'sk-second-of-the-operator', weight: 0.001 },
     closed: { kind: 'openai-compatible', base_url: `${url}/closed/v1`, api_key: 'sk-closed' },
+    openai: {
+      kind: 'openai',
+      base_url: `${url}/v1`,
+      api_key: upstreamKey,
+      accounts_may_bring_keys: true,
+    },
+    claude: {
+      kind: 'anthropic',
+      base_url: `${url}/claude`,
+      api_key: upstreamKey,
+      accounts_may_bring_keys: true,
+    },
   },
   models: {
     sold: { routes, prices, max_output_tokens: 500 },
     closed: { routes: [{ provider: 'closed', model: 'up' }], prices },
-    vectors: { type: 'embedding', routes: [{ provider: 'host', model: 'up' }], prices },
-    ranking: { type: 'rerank', routes: [{ provider: 'host', model: 'up' }], prices },
-    judge: {
-      type: 'moderation',
-      routes: [{ provider: 'host', model: 'up' }],
-      prices: { input: 0, output: 0 },
-    },
+    counted: { routes: [{ provider: 'claude', model: 'up' }], prices },
+    searching: { routes: [...routes, { provider: 'openai', model: 'up' }], prices },
+    ...Object.fromEntries(
+      taskSamples.map((task) => [
+        `a-${task.type}`,
+        { type: task.type, prices: task.prices, routes: [{ provider: 'host', model: 'up' }] },
+      ]),
+    ),
   },
   pricing: { own_key_percent: 10, own_key_fee: 0.00001 },
   retries: { max_attempts: 3 },
@@ -370,34 +385,78 @@ test('every way to ask a chat model uses the own key, and each line of a batch',
   assert.deepEqual([balance.postedMicros, balance.heldMicros], [5_000_000 - 6 * ownMicros, 0]);
 });
 
-test('models that are no chat models are asked with the operator’s key, at their usual price', async () => {
-  const { key } = await customer();
-  const asks: readonly (readonly [at: string, body: object, answer: object])[] = [
+test('all but chat, and counted tokens, are asked with the operator’s key, at their usual price', async () => {
+  const { owner, key } = await customer();
+  for (const provider of ['openai', 'claude'])
+    await bring(owner, { provider, api_key: `sk-${provider}` });
+  const other = await customer(null);
+  const counted = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
+  const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
+  type Row = readonly [at: string, host: string, request: object, script: Script];
+  const rows: readonly Row[] = [
+    ...taskSamples.map((task): Row => {
+      const { path: at, hostPath, type, answer: script } = task;
+      return [at, `/host/v1${hostPath}`, task.request(`a-${type}`), script];
+    }),
+    [imagePaths.generations, imagePaths.generations, { body: drawn }, openaiDraws()],
     [
-      'embeddings',
-      { model: 'vectors', input: 'a' },
-      { data: [{ index: 0, embedding: [1, 0] }], usage: { prompt_tokens: 5, total_tokens: 5 } },
+      '/v1/messages/count_tokens',
+      '/claude/v1/messages/count_tokens',
+      { body: counted },
+      answerJson({ input_tokens: 7 }),
     ],
-    [
-      'rerank',
-      { model: 'ranking', query: 'q', documents: ['a'] },
-      { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 5 } },
-    ],
-    ['moderations', { model: 'judge', input: 'a' }, { results: [judged] }],
   ];
-  for (const [at, body, answered] of asks) {
-    gateway.upstream.on(`/host/v1/${at}`, answerJson(answered));
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post(`/v1/${at}`, { key, body }),
-    );
-    assert.equal(reply.status, 200, reply.text);
-    assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(keyOf(asked[0]!)), at);
-    assert.equal(reply.headers['x-service-route']?.includes('own') ?? false, false);
-    assert.equal(reply.costMicros, at === 'moderations' ? 0 : 5);
+  for (const [at, host, request, script] of rows) {
+    gateway.upstream.on(host, script);
+    const askBy = (by: string) =>
+      gateway.recordUpstream(() => gateway.post(at, { ...request, key: by }));
+    const [{ reply, asked }, usual] = [await askBy(key), await askBy(other.key)];
+    assert.equal(reply.status, 200, `${at} ${reply.text}`);
+    assert.equal(asked.length, 1, at);
+    const used = String(asked[0]!.headers['x-api-key'] ?? keyOf(asked[0]!));
+    assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(used), at);
+    assert.ok(!routeOf(reply)?.includes('own'), at);
+    assert.equal(reply.costMicros, usual.reply.costMicros, at);
   }
 });
 
-const judged = { flagged: false, categories: { x: false }, category_scores: { x: 0 } };
+test('accounts that name their conversations alike are called with their own keys', async () => {
+  gateway.upstream.on(path, answer);
+  const all = [await customer(), await customer(), await customer({ order: 'after' })];
+  const asks: readonly (readonly [fields: object, headers: Record<string, string>])[] = [
+    ...['x-claude-code-session-id', 'session-id', 'x-session-id', 'x-session-affinity'].map(
+      (name) => [{}, { [name]: 'the-same' }] as const,
+    ),
+    [{ prompt_cache_key: 'the-same' }, {}],
+    [{ session_id: 'the-same' }, {}],
+  ];
+  for (const [fields, headers] of asks)
+    for (const { key, secret, ownKey } of all) {
+      const { used } = await ask(key, fields, headers);
+      const isOwn = ownKey.order === 'before';
+      assert.deepEqual(
+        used.map((one) => one === secret),
+        [isOwn],
+        JSON.stringify([fields, headers]),
+      );
+      assert.ok(isOwn || !used[0]!.startsWith('Of.the.customer'));
+    }
+});
+
+test('an own key that goes first does so for a search that only another provider sells', async () => {
+  gateway.upstream.on(path, answer);
+  gateway.upstream.on('/v1/responses', answerContent('responses', content));
+  const body = { model: 'searching', input: 'Hi', tools: [{ type: 'web_search' }] };
+  for (const own of [{}, null]) {
+    const { key, secret } = await customer(own);
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/responses', { key, body }),
+    );
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual(asked.map(keyOf), [own ? secret : upstreamKey]);
+    assert.equal(reply.headers['x-service-ignored'], own ? 'tools[0]' : undefined);
+  }
+});
 
 test('test keys use no own key', async () => {
   const { owner, secret } = await customer();

@@ -52,7 +52,8 @@ function inOrder(asked: ModelRequest, routes: readonly ChosenRoute[]): readonly 
 
 /**
  * Sorts routes for trying: by condition, those that are too small by context size, largest first, and
- * those where the tools that the client asks for run before others, which leave them out.
+ * those where the tools that the client asks for run before others, which leave them out. Own keys that
+ * go first stay first: the account pays less there.
  */
 export function inOrderOfTrial(
   { model }: Pick<ModelRequest, 'model'>,
@@ -61,7 +62,7 @@ export function inOrderOfTrial(
   const width = ({ route, condition }: Candidate) =>
     condition === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
   const rank = ({ condition }: Candidate) => conditions.indexOf(condition);
-  const runs = ({ tools }: Candidate) => Number(tools !== null);
+  const runs = ({ route, tools }: Candidate) => Number(tools !== null || route.rank < 0);
   return candidates.toSorted(
     (one, other) => rank(other) - rank(one) || width(other) - width(one) || runs(other) - runs(one),
   );
