@@ -7,7 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { adminOf } from '../support/admin.ts';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
-import { BatchProvider, type Answer } from '../support/batch-provider.ts';
+import { BatchProvider, type Answer, type Fault } from '../support/batch-provider.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { answerStatus, behind, thenReset, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
@@ -54,7 +54,7 @@ const once = (matches: (asked: Asked) => boolean, script: Script) => {
 };
 /** As `once`, for each of them in turn. */
 const inTurn =
-  (...faults: readonly ((asked: Asked) => Script | null)[]) =>
+  (...faults: readonly ((asked: Asked) => Fault)[]) =>
   (asked: Asked) =>
     faults.map((fault) => fault(asked)).find(Boolean) ?? null;
 const ended = (provider: BatchProvider, end: (batch: BatchProvider['batches'][number]) => void) => {
@@ -64,6 +64,8 @@ const ended = (provider: BatchProvider, end: (batch: BatchProvider['batches'][nu
     return null;
   };
 };
+
+const unpaid = { error: { message: 'Billing hard limit has been reached.' } };
 
 const cases: Readonly<Record<string, Case>> = {
   'nothing fails': { fail: () => {} },
@@ -175,6 +177,51 @@ const cases: Readonly<Record<string, Case>> = {
     // Our own queue runs it, at the full price.
     paidMicros: 4 * 2 * costMicros,
     begun: 0,
+  },
+  'the results of an expired batch are cut the first time': {
+    only: 'openai',
+    fail(p) {
+      ended(p, (batch) => p.finish(batch, 'expired', 2));
+      let reads = 0;
+      p.spoil = (lines) =>
+        (reads += 1) > 1 ? lines : [...lines.slice(0, -1), lines.at(-1)!.slice(0, 40)];
+    },
+    results: ['succeeded', 'succeeded', 'expired', 'expired'],
+  },
+  'the operator has to pay the provider first': {
+    fail: (p) => (p.before = once(isCreate, answerStatus(400, { body: unpaid }))),
+  },
+  'the batch fails until the operator has paid': {
+    only: 'openai',
+    fail(p) {
+      let isPaid = false;
+      ended(p, (batch) => {
+        if (isPaid) return p.finish(batch);
+        isPaid = true;
+        batch.status = 'failed';
+        batch.errors = { data: [{ code: 'billing_hard_limit_reached', ...unpaid.error }] };
+      });
+    },
+    begun: 2,
+  },
+  'it has not begun, and a later batch of another program is as long': {
+    only: 'anthropic',
+    fail(p) {
+      const other = p.add('anthropic', prompts.length, Date.now() + 3_600_000);
+      ended(p, (batch) => batch !== other && p.finish(batch));
+      p.before = inTurn(once(isCreate, thenReset(null)), p.before);
+    },
+  },
+  'it has begun, and is on the second page of a list with cursors': {
+    only: 'openai',
+    fail(p) {
+      p.hasCursors = true;
+      p.after = once(isCreate, thenReset(null));
+      p.before = once(isList, (response, asked) => {
+        for (let count = 0; count < 3; count += 1) p.add('openai', 1, Date.now()).status = 'failed';
+        return p.script(response, asked);
+      });
+    },
   },
 };
 
@@ -394,6 +441,32 @@ const hurried = async (made: Made, id: string) => {
     clearInterval(timer);
   }
 };
+const sentOf = (id: string) =>
+  database.read
+    .selectFrom('sent_batches')
+    .selectAll()
+    .where('batch_id', '=', id)
+    .executeTakeFirst();
+const lineOf = (id: string, line: number) =>
+  database.read
+    .selectFrom('batch_lines')
+    .select('body')
+    .where('batch_id', '=', id)
+    .where('line', '=', line)
+    .executeTakeFirstOrThrow();
+const writeLine = (id: string, line: number, body: Uint8Array | null) =>
+  database.write
+    .updateTable('batch_lines')
+    .set({ body })
+    .where('batch_id', '=', id)
+    .where('line', '=', line)
+    .execute();
+/** Makes a line unreadable, and returns what it was. */
+async function spoilLine(id: string, line: number) {
+  const { body } = await lineOf(id, line);
+  await writeLine(id, line, Buffer.from('spoiled'));
+  return body;
+}
 /** Both forms are the same to these; one of them is enough. */
 function fresh(form: Form = 'anthropic') {
   const provider = new BatchProvider(answerByPrompt);
@@ -504,6 +577,67 @@ for (const [name, change] of Object.entries(changes))
     await assertSpent(made, 3 * costMicros);
   });
 
+test('a line that fails by our own fault is settled later, also in a batch that has expired', async () => {
+  const { provider, model } = fresh('openai');
+  provider.isQuick = false;
+  const made = await newKey();
+  const id = await clients.openai(made, model);
+  const remote = await sentTo(provider);
+  const body = await spoilLine(id, 0);
+  let reads = 0;
+  provider.before = (asked) => {
+    if (isRead(asked)) reads += 1;
+    return null;
+  };
+  provider.finish(remote, 'expired', 2);
+  const results = hurried(made, id);
+  // The second reading of both files has begun, so the first one has ended.
+  await until(() => reads > 2, hangMs);
+  await writeLine(id, 0, body);
+  assert.deepEqual(await results, ['succeeded', 'succeeded', 'expired', 'expired']);
+  await assertSpent(made, 2 * costMicros);
+  assert.equal(await lossesOf(made), 0);
+});
+
+test('a line that cannot be read fails, and the others are sent', async () => {
+  const { provider, model } = fresh();
+  provider.before = (asked) => (isCreate(asked) ? answerStatus(429) : null);
+  const made = await newKey();
+  const id = await clients.anthropic(made, model);
+  await until(async () => (await sentOf(id))?.tries === 1, hangMs);
+  await spoilLine(id, 0);
+  provider.before = () => null;
+  assert.deepEqual(await hurried(made, id), ['502', 'succeeded', '400', 'succeeded']);
+  await assertSpent(made, 2 * costMicros);
+});
+
+test('after a failure of our own, and when the provider asks for a day, a batch waits, but not beyond its end', async () => {
+  const { provider, model } = fresh();
+  provider.before = (asked) =>
+    isCreate(asked) ? answerStatus(429, { retryAfter: '86400' }) : null;
+  const made = await newKey();
+  const id = await clients.anthropic(made, model);
+  const batch = () =>
+    database.read.selectFrom('batches').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { due_at_ms: dueMs } = await until(async () => {
+    const sent = await sentOf(id);
+    return sent?.tries === 1 && sent;
+  }, hangMs);
+  const { request, expires_at_ms: endMs } = await batch();
+  assert.ok(dueMs > Date.now() + 3_600_000 && dueMs <= endMs);
+  const change = (text: string) =>
+    database.write.updateTable('batches').set({ request: text }).where('id', '=', id).execute();
+  await change('{');
+  await hurry();
+  await until(async () => {
+    const sent = await sentOf(id);
+    return sent!.due_at_ms !== 1 && sent!.owner === null && sent!.due_at_ms > Date.now();
+  }, 10_000);
+  await change(request);
+  provider.before = () => null;
+  assert.deepEqual(await hurried(made, id), good);
+});
+
 test('a line that was charged when its process died is not charged again', async () => {
   const { provider, model } = fresh();
   provider.isQuick = false;
@@ -536,6 +670,10 @@ test('a line that was charged when its process died is not charged again', async
     .execute();
   assert.deepEqual(await hurried(made, id), good);
   await assertSpent(made, 3 * costMicros);
+  // As if it had died when it had deleted the batch there.
+  const gone = { ...sent, owner: 'gone', due_at_ms: 1 };
+  await database.write.insertInto('sent_batches').values(gone).execute();
+  await until(async () => (await sentOf(id)) === undefined, hangMs);
 });
 
 test('when the provider cannot be reached for a day and an hour, the lines expire as a loss', async () => {

@@ -49,6 +49,8 @@ export class BatchProvider {
   readonly billed: (readonly [customId: string, micros: number])[] = [];
   /** True: a batch ends as soon as it is looked at. Otherwise `finish` ends it. */
   isQuick = true;
+  /** True: its lists of OpenAI's form are like Groq's. */
+  hasCursors = false;
   /** Called for every request. */
   before: (request: Request) => Fault = () => null;
   after: (request: Request) => Fault = () => null;
@@ -180,14 +182,35 @@ export class BatchProvider {
             custom_id,
             body: params,
           }));
-    const batch: Remote = {
-      id: `${form === 'openai' ? 'batch' : 'msgbatch'}_${(this.#ids += 1)}`,
+    return this.#begin({
       form,
       metadata: asked.metadata,
       endpoint: asked.endpoint,
       createdMs: Date.now(),
       lines,
       inputFileId: asked.input_file_id ?? null,
+    });
+  }
+
+  /** Adds a batch of another program. */
+  add(form: Remote['form'], lines: number, createdMs: number): Remote {
+    const line = (_: unknown, index: number) => ({ custom_id: `other-${index}`, body: {} });
+    return this.#begin({
+      form,
+      metadata: null,
+      endpoint: '',
+      createdMs,
+      lines: Array.from({ length: lines }, line),
+      inputFileId: null,
+    });
+  }
+
+  #begin(
+    begun: Pick<Remote, 'form' | 'metadata' | 'endpoint' | 'createdMs' | 'lines' | 'inputFileId'>,
+  ): Remote {
+    const batch: Remote = {
+      ...begun,
+      id: `${begun.form === 'openai' ? 'batch' : 'msgbatch'}_${(this.#ids += 1)}`,
       status: 'in_progress',
       isCancelling: false,
       errors: null,
@@ -202,11 +225,16 @@ export class BatchProvider {
   /** Newest first, two on a page. */
   #list({ query }: Request, form: Remote['form']) {
     const all = this.batches.filter((batch) => batch.form === form);
-    const after = new URLSearchParams(query).get(form === 'openai' ? 'after' : 'after_id');
+    const { hasCursors } = this;
+    const openAis = hasCursors ? 'cursor' : 'after';
+    const after = new URLSearchParams(query).get(form === 'openai' ? openAis : 'after_id');
     const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
     const page = all.slice(start, start + 2);
     if (this.isQuick) for (const one of page) this.finish(one);
-    return { data: page.map((one) => this.#show(one)), has_more: start + 2 < all.length };
+    const data = page.map((one) => this.#show(one));
+    const hasMore = start + 2 < all.length;
+    if (!hasCursors) return { data, has_more: hasMore };
+    return { data, paging: hasMore ? { next_cursor: page.at(-1)!.id } : {} };
   }
 
   #show(batch: Remote): object {

@@ -64,6 +64,17 @@ export class SentBatches {
     return numUpdatedRows > 0n;
   }
 
+  /** Gives it back after a failure of our own. It is not looked at earlier than it was to be. */
+  async giveUp({ id, owner }: SentBatch, dueMs: number): Promise<void> {
+    const later = sql<number>`case when due_at_ms < ${dueMs} then ${dueMs} else due_at_ms end`;
+    await this.#database.write
+      .updateTable('sent_batches')
+      .set({ owner: null, due_at_ms: later })
+      .where('id', '=', id)
+      .where('owner', '=', owner)
+      .execute();
+  }
+
   async remove({ id }: Pick<SentBatch, 'id'>): Promise<void> {
     await this.#database.write.deleteFrom('sent_batches').where('id', '=', id).execute();
   }

@@ -26,8 +26,9 @@ export class CallFailed extends UpstreamBroken {
   /** False when the call can have changed nothing: it was refused, or never sent. */
   readonly mayHaveRun: boolean;
 
-  constructor({ failure, body, requestSent }: FailedReply) {
-    super({ ...failure, message: readErrorMessage(body) ?? failure.message });
+  constructor({ failure, body, requestSent }: FailedReply, { kind: host }: ConnectedProvider) {
+    const named = { ...failure, message: readErrorMessage(body) ?? failure.message };
+    super(host.readFailure?.(named, body) ?? named);
     const { kind, status } = failure;
     const isRefused = kind === 'status' && status! < 500 && status !== 408 && status !== 409;
     this.mayHaveRun = requestSent && !isRefused;
@@ -56,6 +57,7 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
           stream: false,
           timeouts: timeouts(callMs),
         }),
+        provider,
       ),
     send: async (path, { bytes, pieces, headers: own }) =>
       objectOf(
@@ -67,6 +69,7 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
           stream: false,
           timeouts: timeouts(sendMs),
         }),
+        provider,
       ),
     async read(path) {
       const reply = await upstreams.send({
@@ -79,14 +82,14 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
         answer: 'file',
         timeouts: timeouts(readMs),
       });
-      if (reply.kind === 'failure') throw new CallFailed(reply);
+      if (reply.kind === 'failure') throw new CallFailed(reply, provider);
       return reply.chunks;
     },
   };
 }
 
-function objectOf(reply: UpstreamReply<false>): JsonObject {
-  if (reply.kind === 'failure') throw new CallFailed(reply);
+function objectOf(reply: UpstreamReply<false>, provider: ConnectedProvider): JsonObject {
+  if (reply.kind === 'failure') throw new CallFailed(reply, provider);
   if (!isObject(reply.body)) throw unreadable('the answer is no object');
   return reply.body;
 }

@@ -146,7 +146,7 @@ export class LineRuns {
         text: succeededText({ form, customId, requestId }, client.answer),
       };
     } catch (thrown) {
-      const error = this.#asApiError(thrown, requestId);
+      const error = this.asApiError(thrown, requestId);
       status = error.status;
       record.noteError(error);
       if (gateway.runs.isEnding || explainDatabaseOutage(thrown) !== thrown)
@@ -172,7 +172,8 @@ export class LineRuns {
     }
   }
 
-  #asApiError(thrown: unknown, requestId: string): ApiError {
+  /** Logs what is our own fault. */
+  asApiError(thrown: unknown, requestId: string): ApiError {
     const error = explainDatabaseOutage(thrown);
     if (error instanceof ApiError) return error;
     this.#parts.gateway.log.error(

@@ -28,6 +28,7 @@ import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { isMissing, nextStepAfter } from '../calling/retry-policy.ts';
 import type { BatchRoute } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
+import { explainDatabaseOutage } from '../unavailable.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
 import { CallFailed, callsOf, sendMs } from './host-calls.ts';
 import { estimate, type LineContext, requestOf } from './line.ts';
@@ -99,10 +100,10 @@ export class SentQueue {
 
   async takeTurn(): Promise<void> {
     const { sent, gateway, isOverloaded } = this.#parts;
-    for (let one; (one = this.#givenUp[0]); this.#givenUp.shift())
-      await sent.change(one, { owner: null });
-    if (isOverloaded() || this.#jobs.size >= jobsMax) return;
     const nowMs = gateway.clock.nowMs();
+    for (let one; (one = this.#givenUp[0]); this.#givenUp.shift())
+      await sent.giveUp(one, nowMs + retryMs.first);
+    if (isOverloaded() || this.#jobs.size >= jobsMax) return;
     for (const due of await sent.due(nowMs, jobsMax - this.#jobs.size)) {
       const claimed = await sent.claim(due, gateway.books.owner, nowMs);
       if (claimed) this.#start(claimed);
@@ -159,17 +160,23 @@ export class SentQueue {
       if (host) return await this.#lookAfter({ ...job, host });
     } catch (error) {
       if (!(error instanceof UpstreamBroken)) throw error;
-      const { message, retryAfterSeconds } = error.failure;
+      const { message, status } = error.failure;
       const err = host ? withoutProvider(message, host.provider) : message;
       const about = { provider: sent.provider, batch_id: batch.id, err };
       log.warn(about, "a provider's batch API failed; retrying");
-      const waitMs = Math.max((retryAfterSeconds ?? 0) * 1_000, untilNextLook(sent, nowMs));
-      if (!isLost(job)) return { due_at_ms: nowMs + Math.max(waitMs, retryMs.first) };
+      // Its process died after it had settled all lines and deleted the batch.
+      if (isMissing(status) && (await this.#isSettled(sent))) return null;
+      const waitMs = Math.max(untilNextLook(sent, nowMs), retryMs.first);
+      if (!isLost(job)) return { due_at_ms: dueAfter(job, error.failure, waitMs) };
     }
     // Nobody can tell what became of them, and no hold lives so long.
     return isLost(job)
       ? this.#endAll(job, 'expired', { isBilled: true })
       : { due_at_ms: nowMs + retryMs.most };
+  }
+
+  async #isSettled(sent: SentBatch): Promise<boolean> {
+    return (await this.#parts.sent.lines(sent).next()).done === true;
   }
 
   /** The key may have been revoked since. What was sent before is settled all the same. */
@@ -228,8 +235,8 @@ export class SentQueue {
     failure: UpstreamFailure,
     { isFirst }: { readonly isFirst: boolean },
   ): Promise<Step> {
-    const { sent, batch, nowMs, host } = job;
-    const { status, retryAfterSeconds } = failure;
+    const { sent, batch, host } = job;
+    const { status } = failure;
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
@@ -237,9 +244,8 @@ export class SentQueue {
     if (isFirst && (isMissing(status) || status === 405)) return this.#giveBack(job);
     if (nextStepAfter(failure) === 'never')
       return this.#endAll(job, toApiError({ ...failure, message }));
-    const waitMs = Math.max((retryAfterSeconds ?? 0) * 1_000, backoffOf(sent));
     const again = { state: 'waiting', file_id: null, tries: sent.tries + 1 } as const;
-    return { ...again, due_at_ms: nowMs + waitMs };
+    return { ...again, due_at_ms: dueAfter(job, failure, backoffOf(sent)) };
   }
 
   #found(remoteId: string): Step {
@@ -251,8 +257,8 @@ export class SentQueue {
     const { sent, nowMs, isOver, host } = job;
     const { api, calls } = host;
     if (sent.state === 'sending') {
-      const sinceMs = sent.sent_at_ms! - clockMs;
-      const found = await api.find(calls, { mark: sent.id, lines: sent.lines, sinceMs });
+      const [sinceMs, untilMs] = [sent.sent_at_ms! - clockMs, sent.sent_at_ms! + sendMs + clockMs];
+      const found = await api.find(calls, { mark: sent.id, lines: sent.lines, sinceMs, untilMs });
       if (found === null) {
         await this.#removeFiles(job, []);
         return { state: 'waiting', file_id: null, due_at_ms: nowMs };
@@ -281,7 +287,8 @@ export class SentQueue {
     { message, mayPass }: Extract<RemoteBatch, { state: 'failed' }>,
   ): Promise<Step> {
     const status = mayPass ? 429 : 400;
-    const failure = { kind: 'status', status, message, retryAfterSeconds: null } as const;
+    const plain = { kind: 'status', status, message, retryAfterSeconds: null } as const;
+    const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
     return this.#refused(job, failure, { isFirst: false });
   }
 
@@ -289,14 +296,19 @@ export class SentQueue {
     const { sent, nowMs, isOver } = job;
     const { unrun, results, files } = remote;
     const seen = new Set<number>();
-    let isSpoiled = false;
-    for (const path of results)
-      isSpoiled = !(await this.#readResults(job, path, seen)) || isSpoiled;
+    let [isSpoiled, isSettled] = [false, true];
+    for (const path of results) {
+      const read = await this.#readResults(job, path, seen);
+      isSpoiled ||= read.isSpoiled;
+      isSettled &&= read.isSettled;
+    }
     if (this.#isStopped) return { due_at_ms: nowMs };
-    const { done } = await this.#parts.sent.lines(sent).next();
-    if (!done && (isSpoiled || unrun === null) && sent.tries < readsMax - 1 && !isLost(job))
+    if (!isSettled && !isLost(job)) return { due_at_ms: nowMs + retryMs.first };
+    const isWhole = !isSpoiled && unrun !== null;
+    const mayRead = !isWhole && sent.tries < readsMax - 1 && !isLost(job);
+    if (mayRead && !(await this.#isSettled(sent)))
       return { tries: sent.tries + 1, due_at_ms: nowMs + backoffOf(sent) };
-    if (unrun && !isSpoiled) await this.#endAll(job, isOver ? 'expired' : unrun);
+    if (isWhole && isSettled) await this.#endAll(job, isOver ? 'expired' : unrun);
     else await this.#endAll(job, noResult(), { isBilled: true });
     await this.#removeFiles(job, files);
     return null;
@@ -317,22 +329,26 @@ export class SentQueue {
       [waiting, waitingBytes, this.#settling] = [[], 0, 0];
       isSettled &&= settled.every(Boolean);
     };
-    for await (const line of splitLines(await host.calls.read(path), resultBytesMax)) {
-      if (line?.length === 0) continue;
-      const result = line && readResult(host.api, line);
-      const number = result && numberOf(sent, result.customId);
-      if (!line || !result || number === null) isSpoiled = true;
-      else if (!seen.has(number)) {
-        seen.add(number);
-        const row = await this.#parts.sent.line(sent, number);
-        if (row) waiting.push(this.#settle(job, row, result));
-        waitingBytes += line.length;
+    try {
+      for await (const line of splitLines(await host.calls.read(path), resultBytesMax)) {
+        if (line?.length === 0) continue;
+        const result = line && readResult(host.api, line);
+        const number = result && numberOf(sent, result.customId);
+        if (!line || !result || number === null) isSpoiled = true;
+        else if (!seen.has(number)) {
+          seen.add(number);
+          const row = await this.#parts.sent.line(sent, number);
+          if (row) waiting.push(this.#settle(job, row, result));
+          waitingBytes += line.length;
+        }
+        if (waiting.length >= settledMax || waitingBytes > settledBytes) await flush();
+        await this.#whileOverloaded();
+        if (this.#isStopped) break;
       }
-      if (waiting.length >= settledMax || waitingBytes > settledBytes) await flush();
-      await this.#whileOverloaded();
-      if (this.#isStopped) break;
+    } finally {
+      // Also when reading breaks off: nobody else settles them meanwhile.
+      await flush();
     }
-    await flush();
     return { isSpoiled, isSettled };
   }
 
@@ -426,8 +442,9 @@ export class SentQueue {
         bytes += Buffer.byteLength(written.text) + (count === 0 ? 0 : frame.between.length);
         count += 1;
         path = written.path;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
+      } catch (thrown) {
+        if (explainDatabaseOutage(thrown) !== thrown) throw thrown;
+        const error = this.#lines.asApiError(thrown, row.request_id);
         await this.#end(job, { ...row, isTakenOver: false }, error);
       }
     }
@@ -509,6 +526,16 @@ function untilNextLook({ sent_at_ms: sentAtMs }: SentBatch, nowMs: number): numb
 
 function backoffOf({ tries }: SentBatch): number {
   return Math.min(retryMs.first * 2 ** tries, retryMs.most);
+}
+
+/** After as long as the provider asks for, but not beyond the batch's end; `waitMs` at least. */
+function dueAfter(
+  { batch, nowMs }: Job,
+  { retryAfterSeconds }: UpstreamFailure,
+  waitMs: number,
+): number {
+  const askedMs = Math.min((retryAfterSeconds ?? 0) * 1_000, batch.expires_at_ms - nowMs);
+  return nowMs + Math.max(askedMs, waitMs);
 }
 
 /** The provider ends a batch after a day, too. */

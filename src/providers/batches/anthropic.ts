@@ -56,15 +56,16 @@ function readLine({ custom_id: customId, result }: JsonObject): RemoteLine | nul
 }
 
 /** The batches of the operator's other programs are in the same list. */
-async function find(calls: HostCalls, { mark, lines, sinceMs }: ToFind) {
+async function find(calls: HostCalls, { mark, lines, sinceMs, untilMs }: ToFind) {
   let isUnsure = false;
   let after = '';
   for (let page = 0; page < pagesMax; page += 1) {
     const list = await calls.call('GET', `${path}?limit=100${after}`);
     const batches = readList(list);
     for (const batch of batches) {
-      if (Date.parse(String(batch['created_at'])) < sinceMs) return isUnsure ? 'unsure' : null;
-      if (countOf(batch) !== lines) continue;
+      const createdMs = Date.parse(String(batch['created_at']));
+      if (createdMs < sinceMs) return isUnsure ? 'unsure' : null;
+      if (countOf(batch) !== lines || createdMs > untilMs) continue;
       const id = readId(batch['id']);
       if (batch['processing_status'] !== 'ended') isUnsure = true;
       else if (await hasMark(calls, id, mark)) return { id };

@@ -37,8 +37,9 @@ export type ToSend = {
 export type ToFind = {
   readonly mark: string;
   readonly lines: number;
-  /** Not sent earlier, by our clock. */
+  /** Sent between these times, by the provider's clock, too. */
   readonly sinceMs: number;
+  readonly untilMs: number;
 };
 
 /** A batch as the host shows it. */

@@ -85,10 +85,13 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
     for (const { id, metadata } of batches)
       if (isObject(metadata) && metadata['tollgate'] === mark) return { id: readId(id) };
     const last = batches.at(-1);
-    if (!last || list['has_more'] !== true) return null;
+    // Groq's list, from memory.
+    const { next_cursor: cursor } = isObject(list['paging']) ? list['paging'] : {};
+    const hasCursor = typeof cursor === 'string' && cursor !== '';
+    if (!last || (list['has_more'] !== true && !hasCursor)) return null;
     // Newest first.
     if (Number(last['created_at']) * 1_000 < sinceMs) return null;
-    after = `&after=${readId(last['id'])}`;
+    after = hasCursor ? `&cursor=${encodeURIComponent(cursor)}` : `&after=${readId(last['id'])}`;
   }
   return 'unsure' as const;
 }
