@@ -638,6 +638,30 @@ test('after a failure of our own, and when the provider asks for a day, a batch 
   assert.deepEqual(await hurried(made, id), good);
 });
 
+test("passed lines are paid at half the price, though the model's price and route have changed since", async () => {
+  const { provider } = fresh();
+  provider.isQuick = false;
+  const admin = await adminOf(gateway);
+  const save = async (fields: object, upstreamModel: string) => {
+    const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
+    const value = {
+      prices: { ...full, ...fields },
+      routes: [{ provider: others.anthropic, model: upstreamModel }],
+    };
+    await admin.ok('PATCH', '/settings/saved', {
+      body: { version, changes: [{ path: ['models', 'saved'], value }] },
+    });
+  };
+  await save({ batch: 0.5 }, 'first');
+  const made = await newKey();
+  const id = await clients.anthropic(made, 'saved');
+  const remote = await sentTo(provider);
+  await save({}, 'second');
+  provider.finish(remote);
+  assert.deepEqual(await hurried(made, id), good);
+  await assertSpent(made, 3 * costMicros);
+});
+
 test('a line that was charged when its process died is not charged again', async () => {
   const { provider, model } = fresh();
   provider.isQuick = false;

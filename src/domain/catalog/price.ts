@@ -162,14 +162,26 @@ export function listPrices(
  * null: no such price is known.
  */
 export function batchPrice(price: AppliedPrice): AppliedPrice | null {
-  const only = (version: PriceVersion): PriceVersion | null => {
-    const found = version.variants.find(({ tier }) => tier === 'batch');
-    if (!found) return null;
+  const isKnown = price.list.variants.some(({ tier }) => tier === 'batch');
+  return isKnown ? passedPrice(price) : null;
+}
+
+/** The part of its price that every host bills. */
+const hostsBatchPart = 0.5;
+
+/**
+ * Like `batchPrice`, for a line that was passed to a provider. When the operator has removed the price
+ * since, it is half of the model's price.
+ */
+export function passedPrice(price: AppliedPrice): AppliedPrice {
+  const only = (version: PriceVersion): PriceVersion => {
+    const found =
+      version.variants.find(({ tier }) => tier === 'batch') ??
+      scalePriceSet(version, hostsBatchPart);
     const { base, tiers } = found;
     return { ...version, version: `${version.version}/batch`, base, tiers, variants: [] };
   };
-  const [list, upstream] = [only(price.list), only(price.upstream)];
-  return list && upstream && { ...price, list, upstream };
+  return { ...price, list: only(price.list), upstream: only(price.upstream) };
 }
 
 /** Returns the prices without those of long inputs. */

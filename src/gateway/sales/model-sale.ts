@@ -1,6 +1,6 @@
 // Sells a model's answer in one of the wire formats.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { batchPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import { passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
@@ -130,7 +130,7 @@ function offerAnswer(
   const nowMs = clock.nowMs();
   const listed = priceFor(model, { ...factor, nowMs });
   if (!listed) throw modelNotFound(model.id);
-  const price = (asked.passed && batchPrice(listed)) ?? listed;
+  const price = asked.passed ? passedPrice(listed) : listed;
   requireSoldTier(asked, price);
   refuseSound(asked);
   // Time for a whole answer, and for another after a call that failed late.
@@ -173,9 +173,12 @@ function offerAnswer(
   return offerModel(selling, wanted);
 }
 
-/** Throws ApiError `model_not_found` when the operator has switched the route off meanwhile. */
+/**
+ * Throws ApiError `model_not_found` when the operator has switched the route off meanwhile. What it has
+ * answered by then is sold all the same, if the model still has a route to the provider.
+ */
 function routeOf(
-  { route: { provider, upstreamModel, format } }: PassedLine,
+  { route: { provider, upstreamModel, format }, answer }: PassedLine,
   routes: readonly ChosenRoute[],
   model: Model,
 ): ChosenRoute {
@@ -183,8 +186,10 @@ function routeOf(
     ({ name, format: spoken }) =>
       name.provider === provider && name.upstreamModel === upstreamModel && spoken === format,
   );
-  if (!found) throw modelNotFound(model.id);
-  return found;
+  if (found) return found;
+  const other = answer && routes.find(({ name }) => name.provider === provider);
+  if (!other) throw modelNotFound(model.id);
+  return { ...other, upstreamModel, format, name: { provider, upstreamModel } };
 }
 
 function totalMsOf(
