@@ -173,7 +173,13 @@ onEachStore((store) => {
     await database.write.deleteFrom('hold_owners').where('owner', '=', claimed!.owner).execute();
     const again = await sent.claim((await sent.due(startMs, 9))[0]!, 'three', startMs);
     assert.equal(await sent.change(claimed!, { tries: 9 }), false, 'that process was only paused');
-    assert.equal(await sent.change(again!, { state: 'sent', owner: null }), true);
+    await sent.giveUp(again!, startMs + 1);
+    const given = await sent.claim({ ...again!, id: 'sent_1' }, 'four', startMs + 1);
+    await sent.giveUp(given!, startMs);
+    const [{ due_at_ms: keptMs } = { due_at_ms: 0 }] = await sent.due(startMs + 1, 1);
+    assert.equal(keptMs, startMs + 1, 'never earlier');
+    const last = await sent.claim(again!, 'four', startMs + 1);
+    assert.equal(await sent.change(last!, { state: 'sent', owner: null }), true);
     await sent.hurry(batch.id, 1);
     assert.equal((await sent.due(1, 9)).length, 2);
 

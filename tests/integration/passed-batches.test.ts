@@ -251,6 +251,10 @@ const gateway = await startGateway(
         prices: full,
         routes: [{ provider: others.anthropic, model: 'plain-anthropic' }],
       },
+      dear: {
+        prices: { input: 20, output: 40, batch: 0.5 },
+        routes: [{ provider: others.anthropic, model: 'dear' }],
+      },
     },
   }),
   { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
@@ -638,25 +642,52 @@ test('after a failure of our own, and when the provider asks for a day, a batch 
   assert.deepEqual(await hurried(made, id), good);
 });
 
-test("passed lines are paid at half the price, though the model's price and route have changed since", async () => {
+test("a line does not get the answer of its account's own request, nor is it free for it", async () => {
+  const { provider, model } = fresh();
+  provider.isQuick = false;
+  upstream.on(
+    `/${model}/v1/messages`,
+    answerContent('messages', { text: 'Yes.', tokens: { input: 1, output: 1 } }),
+  );
+  const made = await newKey();
+  const id = await clients.anthropic(made, model);
+  const remote = await sentTo(provider);
+  const reply = await gateway.post('/v1/messages', {
+    key: made.key,
+    headers: { 'idempotency-key': `${id}/0` },
+    body: { model, max_tokens: 1, messages: [{ role: 'user', content: 'another' }] },
+  });
+  assert.equal(reply.status, 200, reply.text);
+  provider.finish(remote);
+  assert.deepEqual(await hurried(made, id), good);
+  await assertSpent(made, 3 * costMicros + full.input + full.output);
+});
+
+test("passed lines are paid at half the price, though the model's price, route and alias have changed since", async () => {
   const { provider } = fresh();
   provider.isQuick = false;
   const admin = await adminOf(gateway);
-  const save = async (fields: object, upstreamModel: string) => {
+  const save = async (fields: object, upstreamModel: string, newest: string) => {
     const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
     const value = {
       prices: { ...full, ...fields },
       routes: [{ provider: others.anthropic, model: upstreamModel }],
     };
     await admin.ok('PATCH', '/settings/saved', {
-      body: { version, changes: [{ path: ['models', 'saved'], value }] },
+      body: {
+        version,
+        changes: [
+          { path: ['models', 'saved'], value },
+          { path: ['aliases', 'newest'], value: newest },
+        ],
+      },
     });
   };
-  await save({ batch: 0.5 }, 'first');
+  await save({ batch: 0.5 }, 'first', 'saved');
   const made = await newKey();
-  const id = await clients.anthropic(made, 'saved');
+  const id = await clients.anthropic(made, 'newest');
   const remote = await sentTo(provider);
-  await save({}, 'second');
+  await save({}, 'second', 'dear');
   provider.finish(remote);
   assert.deepEqual(await hurried(made, id), good);
   await assertSpent(made, 3 * costMicros);

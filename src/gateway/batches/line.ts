@@ -63,6 +63,7 @@ export function requestOf(
 
 /** The most that a line can cost, and its call of a model as it would be made; null: it makes none. */
 export type LineEstimate = {
+  readonly modelId: string;
   readonly heldMicros: Micros;
   readonly likelyMicros: Micros;
   readonly firstCall: Attempt | null;
@@ -80,12 +81,14 @@ export function estimate(
   const tags = readTags(gateway, wishes.tags, body);
   const sale = endpoint(gateway, incoming);
   checkPermission(caller.key, sale.modelId);
+  const { modelId } = sale;
   if (sale.answerUnrun)
-    return { heldMicros: zeroMicros, likelyMicros: zeroMicros, firstCall: null };
+    return { modelId, heldMicros: zeroMicros, likelyMicros: zeroMicros, firstCall: null };
   const names = { request: null, cache: null };
   const accepted = { gateway, caller, tags, names, sale, wantsComments: false, rateHeaders: {} };
   const { amountMicros, likelyCost, firstCall } = sale.estimate().offer(accepted);
   return {
+    modelId,
     heldMicros: amountMicros,
     likelyMicros: likelyCost?.atOnceMicros ?? zeroMicros,
     firstCall: firstCall?.() ?? null,

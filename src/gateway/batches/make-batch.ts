@@ -233,10 +233,12 @@ function newLine(
     const route = batchRouteOf(ownQueue);
     if (!route) return { ...line, ...costsOf(ownQueue), sentId: null };
     const passed = { route, answer: null };
-    const estimated = estimate(live, endpoints[endpoint]!, { ...incoming, passed });
+    // Its alias may lead to another model before it has its answer.
+    const named = { ...body, model: ownQueue.modelId };
+    const estimated = estimate(live, endpoints[endpoint]!, { ...incoming, body: named, passed });
     // The sandbox has no batch API: our queue runs these lines, at the price of one.
     const sentId = key.mode === 'test' ? null : groups.groupFor(route, Buffer.byteLength(text));
-    return { ...line, ...costsOf(estimated), sentId };
+    return { ...line, text: JSON.stringify(named), ...costsOf(estimated), sentId };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const publicUrl = gateway.config.server.public_url;

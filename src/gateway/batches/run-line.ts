@@ -119,7 +119,8 @@ export class LineRuns {
       bodies?.noteRequest(bytes);
       const body = (parseJson(bytes) as { readonly value: JsonObject }).value;
       if (nextTurn) await nextTurn();
-      const idempotencyKey = `${batch.id}/${line.line}`;
+      // No client knows the id at the provider, so none can have another answer under this key.
+      const idempotencyKey = `${line.sent_id ?? batch.id}/${line.line}`;
       const incoming = requestOf(JSON.parse(batch.request) as LineContext, {
         requestId,
         key: passed ? asPayer(key) : key,
