@@ -77,7 +77,7 @@ export type HttpProviderKind = {
   readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
   /** Last changes to the body for this provider; most need none. */
   readonly adaptBody?: (body: JsonObject, sent: SentAs) => JsonObject;
-  /** Leaves out of a whole answer what is not for clients. Left out: nothing. */
+  /** Returns a whole answer in the format's words, without what is not for clients. Left out: it is so. */
   readonly shownAnswer?: (body: unknown) => unknown;
   /**
    * Turns a stream in another encoding into server-sent events, without what is not for clients. It

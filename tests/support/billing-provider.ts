@@ -3,13 +3,15 @@
 // however the call ended. It runs on the given clock.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../src/lib/clock.ts';
-import { streamFrames, wholeAnswer, type Tokens } from './answers.ts';
+import type { Tokens } from './answers.ts';
 import { errorBodyOf, errorFrameOf } from './host-errors.ts';
 import {
   asksForStream,
   encodeFrames,
   modelHosts,
+  streamOf,
   streamType,
+  wholeOf,
   type ModelHost,
 } from './model-hosts.ts';
 import type { LocalUpstream, Script, SseFrame } from './upstream.ts';
@@ -294,8 +296,8 @@ class Call {
     const tokens = this.#toldTokens();
     const tokensPerPiece = tokensPerPieceOf(plan);
     const text = piecesOf(words, tokensPerPiece);
-    const { start, end } = streamFrames(host.wire, { text, tokens });
-    const { deltas } = streamFrames(host.wire, { text, tokens: null });
+    const { start, end } = streamOf(host, { text, tokens });
+    const { deltas } = streamOf(host, { text, tokens: null });
     response.writeHead(200, { 'content-type': streamType(host.framing) });
     response.write(encodeFrames(host.framing, start));
     const stopsAfter =
@@ -341,7 +343,7 @@ class Call {
 
   #wholeBody(): object {
     const { host, plan } = this.#options;
-    return wholeAnswer(host.wire, {
+    return wholeOf(host, {
       text: word.repeat(plan.words).trim(),
       tokens: this.#toldTokens(),
     });

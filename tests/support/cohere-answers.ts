@@ -1,40 +1,54 @@
 // Answers of Cohere's own Chat, as recorded: what is billed is less than what the model read.
-import { formatSse } from '../../src/lib/sse.ts';
-import { answerBytes, answerJson, type Script } from './upstream.ts';
+import type { StreamFrames } from './answers.ts';
+import { answerBytes, answerJson, framesText, type Script, type SseFrame } from './upstream.ts';
 
 type Content = {
   readonly text: string;
-  readonly tokens: { readonly input: number; readonly output: number };
+  readonly tokens: { readonly input: number; readonly output: number } | null;
 };
 
-const usageOf = ({ tokens: { input, output } }: Content) => ({
-  billed_units: { input_tokens: input, output_tokens: output },
-  tokens: { input_tokens: input + 500, output_tokens: output + 3 },
-  cached_tokens: 448,
-});
+const usageOf = ({ tokens }: Content) =>
+  tokens && {
+    usage: {
+      billed_units: { input_tokens: tokens.input, output_tokens: tokens.output },
+      tokens: { input_tokens: tokens.input + 500, output_tokens: tokens.output + 3 },
+      cached_tokens: 448,
+    },
+  };
 
 export function cohereWhole(content: Content): object {
   const message = { role: 'assistant', content: [{ type: 'text', text: content.text }] };
-  return { id: 'i', message, finish_reason: 'COMPLETE', usage: usageOf(content) };
+  return { id: 'i', message, finish_reason: 'COMPLETE', ...usageOf(content) };
+}
+
+export function cohereFrames(content: Content): StreamFrames {
+  const say = (text: string) => ({ index: 0, delta: { message: { content: { text } } } });
+  const start = { index: 0, delta: { message: { content: { type: 'text', text: '' } } } };
+  const end = { delta: { finish_reason: 'COMPLETE', ...usageOf(content) } };
+  return {
+    start: [
+      frameOf('message-start', { id: 'i', delta: { message: { role: 'assistant' } } }),
+      frameOf('content-start', start),
+    ],
+    deltas: (content.text.match(/\s*\S+/g) ?? []).map((word) =>
+      frameOf('content-delta', say(word)),
+    ),
+    end: [frameOf('content-end', { index: 0 }), frameOf('message-end', end), 'data: [DONE]\n\n'],
+  };
 }
 
 /** Each is one event. */
 export function coherePieces(content: Content): readonly Buffer[] {
-  const say = (text: string) => ({ index: 0, delta: { message: { content: { text } } } });
-  const start = { index: 0, delta: { message: { content: { type: 'text', text: '' } } } };
-  const end = { delta: { finish_reason: 'COMPLETE', usage: usageOf(content) } };
-  return [
-    pieceOf('message-start', { id: 'i', delta: { message: { role: 'assistant' } } }),
-    pieceOf('content-start', start),
-    ...content.text.split(/(?= )/).map((word) => pieceOf('content-delta', say(word))),
-    pieceOf('content-end', { index: 0 }),
-    pieceOf('message-end', end),
-    Buffer.from('data: [DONE]\n\n'),
-  ];
+  const { start, deltas, end } = cohereFrames(content);
+  return [...start, ...deltas, ...end].map((frame) => Buffer.from(framesText([frame])));
 }
 
 export function pieceOf(type: string, event: object): Buffer {
-  return Buffer.from(formatSse(type, JSON.stringify({ type, ...event })));
+  return Buffer.from(framesText([frameOf(type, event)]));
+}
+
+function frameOf(type: string, event: object): SseFrame {
+  return { event: type, data: { type, ...event } };
 }
 
 export function answerAsCohere(content: Content): Script {

@@ -12,14 +12,16 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { type CancelTimer, type Clock, systemClock } from '../../src/lib/clock.ts';
-import { streamFrames, wholeAnswer, type Content } from './answers.ts';
+import type { Content } from './answers.ts';
 import { taskSamples } from './task-samples.ts';
 import {
   asksForStream,
   encodeFrames,
   hostOf,
   modelHosts,
+  streamOf,
   streamType,
+  wholeOf,
   type ModelHost,
 } from './model-hosts.ts';
 import { flushEventLoop, TestClock } from './test-clock.ts';
@@ -305,7 +307,7 @@ export function wholeText({
   content,
   task,
 }: Pick<FaultCall, 'host' | 'content' | 'task'>): string {
-  return JSON.stringify(task ?? wholeAnswer(host.wire, content));
+  return JSON.stringify(task ?? wholeOf(host, content));
 }
 
 /** What the good answer says it is. */
@@ -318,7 +320,7 @@ export function framesOf({
   host,
   content,
 }: Pick<FaultCall, 'host' | 'content'>): readonly SseFrame[] {
-  const { start, deltas, end } = streamFrames(host.wire, content);
+  const { start, deltas, end } = streamOf(host, content);
   return [...start, ...deltas, ...end];
 }
 
@@ -327,7 +329,7 @@ export function begunFramesOf({
   host,
   content,
 }: Pick<FaultCall, 'host' | 'content'>): readonly SseFrame[] {
-  const { start, deltas } = streamFrames(host.wire, content);
+  const { start, deltas } = streamOf(host, content);
   return [...start, ...deltas.slice(0, 3)];
 }
 

@@ -11,6 +11,7 @@ const ofBedrock = (message: string, more: object): object => ({ message, ...more
 /** All others answer as Anthropic does. */
 const bodies: Readonly<Partial<Record<HostName, (message: string, more: object) => object>>> = {
   converse: ofBedrock,
+  cohere: (message, more) => ({ id: 'i', message, ...more }),
   invoke: ofBedrock,
   // Google's body, which comes in a list at times.
   vertex: (message, more) => [{ error: { code: 500, message, status: 'INTERNAL', ...more } }],
@@ -42,5 +43,10 @@ const events: Readonly<Record<UpstreamWireName, (message: string) => SseFrame>> 
 export function errorFrameOf({ host }: Failing, message: string): SseFrame {
   if (host.wire === 'converse' || host.framing === 'invoke')
     return encodeException('internalServerException', message).toString('latin1');
+  if (host.name === 'cohere')
+    return {
+      event: 'message-end',
+      data: { type: 'message-end', delta: { finish_reason: 'ERROR' } },
+    };
   return events[host.wire](message);
 }

@@ -1,6 +1,8 @@
 // Where tests of all upstreams send their calls: each wire format at its own vendor, and the clouds,
 // which have addresses, errors and streams of their own.
 import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
+import { streamFrames, wholeAnswer, type Content, type StreamFrames } from './answers.ts';
+import { cohereFrames, cohereWhole } from './cohere-answers.ts';
 import { encodeInvoked, encodeText } from './event-stream.ts';
 import { framesText, type SseFrame } from './upstream.ts';
 
@@ -12,15 +14,23 @@ export type HostName =
   | 'converse'
   | 'invoke'
   | 'vertex'
-  | 'azure';
+  | 'azure'
+  | 'cohere';
 
 /** How a host writes the events of a stream: Bedrock's two calls have binary ones. */
 export type Framing = 'sse' | 'converse' | 'invoke';
+
+type HostAnswers = {
+  readonly whole: (content: Content) => object;
+  readonly frames: (content: Content) => StreamFrames;
+};
 
 export type ModelHost = {
   readonly name: HostName;
   readonly wire: UpstreamFormatName;
   readonly framing: Framing;
+  /** Its answers, where they are not those of the format. */
+  readonly own?: HostAnswers;
   /** Without the model. */
   readonly route: { readonly provider: string; readonly api?: UpstreamFormatName };
   /** The paths that a model is called at, whole and streamed. */
@@ -89,6 +99,14 @@ export const modelHosts: readonly ModelHost[] = [
     route: { provider: 'azure', api: 'responses' },
     paths: () => ['/azure/openai/v1/responses'],
   },
+  {
+    name: 'cohere',
+    wire: 'chat',
+    framing: 'sse',
+    own: { whole: cohereWhole, frames: cohereFrames },
+    route: { provider: 'cohere' },
+    paths: () => ['/cohere/v2/chat'],
+  },
 ];
 
 function bedrockPath(model: string, call: string): string {
@@ -104,6 +122,7 @@ export function hostProviders(url: string, fields: object): Readonly<Record<stri
     bedrock: { kind: 'bedrock', base_url: `${url}/bedrock`, ...fields },
     vertex: { kind: 'vertex', base_url: `${url}/vertex`, project: 'my-project', ...fields },
     azure: { kind: 'azure', base_url: `${url}/azure`, ...fields },
+    cohere: { kind: 'cohere', base_url: `${url}/cohere`, ...fields },
   };
 }
 
@@ -118,6 +137,14 @@ export function hostOf(path: string): ModelHost {
   const host = modelHosts.find(({ paths }) => paths(model).includes(bare));
   if (!host) throw new Error(`no host has the path ${path}`);
   return host;
+}
+
+export function wholeOf({ wire, own }: ModelHost, content: Content): object {
+  return own ? own.whole(content) : wholeAnswer(wire, content);
+}
+
+export function streamOf({ wire, own }: ModelHost, content: Content): StreamFrames {
+  return own ? own.frames(content) : streamFrames(wire, content);
 }
 
 /** Vendors ask for a stream in the body, clouds in the path. */

@@ -1,9 +1,8 @@
 // Good answers with missing or impossible usage. A count is untrusted input: an implausible one is
 // replaced by our own, and nothing is charged beyond what the request can cause.
-import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
-import { streamFrames, wholeAnswer } from './answers.ts';
 import type { ChargedTokens, Fault } from './faults.ts';
 import { chunkedAnswer, goodTokens, httpAnswer, type FaultCall } from './fault-server.ts';
+import { streamOf, wholeOf, type ModelHost } from './model-hosts.ts';
 import type { SseFrame } from './upstream.ts';
 
 /**
@@ -18,14 +17,14 @@ export const modelLimits = { input: 100_000, output: 8_000 };
 function usageFault(
   name: string,
   counts: FalseCounts | null,
-  tokens: ChargedTokens | ((wire: UpstreamFormatName) => ChargedTokens),
+  tokens: ChargedTokens | ((host: ModelHost) => ChargedTokens),
 ): Fault {
   return {
     name: `usage-${name}`,
     play: async (call) => call.write(answerWith(call, counts)),
     expect: ({ host }) => ({
       kind: 'complete',
-      tokens: typeof tokens === 'function' ? tokens(host.wire) : tokens,
+      tokens: typeof tokens === 'function' ? tokens(host) : tokens,
     }),
   };
 }
@@ -50,11 +49,16 @@ export const usageFaults: readonly Fault[] = [
   // Its input count stands.
   usageFault('zero-output', { output: '0' }, 'own-output'),
   // In Messages and Converse, cache reads are counted in addition to the input; elsewhere they are
-  // part of it.
-  usageFault('more-cached-than-input', { input: '11', cached: '500', total: '18' }, (wire) =>
-    wire === 'messages' || wire === 'converse'
-      ? { input, cacheRead: 500, output }
-      : { input: 0, cacheRead: input, output },
+  // part of it. Cohere bills them like all others.
+  usageFault(
+    'more-cached-than-input',
+    { input: '11', cached: '500', total: '18' },
+    ({ wire, name }) =>
+      wire === 'messages' || wire === 'converse'
+        ? { input, cacheRead: 500, output }
+        : name === 'cohere'
+          ? { input, output }
+          : { input: 0, cacheRead: input, output },
   ),
   usageFault('cached-negative', { input: '11', cached: '-500', total: '18' }, { input, output }),
 ];
@@ -67,8 +71,8 @@ function answerWith(call: FaultCall, counts: FalseCounts | null): string {
   };
   const falsify = (value: object) =>
     counts === null ? JSON.stringify(value) : falseText(value, counts);
-  if (!stream) return httpAnswer(falsify(wholeAnswer(host.wire, counted)));
-  const { start, deltas, end } = streamFrames(host.wire, counted);
+  if (!stream) return httpAnswer(falsify(wholeOf(host, counted)));
+  const { start, deltas, end } = streamOf(host, counted);
   return chunkedAnswer(
     call,
     [...start, ...deltas, ...end].map((frame) => falseFrame(frame, falsify)),

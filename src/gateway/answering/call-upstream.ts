@@ -29,7 +29,7 @@ export async function callUpstream<Stream extends boolean>(
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
     reply.failure.status === null
-      ? upstreamFormats[route.format].readBilledAnswer(reply.body)
+      ? upstreamFormats[route.format].readBilledAnswer(shownBody(reply.body, route))
       : null;
   const failure = { ...reply.failure, message, ...readVendorError(reply.body) };
   const failed = failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
@@ -40,11 +40,15 @@ export async function callUpstream<Stream extends boolean>(
 }
 
 /** The sandbox plays every host in server-sent events, and adds nothing. */
-function shown(reply: Answered, { kind, isSandbox }: ChosenRoute): Answered {
-  if (isSandbox) return reply;
-  return reply.kind === 'stream'
-    ? { ...reply, chunks: kind.toServerSentEvents?.(reply.chunks) ?? reply.chunks }
-    : { ...reply, body: kind.shownAnswer?.(reply.body) ?? reply.body };
+function shown(reply: Answered, route: ChosenRoute): Answered {
+  const { kind, isSandbox } = route;
+  if (reply.kind !== 'stream') return { ...reply, body: shownBody(reply.body, route) };
+  const chunks = isSandbox ? undefined : kind.toServerSentEvents?.(reply.chunks);
+  return { ...reply, chunks: chunks ?? reply.chunks };
+}
+
+function shownBody(body: unknown, { kind, isSandbox }: ChosenRoute): unknown {
+  return (isSandbox ? undefined : kind.shownAnswer?.(body)) ?? body;
 }
 
 function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise<UpstreamReply> {
