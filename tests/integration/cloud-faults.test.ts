@@ -296,6 +296,23 @@ for (const { name, paths, pieces, headers, complete, whole } of clouds) {
       }
   });
 
+  test(`${name}: an answer that cannot be read is a loss of what is billed for it`, async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const text = JSON.stringify({ ...whole, extra: 'DEEP' }).replace('"DEEP"', deep);
+    gateway.upstream.on(
+      paths[0],
+      answerBytes(Buffer.from(text), { headers: { 'content-type': 'application/json' } }),
+    );
+    const earlier = await balance();
+    for (const client of endpoints) {
+      const body = client.body({ model: `${name}-alone` });
+      const reply = await gateway.post(client.path, { key, body });
+      assert.equal(reply.status, 502, reply.text);
+      assert.deepEqual(await gateway.lossesOf(reply.requestId), [25]);
+    }
+    assert.equal(await balance(), earlier);
+  });
+
   test(`${name}: a redirect is not followed with the credential`, async () => {
     const script: Script = (response) => {
       response.writeHead(307, { location: `${gateway.upstream.url}/stolen` }).end();
