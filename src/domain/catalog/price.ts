@@ -9,7 +9,7 @@ import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
 import type { PriceTier, ServiceTier } from '../../canonical/service-tier.ts';
 import type { Model, PriceSet, PriceVersion, TokenPrices } from './model.ts';
-import { millionth, scaleSet, scaleUp, wholeFactor } from './scale-prices.ts';
+import { millionth, scalePriceSet, scaleSet, scaleUp, wholeFactor } from './scale-prices.ts';
 import { shareOf } from './weekly-hours.ts';
 
 /**

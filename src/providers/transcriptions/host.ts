@@ -48,7 +48,7 @@ export type TranscriptionHost = {
   readonly read?: (body: JsonObject) => JsonObject;
 };
 
-export type TranscriptionUsage =
+type TranscriptionUsage =
   | { readonly kind: 'seconds'; readonly seconds: number }
   | ({ readonly kind: 'tokens' } & TokenCounts);
 
