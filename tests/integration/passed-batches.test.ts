@@ -581,20 +581,22 @@ for (const [name, change] of Object.entries(changes))
     await assertSpent(made, 3 * costMicros);
   });
 
-test('a line that fails by our own fault is settled later, also in a batch that has expired', async () => {
+test('a line that fails by our own fault is settled later, also in a batch that has expired, of a frozen account', async () => {
   const { provider, model } = fresh('openai');
   provider.isQuick = false;
   const made = await newKey();
+  const other = { ...(await newKey({ account: made.account, creditUsd: 0 })) };
   const id = await clients.openai(made, model);
   const remote = await sentTo(provider);
   const body = await spoilLine(id, 0);
+  await changes['the account is frozen']!(made);
   let reads = 0;
   provider.before = (asked) => {
     if (isRead(asked)) reads += 1;
     return null;
   };
   provider.finish(remote, 'expired', 2);
-  const results = hurried(made, id);
+  const results = hurried(other, id);
   // The second reading of both files has begun, so the first one has ended.
   await until(() => reads > 2, hangMs);
   await writeLine(id, 0, body);

@@ -59,8 +59,12 @@ export class LineRuns {
     const requestId = newIdWithPrefix('req');
     if (await this.endHold(line)) return { ...line, isTakenOver: false };
     await store.rename(line, requestId);
-    // When it does not fit any more, the line's run is refused.
-    if (line.held_micros > 0) await ledger.submit(reserveOf(key, requestId, line.held_micros));
+    if (line.held_micros === 0) return { ...line, request_id: requestId, isTakenOver: false };
+    const held = await ledger.submit(reserveOf(key, requestId, line.held_micros));
+    // When it does not fit any more, the line's run is refused. What a provider has run is charged as far
+    // as it fits, and lost beyond.
+    if (held.type !== 'held' && line.sent_id !== null)
+      await ledger.submit({ ...reserveOf(key, requestId, zeroMicros), isForLoss: true });
     return { ...line, request_id: requestId, isTakenOver: false };
   }
 
