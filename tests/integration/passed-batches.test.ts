@@ -218,7 +218,10 @@ const cases: Readonly<Record<string, Case>> = {
       p.hasCursors = true;
       p.after = once(isCreate, thenReset(null));
       p.before = once(isList, (response, asked) => {
-        for (let count = 0; count < 3; count += 1) p.add('openai', 1, Date.now()).status = 'failed';
+        // A try of it that had failed, too.
+        const { metadata } = p.batches[0]!;
+        for (const marked of [null, null, metadata])
+          p.add('openai', 1, Date.now(), marked).status = 'failed';
         return p.script(response, asked);
       });
     },
@@ -557,6 +560,27 @@ test('a cancelled batch is cancelled at the provider, and what had run is paid',
     assert.deepEqual(await hurried(made, id), ['succeeded', 'succeeded', 'canceled', 'canceled']);
     await assertSpent(made, 2 * costMicros);
   }
+});
+
+test('lines of a batch that is cancelled while it is uploaded are not begun', async () => {
+  const { provider, model } = fresh('openai');
+  const open = Promise.withResolvers<void>();
+  const [isUpload, asked] = [({ path }: Asked) => path.endsWith('/files'), Promise.withResolvers()];
+  provider.before = once(isUpload, (response, request) => {
+    asked.resolve(null);
+    return behind(open.promise, provider.script)(response, request);
+  });
+  const made = await newKey();
+  const id = await clients.openai(made, model);
+  await asked.promise;
+  await openAi(made).batches.cancel(id);
+  open.resolve();
+  assert.deepEqual(
+    await resultsOf(made, id),
+    prompts.map(() => 'canceled'),
+  );
+  await assertSpent(made, 0);
+  assert.deepEqual([provider.batches.length, provider.files.size], [0, 0]);
 });
 
 /** What the account has changed since does not make what was run for it free. */

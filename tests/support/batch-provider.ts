@@ -192,12 +192,12 @@ export class BatchProvider {
     });
   }
 
-  /** Adds a batch of another program. */
-  add(form: Remote['form'], lines: number, createdMs: number): Remote {
+  /** Adds a batch that the gateway has not sent. */
+  add(form: Remote['form'], lines: number, createdMs: number, metadata: unknown = null): Remote {
     const line = (_: unknown, index: number) => ({ custom_id: `other-${index}`, body: {} });
     return this.#begin({
       form,
-      metadata: null,
+      metadata,
       endpoint: '',
       createdMs,
       lines: Array.from({ length: lines }, line),

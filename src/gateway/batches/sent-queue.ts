@@ -165,7 +165,7 @@ export class SentQueue {
       const about = { provider: sent.provider, batch_id: batch.id, err };
       log.warn(about, "a provider's batch API failed; retrying");
       // Its process died after it had settled all lines and deleted the batch.
-      if (isMissing(status) && (await this.#isSettled(sent))) return null;
+      if (isMissing(status) && (await this.#isDone(sent))) return null;
       const waitMs = Math.max(untilNextLook(sent, nowMs), retryMs.first);
       if (!isLost(job)) return { due_at_ms: dueAfter(job, error.failure, waitMs) };
     }
@@ -175,7 +175,7 @@ export class SentQueue {
       : { due_at_ms: nowMs + retryMs.most };
   }
 
-  async #isSettled(sent: SentBatch): Promise<boolean> {
+  async #isDone(sent: SentBatch): Promise<boolean> {
     return (await this.#parts.sent.lines(sent).next()).done === true;
   }
 
@@ -199,7 +199,7 @@ export class SentQueue {
   async #send(job: Hosted): Promise<Step> {
     const { sent, host } = job;
     const { api, calls } = host;
-    const { sent: sentBatches, gateway } = this.#parts;
+    const { sent: sentBatches, store, gateway } = this.#parts;
     const written = await this.#measure(job);
     if (written.count === 0) return null;
     const { path, bytes, count } = written;
@@ -207,8 +207,14 @@ export class SentQueue {
     const toSend = { mark: sent.id, path, lines };
     let fileId: string | null = null;
     let isBegun = false;
+    const withFile = () => ({ ...job, sent: { ...sent, file_id: fileId } });
     try {
       fileId = (await api.upload?.(calls, toSend)) ?? null;
+      // It takes minutes, in which the batch may have been cancelled.
+      if ((await store.findById(sent.batch_id))?.state !== 'running') {
+        await this.#removeFiles(withFile(), []);
+        return { due_at_ms: job.nowMs };
+      }
       isBegun = true;
       const nowMs = gateway.clock.nowMs();
       const intent = { state: 'sending', file_id: fileId, lines: count } as const;
@@ -224,8 +230,7 @@ export class SentQueue {
       const mayHaveRun = !(error instanceof CallFailed) || error.mayHaveRun;
       // The provider may have begun it: `due_at_ms` of the intent stands.
       if (isBegun && mayHaveRun) return {};
-      const uploaded = { ...job, sent: { ...sent, file_id: fileId } };
-      return this.#refused(uploaded, error.failure, { isFirst: !api.upload || !isBegun });
+      return this.#refused(withFile(), error.failure, { isFirst: !api.upload || !isBegun });
     }
   }
 
@@ -306,7 +311,7 @@ export class SentQueue {
     if (!isSettled && !isLost(job)) return { due_at_ms: nowMs + retryMs.first };
     const isWhole = !isSpoiled && unrun !== null;
     const mayRead = !isWhole && sent.tries < readsMax - 1 && !isLost(job);
-    if (mayRead && !(await this.#isSettled(sent)))
+    if (mayRead && !(await this.#isDone(sent)))
       return { tries: sent.tries + 1, due_at_ms: nowMs + backoffOf(sent) };
     if (isWhole && isSettled) await this.#endAll(job, isOver ? 'expired' : unrun);
     else await this.#endAll(job, noResult(), { isBilled: true });

@@ -82,8 +82,10 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
   for (let page = 0; page < pagesMax; page += 1) {
     const list = await calls.call('GET', `/batches?limit=100${after}`);
     const batches = readList(list);
-    for (const { id, metadata } of batches)
-      if (isObject(metadata) && metadata['tollgate'] === mark) return { id: readId(id) };
+    // An earlier try may have failed.
+    for (const { id, metadata, status } of batches)
+      if (isObject(metadata) && metadata['tollgate'] === mark && status !== 'failed')
+        return { id: readId(id) };
     const last = batches.at(-1);
     // Groq's list, from memory.
     const { next_cursor: cursor } = isObject(list['paging']) ? list['paging'] : {};
