@@ -98,19 +98,22 @@ function describeTask(task: TaskSample): void {
     failures,
   )) {
     const lost = isLost ? task.lostMicros : 0;
-    /** Moves the clock while a host is silent. */
-    const askSilent = async (made: Made): Promise<Reply> => {
+    /** Moves the clock while so many hosts are silent. */
+    const askSilent = async (made: Made, silentHosts: number): Promise<Reply> => {
       const earlier = upstream.requests.length;
       const asked = ask(made);
       if (!isSilent) return asked;
       await upstream.request(earlier);
-      return clock.hurry(asked);
+      if (silentHosts > 1) return clock.hurry(asked);
+      // Not further: the other host must not run out of time on a busy machine.
+      await clock.advanceUntil(() => upstream.requests[earlier + 1]);
+      return asked;
     };
 
     test(`a host that ${what} is replaced by another of the model`, async () => {
       upstream.on(places[0]!, script);
       const made = await newKey();
-      const reply = await askSilent(made);
+      const reply = await askSilent(made, 1);
       assert.equal(reply.status, 200, reply.text);
       assert.equal(reply.headers['x-service-route'], 'second');
       assert.equal(reply.headers['x-service-attempts'], '2');
@@ -121,7 +124,7 @@ function describeTask(task: TaskSample): void {
     test(`an only host that ${what} costs the account nothing`, async () => {
       for (const place of places) upstream.on(place, script);
       const made = await newKey();
-      const reply = await askSilent(made);
+      const reply = await askSilent(made, 2);
       assert.equal(reply.status, status, reply.text);
       assert.ok(reply.error.code.startsWith('upstream_'), reply.text);
       await assertCharged(made, 0);
