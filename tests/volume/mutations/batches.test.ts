@@ -22,8 +22,36 @@ testMutations(
     },
     'a passed line is charged at the live price': {
       file: 'gateway/sales/model-sale.ts',
-      guard: '(asked.passed && batchPrice(listed)) ?? listed',
+      guard: 'asked.passed ? passedPrice(listed) : listed',
       without: 'listed',
+    },
+    'a passed line is charged by what its alias leads to by then': {
+      file: 'gateway/batches/make-batch.ts',
+      guard: '{ ...body, model: ownQueue.modelId }',
+      without: 'body',
+    },
+    'lines of an expired batch end free when its results were cut': {
+      file: queue,
+      guard: 'isSpoiled ||= read.isSpoiled;',
+    },
+    'lines of an expired batch end free when our own settlement failed': {
+      file: queue,
+      guard: 'isSettled &&= read.isSettled;',
+    },
+    'a client can take the Idempotency-Key of a passed line': {
+      file: 'gateway/batches/run-line.ts',
+      guard: 'line.sent_id ?? batch.id',
+      without: 'batch.id',
+    },
+    'what a provider ran is free when its renewed hold does not fit': {
+      file: 'gateway/batches/run-line.ts',
+      guard: "held.type !== 'held' && line.sent_id !== null",
+      without: 'held === null',
+    },
+    'a batch that was perhaps begun is looked for too early': {
+      file: 'domain/batches/sent-batches.ts',
+      guard: 'else due_at_ms end',
+      without: 'else ${dueMs} end',
     },
     "an account's loss budget makes what a provider ran free": {
       file: 'gateway/charging/open-hold.ts',
