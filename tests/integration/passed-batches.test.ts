@@ -583,6 +583,26 @@ test('lines of a batch that is cancelled while it is uploaded are not begun', as
   assert.deepEqual([provider.batches.length, provider.files.size], [0, 0]);
 });
 
+test("a provider that does not answer does not keep others' batches", async () => {
+  const [silent, other] = [fresh('openai'), fresh('anthropic')];
+  const open = Promise.withResolvers<void>();
+  silent.provider.before = (asked) =>
+    asked.path.endsWith('/files')
+      ? behind(open.promise, (response) => void response.destroy())
+      : null;
+  const made = await newKey();
+  const ids = await Promise.all([1, 2, 3].map(() => clients.openai(made, silent.model)));
+  await until(async () => {
+    const rows = await database.read.selectFrom('sent_batches').select('owner').execute();
+    return rows.filter(({ owner }) => owner !== null).length >= 2;
+  }, hangMs);
+  const id = await clients.anthropic(made, other.model);
+  assert.deepEqual(await hurried(made, id), good);
+  silent.provider.before = () => null;
+  open.resolve();
+  for (const late of ids) assert.deepEqual(await hurried(made, late), good);
+});
+
 /** What the account has changed since does not make what was run for it free. */
 const changes: Readonly<Record<string, (made: Made) => Promise<unknown>>> = {
   'its key is revoked': ({ id }) =>

@@ -27,9 +27,13 @@ export class SentBatches {
       await this.#database.write.insertInto('sent_batches').values(rows).execute();
   }
 
-  /** Returns those whose time has come and which no living process has. */
-  async due(nowMs: number, max: number): Promise<readonly SentBatch[]> {
-    return this.#database.read
+  /** Returns those whose time has come, which no living process has, and which are at no busy provider. */
+  async due(
+    nowMs: number,
+    max: number,
+    busy: readonly string[] = [],
+  ): Promise<readonly SentBatch[]> {
+    const due = this.#database.read
       .selectFrom('sent_batches')
       .innerJoin('batches', 'batches.id', 'sent_batches.batch_id')
       .selectAll('sent_batches')
@@ -37,8 +41,9 @@ export class SentBatches {
       .where('sent_batches.due_at_ms', '<=', nowMs)
       .where(isFree)
       .orderBy('sent_batches.due_at_ms')
-      .limit(max)
-      .execute();
+      .limit(max);
+    const free = busy.length === 0 ? due : due.where('sent_batches.provider', 'not in', busy);
+    return free.execute();
   }
 
   /** Returns null when another process was faster. */

@@ -35,8 +35,9 @@ import { estimate, type LineContext, requestOf } from './line.ts';
 import type { BatchParts } from './parts.ts';
 import { type LineOwner, type LineRuns, mayRun } from './run-line.ts';
 
-/** Batches at providers that a thread handles at once. */
-const jobsMax = 2;
+/** Batches at providers that a thread handles at once; fewer at one provider, which may be silent. */
+const jobsMax = 3;
+const providerJobsMax = 2;
 /** Results that are settled at once, and the bytes of those that wait. */
 const settledMax = 8;
 const settledBytes = 4 * 1024 * 1024;
@@ -73,7 +74,8 @@ export class SentQueue {
   readonly #parts: BatchParts;
   readonly #lines: LineRuns;
   readonly #wake: () => void;
-  readonly #jobs = new Set<Promise<void>>();
+  /** With their providers. */
+  readonly #jobs = new Map<Promise<void>, string>();
   /** Those that are still to be given back. */
   readonly #givenUp: SentBatch[] = [];
   #settling = 0;
@@ -95,7 +97,7 @@ export class SentQueue {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#jobs);
+    await Promise.all(this.#jobs.keys());
   }
 
   async takeTurn(): Promise<void> {
@@ -104,10 +106,16 @@ export class SentQueue {
     for (let one; (one = this.#givenUp[0]); this.#givenUp.shift())
       await sent.giveUp(one, nowMs + retryMs.first);
     if (isOverloaded() || this.#jobs.size >= jobsMax) return;
-    for (const due of await sent.due(nowMs, jobsMax - this.#jobs.size)) {
+    const busy = [...this.#jobs.values()].filter((name) => this.#isBusy(name));
+    for (const due of await sent.due(nowMs, jobsMax - this.#jobs.size, busy)) {
+      if (this.#isBusy(due.provider)) continue;
       const claimed = await sent.claim(due, gateway.books.owner, nowMs);
       if (claimed) this.#start(claimed);
     }
+  }
+
+  #isBusy(provider: string): boolean {
+    return [...this.#jobs.values()].filter((name) => name === provider).length >= providerJobsMax;
   }
 
   #start(sent: SentBatch): void {
@@ -127,7 +135,7 @@ export class SentQueue {
         this.#jobs.delete(job);
         this.#wake();
       });
-    this.#jobs.add(job);
+    this.#jobs.set(job, sent.provider);
   }
 
   async #serve(sent: SentBatch, signal: AbortSignal): Promise<void> {
