@@ -591,7 +591,7 @@ test("a provider that does not answer does not keep others' batches", async () =
       ? behind(open.promise, (response) => void response.destroy())
       : null;
   const made = await newKey();
-  const ids = await Promise.all([1, 2, 3].map(() => clients.openai(made, silent.model)));
+  const delayed = await Promise.all([1, 2, 3].map(() => clients.openai(made, silent.model)));
   await until(async () => {
     const rows = await database.read.selectFrom('sent_batches').select('owner').execute();
     return rows.filter(({ owner }) => owner !== null).length >= 2;
@@ -600,7 +600,7 @@ test("a provider that does not answer does not keep others' batches", async () =
   assert.deepEqual(await hurried(made, id), good);
   silent.provider.before = () => null;
   open.resolve();
-  for (const late of ids) assert.deepEqual(await hurried(made, late), good);
+  for (const late of delayed) assert.deepEqual(await hurried(made, late), good);
 });
 
 /** What the account has changed since does not make what was run for it free. */
