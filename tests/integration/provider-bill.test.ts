@@ -25,6 +25,7 @@ import { hostProviders } from '../support/model-hosts.ts';
 import fc from '../support/property.ts';
 import { Random } from '../support/random.ts';
 import {
+  billedChats,
   billedTaskModels,
   billedTasks,
   billingTaskHost,
@@ -333,10 +334,10 @@ const texts = fc.array(fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme'
   maxLength: 20,
 });
 
-for (const [model, task] of Object.entries(billedTasks)) {
+for (const [model, task] of Object.entries({ ...billedTasks, ...billedChats })) {
   test(`${model}: what accounts pay and what is lost are together what the hosts bill`, async () => {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-    const { path } = modelTypes[task.type];
+    const { soldAt: path = modelTypes[task.type].path } = task;
     await fc.assert(
       fc.asyncProperty(texts, taskOutcome, taskOutcome, async (words, ...outcomes) => {
         let billed = 0;
@@ -349,7 +350,7 @@ for (const [model, task] of Object.entries(billedTasks)) {
           );
         const before = (await gateway.balance(account)).availableMicros;
         const headers = { ...order.request.headers, 'x-service-cache': 'false' };
-        const reply = await gateway.post(path, { ...order.request, key, headers });
+        const reply = await clock.skipWaits(gateway.post(path, { ...order.request, key, headers }));
         const { availableMicros, heldMicros } = await gateway.balance(account);
         const paid = before - availableMicros;
         const losses = await gateway.lossesOf(reply.requestId);

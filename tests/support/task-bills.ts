@@ -2,7 +2,9 @@
 // character and a tenth of a search unit cost a microdollar.
 import fc from './property.ts';
 import type { SendOptions } from './http.ts';
-import { audioForm, wav, type TaskType } from './task-samples.ts';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
+import type { ModelType } from '../../src/terms/model-type.ts';
+import { audioForm, wav } from './task-samples.ts';
 import {
   answerBytes,
   answerJson,
@@ -12,7 +14,8 @@ import {
   type Script,
 } from './upstream.ts';
 
-type Counts = { readonly input: number; readonly output: number };
+/** `heard`: the part of the input that is sound, and costs two microdollars more. */
+type Counts = { readonly input: number; readonly output: number; readonly heard?: number };
 
 /** A request, the host's answer to it, and what it bills. */
 type Order = {
@@ -23,8 +26,10 @@ type Order = {
 };
 
 type BilledTask = {
-  readonly type: TaskType;
+  readonly type: ModelType;
   readonly path: string;
+  /** Left out: as its type. */
+  readonly soldAt?: string;
   readonly prices: object;
   readonly order: (model: string, texts: readonly string[]) => Order;
   /** It counts nothing, so it bills what it must. */
@@ -55,6 +60,22 @@ const speech = (model: string, [input = '']: readonly string[]) => {
 };
 const audio = Buffer.from('the audio');
 const audioSeconds = 4;
+
+/** Of a chat model, by the gateway's own count. `asked`: as Chat has it. */
+function chatOrder(body: object, choice: object, asked = body): Order {
+  const { likely, audio: sound } = estimateInputTokens(asked);
+  return {
+    request: { body },
+    counts: { input: likely, output: 1, heard: sound.likely },
+    answer: json({ choices: [{ index: 0, finish_reason: 'stop', ...choice }] }, (counts) => ({
+      usage: {
+        prompt_tokens: counts.input,
+        completion_tokens: counts.output,
+        prompt_tokens_details: { audio_tokens: counts.heard },
+      },
+    })),
+  };
+}
 
 export const billedTasks: Readonly<Record<string, BilledTask>> = {
   embeddings: {
@@ -165,6 +186,33 @@ export const billedTasks: Readonly<Record<string, BilledTask>> = {
   },
 };
 
+/** Beside tasks: a conversation with sound, and a prompt that the host continues. */
+export const billedChats: Readonly<Record<string, BilledTask>> = {
+  sound: {
+    type: 'chat',
+    path: '/chat/completions',
+    soldAt: '/v1/chat/completions',
+    prices: { ...byTokens, audio: 3 },
+    order(model, texts) {
+      const data = wav(audioSeconds).toString('base64');
+      const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } };
+      const content = [...texts.map((text) => ({ type: 'text', text })), sound];
+      const message = { role: 'assistant', content: 'Yes.' };
+      return chatOrder({ model, messages: [{ role: 'user', content }] }, { message });
+    },
+  },
+  completion: {
+    type: 'chat',
+    path: '/completions',
+    soldAt: '/v1/completions',
+    prices: byTokens,
+    order(model, prompt) {
+      const messages = prompt.map((content) => ({ role: 'user', content }));
+      return chatOrder({ model, prompt, max_tokens: 1 }, { text: 'Yes.' }, { model, messages });
+    },
+  },
+};
+
 export const taskHosts = ['few', 'many'];
 
 export function taskHostProviders(url: string) {
@@ -172,6 +220,7 @@ export function taskHostProviders(url: string) {
     kind: 'openai-compatible',
     base_url: `${url}/${name}`,
     api_key: 'none',
+    completions: true,
   });
   return Object.fromEntries(taskHosts.map((name) => [name, providerOf(name)]));
 }
@@ -179,7 +228,10 @@ export function taskHostProviders(url: string) {
 export function billedTaskModels() {
   const routes = taskHosts.map((provider) => ({ provider, model: 'm' }));
   return Object.fromEntries(
-    Object.entries(billedTasks).map(([id, { type, prices }]) => [id, { type, prices, routes }]),
+    Object.entries({ ...billedTasks, ...billedChats }).map(([id, { type, prices }]) => [
+      id,
+      { type, prices, routes, ...(type === 'chat' && { supports: { audio: true } }) },
+    ]),
   );
 }
 
@@ -202,17 +254,20 @@ export const taskOutcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
   }),
 );
 
-/** Bills each call that reached the model. */
+/** Bills each call that reached the model. In a chat, nonsense is a proxy's, and only what was written is output. */
 export function billingTaskHost(
-  { isUncounted = false }: BilledTask,
+  { type, isUncounted = false }: BilledTask,
   { counts, answer }: Order,
   { outcome: { kind, times }, bill }: { outcome: TaskOutcome; bill: (micros: number) => void },
 ): Script {
   return (response, request) => {
     if (kind === 'refuses') return answerStatus(503)(response, request);
     const billed = isUncounted ? 1 : times;
-    const told = { input: counts.input * billed, output: counts.output * billed };
-    bill(told.input + told.output);
+    const { input, output, heard = 0 } = counts;
+    const told = { input: input * billed, output: output * billed, heard: heard * billed };
+    const hasRun = type !== 'chat' || kind !== 'answers nonsense';
+    const written = type === 'chat' && kind === 'breaks off' ? 0 : told.output;
+    bill(hasRun ? told.input + written + 2 * told.heard : 0);
     if (kind === 'breaks off') return thenReset('')(response, request);
     if (kind === 'answers nonsense') return answerJson({ data: 'none' })(response, request);
     return answer(kind === 'counts nothing' ? null : told)(response, request);
