@@ -311,7 +311,7 @@ function toTextChoice(choice: JsonObject, said: unknown, writing: Writing): Json
   const text = echoed + textOf(said);
   if (isNative) {
     const { message: _, delta: __, ...shown } = others;
-    return { text, index, logprobs: logprobs ?? null, finish_reason: reason, ...shown };
+    return { ...shown, text, index, logprobs: logprobs ?? null, finish_reason: reason };
   }
   return {
     text,
