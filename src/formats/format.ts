@@ -71,6 +71,8 @@ export type AnswerContext = {
   readonly leftOut?: readonly string[];
   /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;
+  /** The sound in it, if that has a price of its own. Left out: none. */
+  readonly estimatedAudioTokens?: number;
   /** The upstream's usage is shown up to this, as it is charged. Absent: as reported. */
   readonly usageMax?: UsageMax;
 };

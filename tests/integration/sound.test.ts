@@ -5,13 +5,14 @@ import { after, describe, test } from 'node:test';
 import {
   answerContent,
   streamFrames,
+  wholeAnswer,
   type Tokens,
   type UpstreamWireName,
 } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { wav } from '../support/task-samples.ts';
-import { framesText, thenReset } from '../support/upstream.ts';
+import { answerJson, framesText, thenReset } from '../support/upstream.ts';
 
 const prices = { input: 1, output: 10, cache_read: 0.1 };
 const modelAt = (provider: string, api: string | null, fields: object = {}) => ({
@@ -120,6 +121,32 @@ test('clients see the tokens of sound where their format has a field for them', 
   const inGemini = await ask(gemini!, { model: 'by-chat' });
   const { usageMetadata } = inGemini.json<{ usageMetadata: { promptTokensDetails: unknown } }>();
   assert.deepEqual(usageMetadata.promptTokensDetails, [{ modality: 'AUDIO', tokenCount: 50 }]);
+});
+
+test('clients see our own count of sound where the host has none', async () => {
+  const sound = { input: 60, output: 20 };
+  const [chat] = soundClients.filter(({ name }) => name === 'chat');
+  for (const wire of ['chat', 'responses'] as const)
+    for (const stream of [false, true]) {
+      playAll(wire, sound);
+      const fields = stream && { stream, stream_options: { include_usage: true } };
+      const reply = await ask(chat!, { model: `by-${wire}`, ...fields });
+      assert.match(reply.text, /"audio_tokens":50/, `${wire} ${stream}`);
+    }
+});
+
+test('sound that Gemini read from its cache costs as such, where only the prompt’s details tell it', async () => {
+  const whole = wholeAnswer('gemini', { text: 'one', tokens: { input: 1, output: 20 } });
+  const usageMetadata = {
+    promptTokenCount: 170,
+    cachedContentTokenCount: 165,
+    candidatesTokenCount: 20,
+    promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 160 }],
+  };
+  gateway.upstream.on(upstreams.gemini[0]!, answerJson({ ...whole, usageMetadata }));
+  const reply = await ask(soundClients[0]!, { model: 'by-gemini' });
+  // 5 of the 160 may not be from the cache, where they cost a tenth.
+  assert.equal(reply.costMicros, Math.ceil(5 * 20 + 155 * 2 + 10 * 0.1 + 20 * 10));
 });
 
 test('sound without a price of its own costs as other input', async () => {

@@ -33,12 +33,13 @@ export function readUsage(metadata: unknown): Usage | null {
   });
 }
 
-/** The counts of sound, if there is any. Those of the prompt include the cache's. */
+/** The counts of sound, if there is any. Those of the prompt include the cache's, which may be told nowhere else. */
 function readSound(
   { promptTokensDetails: prompt, cacheTokensDetails: cache }: JsonObject,
   { inputTokens, cacheReadTokens }: Pick<Usage, 'inputTokens' | 'cacheReadTokens'>,
 ): Partial<Usage> {
-  const cacheReadAudioTokens = Math.min(soundIn(cache), cacheReadTokens);
+  const cached = Math.max(soundIn(cache), soundIn(prompt) - inputTokens);
+  const cacheReadAudioTokens = Math.min(cached, cacheReadTokens);
   const audioTokens = Math.min(Math.max(soundIn(prompt) - cacheReadAudioTokens, 0), inputTokens);
   return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
 }

@@ -5,8 +5,7 @@ import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../terms/stored-response.ts';
 import type { PackedText } from '../../lib/packing.ts';
 import type { AnswerContext } from '../../formats/format.ts';
-import type { InputEstimate } from '../../lib/tokens.ts';
-import { usageMaxOf } from '../charging/used.ts';
+import { ownCountOf, usageMaxOf, type CountedInput } from '../charging/used.ts';
 import type { HeaderNames } from '../../terms/header-names.ts';
 import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
 import type { Running } from '../charging/offer.ts';
@@ -22,7 +21,7 @@ import type { Called } from '../stages.ts';
 
 type Answering = Failing & {
   readonly asked: Pick<ModelRequest, 'model' | 'request'> & {
-    readonly estimate: Pick<InputEstimate, 'likely'>;
+    readonly estimate: CountedInput;
   };
   /** Absent before the hold. */
   readonly terms?: ModelTerms;
@@ -41,7 +40,7 @@ export function answerContextOf(answering: Answering): AnswerContext {
     nowSeconds,
     request,
     ...(call && { leftOut: call.attempt.written.leftOut }),
-    estimatedInputTokens: estimate.likely,
+    ...(call ? ownCountOf(asked, call.attempt) : { estimatedInputTokens: estimate.likely }),
     usageMax: usageMaxOf({ model, request, ...terms, ...call }),
   };
 }

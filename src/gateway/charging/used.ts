@@ -7,6 +7,7 @@ import {
   type Usage,
   type UsageMax,
 } from '../../canonical/usage.ts';
+import type { InputEstimate } from '../../lib/tokens.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import {
@@ -139,15 +140,19 @@ function countReported(
 
 /** Returns our own count of the input, and of the sound in it if that has a price of its own. */
 export function ownCountOf(
-  { estimate }: Pick<ModelRequest, 'estimate'>,
+  { estimate }: { readonly estimate: CountedInput },
   { price }: Pick<Attempt, 'price'>,
 ) {
   const isPricedApart = estimate.hasSound && price.list.base.audio !== undefined;
   return {
     estimatedInputTokens: estimate.likely,
-    ...(isPricedApart && { estimatedAudioTokens: estimate.audio.likely }),
+    ...(isPricedApart && { estimatedAudioTokens: estimate.audio?.likely ?? 0 }),
   };
 }
+
+/** What is left out is not there. */
+export type CountedInput = Pick<InputEstimate, 'likely'> &
+  Partial<Pick<InputEstimate, 'audio' | 'hasSound'>>;
 
 /**
  * Returns the use with all that the provider counts, when that is more than the request could cause,
