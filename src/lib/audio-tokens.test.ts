@@ -139,6 +139,12 @@ for (const [name, partOf] of Object.entries(parts)) {
   });
 }
 
+test('PCM of 24 bits, as recorders write it, holds its own length only', () => {
+  const input_audio = { data: base64Of([extensiblePcm(20)]), format: 'wav' };
+  const { upper } = estimateInputTokens({ type: 'input_audio', input_audio });
+  assert.ok(upper < 33 * 30 + 200, String(upper));
+});
+
 test('audio beside other media holds the whole context', () => {
   const data = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(400)]).toString('base64');
   const url = `data:audio/flac;base64,${data}`;
@@ -252,6 +258,19 @@ function pcm({ blockBytes, rate = 8_000, bits = 16 }: Pcm): Buffer {
   head.writeUInt16LE(bits, 34);
   head.write('data', 36, 'latin1');
   return Buffer.concat([head, Buffer.alloc(160_000)]);
+}
+
+/** 48,000 samples of 3 bytes a second. */
+function extensiblePcm(seconds: number): Buffer {
+  const head = Buffer.alloc(68);
+  head.write('RIFF\0\0\0\0WAVEfmt \x28\0\0\0\xfe\xff\x01\0', 'latin1');
+  head.writeUInt32LE(48_000, 24);
+  head.writeUInt32LE(144_000, 28);
+  head.writeUInt16LE(3, 32);
+  head.writeUInt16LE(24, 34);
+  head.writeUInt16LE(1, 44);
+  head.write('data', 60, 'latin1');
+  return Buffer.concat([head, Buffer.alloc(144_000 * seconds)]);
 }
 
 function base64Of(pieces: readonly Buffer[]): string {

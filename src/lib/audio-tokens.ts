@@ -55,6 +55,8 @@ function longestSeconds(bytes: Buffer, declared: string): Length | null {
 }
 
 const chunksMax = 100;
+/** The codec follows in the chunk's end. */
+const extensible = 0xfffe;
 
 /**
  * Returns the bytes of a second of PCM; 0 for other codecs. Decoders differ in whether they use the rate
@@ -66,7 +68,8 @@ function leastRate(wav: Buffer): number {
     const [name, size] = [wav.toString('latin1', at, at + 4), wav.readUInt32LE(at + 4)];
     if (name === 'data') return least === Infinity ? 0 : least;
     if (name === 'fmt ') {
-      const codec = wav.readUInt16LE(at + 8);
+      const stated = wav.readUInt16LE(at + 8);
+      const codec = stated === extensible && size >= 40 ? (wav[at + 32] ?? 0) : stated;
       const sampleBytes = (wav.readUInt16LE(at + 10) * wav.readUInt16LE(at + 22)) / 8;
       const blockBytes = Math.min(wav.readUInt16LE(at + 20) || sampleBytes, sampleBytes);
       const rate = Math.min(wav.readUInt32LE(at + 12) * blockBytes, wav.readUInt32LE(at + 16));
