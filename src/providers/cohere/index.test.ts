@@ -14,6 +14,8 @@ test('a forced tool is the only one that is offered, and the model’s own choic
   assert.deepEqual([chosen.tools, chosen.tool_choice], [[named('g')], 'REQUIRED']);
   assert.deepEqual(write({ tools, tool_choice: 'auto' }), write({ tools }));
   assert.equal(write({ tools, tool_choice: 'NONE' }).tool_choice, 'NONE');
+  for (const none of [{ tool_choice: 'none' }, { tools: [], tool_choice: 'NONE' }])
+    assert.deepEqual(write(none), write({}));
 });
 
 test('an effort becomes a budget within the output limit, and the highest has none', () => {

@@ -23,12 +23,16 @@ export const cohere: HttpProviderKind = {
 function adaptBody(body: JsonObject): JsonObject {
   const { messages, tools, tool_choice: choice, response_format: format, ...rest } = body;
   const { reasoning_effort: effort, ...others } = rest;
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  // Cohere has no word for the model's own choice, and takes none where there are no tools.
+  const isSaid =
+    typeof choice === 'string' && choice !== 'auto' && (hasTools || !/none/i.test(choice));
   return {
     ...others,
     messages: editItems(messages, (message) => writeMessage(message)),
-    ...(tools !== undefined && { tools: offered(tools, choice) }),
+    ...(hasTools && { tools: offered(tools, choice) }),
     ...(isObject(choice) && { tool_choice: 'REQUIRED' }),
-    ...(typeof choice === 'string' && choice !== 'auto' && { tool_choice: choice }),
+    ...(isSaid && { tool_choice: choice }),
     ...(isObject(format) && { response_format: writeFormat(format) }),
     ...(typeof effort === 'string' && { thinking: writeThinking(effort, body.max_tokens) }),
   };
