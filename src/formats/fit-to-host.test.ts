@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertRefused } from '../../tests/support/assert-refused.ts';
 import { fitToHost } from './fit-to-host.ts';
 
 const body = {
@@ -119,4 +120,20 @@ test('results of tools become strings where the host wants them', () => {
 
 test('a body that fits is the same object', () => {
   assert.equal(fitToHost(body, { refused: ['absent'] }).body, body);
+});
+
+test('a second answer and older tools that a host does not take are refused by name', () => {
+  for (const [name, value] of [
+    ['n', 2],
+    ['functions', [{ name: 'f' }]],
+    ['function_call', { name: 'f' }],
+  ] as const)
+    assertRefused(
+      () => fitToHost({ model: 'm', [name]: value }, { only: ['model'] }),
+      name,
+      /for this model|by this model/,
+    );
+  assert.deepEqual(fitToHost({ model: 'm', n: 1, functions: null }, { only: ['model'] }).body, {
+    model: 'm',
+  });
 });

@@ -1,4 +1,5 @@
 // Fits a written request to a host that refuses fields or words which others of its format take.
+import { invalidRequest } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import { editFields, editItems } from './edit-json.ts';
@@ -6,9 +7,18 @@ import { isAskedFor } from './field-verdicts.ts';
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
 const ownFields = ['stream_options', 'store'];
+/** Fields without which the answer would lack what the client waits for. */
+const needed: Readonly<Record<string, string>> = {
+  n: 'must be 1 for this model: it gives one answer per request',
+  functions: 'is not supported by this model; use `tools` and `tool_choice`',
+  function_call: 'is not supported by this model; use `tools` and `tool_choice`',
+};
 const nothing: ReadonlySet<string> = new Set();
 
-/** `opened`: fields that the operator allows, whatever the host is known to refuse. */
+/**
+ * Throws ApiError for a field that the host refuses and the answer depends on. `opened`: fields that the
+ * operator allows, whatever the host is known to refuse.
+ */
 export function fitToHost(
   body: JsonObject,
   wishes: HostWishes,
@@ -24,7 +34,9 @@ export function fitToHost(
   const isLost = (name: string) => !opened.has(name) && refusesField(wishes, name);
   const names = Object.keys(edited);
   for (const name of names.filter(isLost))
-    if (!ownFields.includes(name) && isAskedFor(edited[name])) ignored.add(name);
+    if (Object.hasOwn(needed, name) && isAskedFor(edited[name]) && edited[name] !== 1)
+      throw invalidRequest(name, `${name} ${needed[name]}`);
+    else if (!ownFields.includes(name) && isAskedFor(edited[name])) ignored.add(name);
   if (names.every((name) => !isLost(name) && !Object.hasOwn(renamed, name)))
     return { body: edited, ignored: [...ignored] };
   const kept = Object.entries(edited).filter(([name]) => !isLost(name));
