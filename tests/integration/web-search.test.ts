@@ -15,6 +15,7 @@ import { until } from '../support/until.ts';
 import {
   answerJson,
   answerSse,
+  answerStatus,
   framesText,
   resetInMidAnswer,
   thenHang,
@@ -489,6 +490,12 @@ test('a route that runs the search comes before those that leave it out', async 
       const other = await gateway.recordUpstream(() => gateway.ask(wire, key, asked));
       assert.doesNotMatch(other.asked[0]!.path, new RegExp(`^${wire.path}`), first);
     }
+    gateway.upstream.on(wire.path, answerStatus(503));
+    const asked = { model: `spare-${provider}-then-${provider}`, ...wire.asks(1) };
+    const reply = await gateway.ask(wire, key, asked);
+    // Of Messages, other routes must lose nothing.
+    assert.equal(reply.status, wire === messages ? 503 : 200, reply.text);
+    if (wire === responses) assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
   }
 });
 

@@ -62,10 +62,15 @@ export function inOrderOfTrial(
   const width = ({ route, condition }: Candidate) =>
     condition === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
   const rank = ({ condition }: Candidate) => conditions.indexOf(condition);
-  const runs = ({ route, tools }: Candidate) => Number(tools !== null || route.rank < 0);
   return candidates.toSorted(
-    (one, other) => rank(other) - rank(one) || width(other) - width(one) || runs(other) - runs(one),
+    (one, other) => rank(other) - rank(one) || width(other) - width(one) || byTools(one, other),
   );
+}
+
+/** Sorts routes where the tools that the client asks for run first, and own keys that go first. */
+export function byTools(one: Candidate, other: Candidate): number {
+  const comesFirst = ({ route, tools }: Candidate) => tools !== null || route.rank < 0;
+  return Number(comesFirst(other)) - Number(comesFirst(one));
 }
 
 /** The highest price and limits of all routes: a hold for them covers the request on any route. */

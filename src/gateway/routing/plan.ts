@@ -9,6 +9,7 @@ import {
 } from '../../domain/catalog/price.ts';
 import type { ChosenRoute } from './route.ts';
 import {
+  byTools,
   highestOf,
   findCandidates,
   inOrderOfTrial,
@@ -120,11 +121,10 @@ export class RoutePlan {
    * not.
    */
   #findIgnoredByFirst(): ReadonlySet<string> {
-    const isRoomy = ({ condition }: Candidate) => condition !== 'too-small';
-    const inOrder = [
-      ...this.#candidates.filter(isRoomy),
-      ...this.#candidates.filter((candidate) => !isRoomy(candidate)),
-    ];
+    const isFull = ({ condition }: Candidate) => Number(condition === 'too-small');
+    const inOrder = this.#candidates.toSorted(
+      (one, other) => isFull(one) - isFull(other) || byTools(one, other),
+    );
     for (const candidate of inOrder) {
       const written = this.#write(candidate);
       if (!(written instanceof ApiError)) return new Set(written.ignored);
