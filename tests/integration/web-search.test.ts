@@ -497,6 +497,15 @@ test('a route that runs the search comes before those that leave it out', async 
     assert.equal(reply.status, wire === messages ? 503 : 200, reply.text);
     if (wire === responses) assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
   }
+  const counts = '/v1/messages/count_tokens';
+  gateway.upstream.on(counts, answerJson({ input_tokens: 7 }));
+  gateway.upstream.on(`/spare${counts}`, answerJson({ input_tokens: 5 }));
+  const { max_tokens: _, ...body } = messages.body(messages.asks()) as { max_tokens: number };
+  const counted = await gateway.post(counts, {
+    key,
+    body: { ...body, model: 'spare-anthropic-then-anthropic' },
+  });
+  assert.equal(counted.text, '{"input_tokens":7}');
 });
 
 test("Chat's search is charged once per answer on a provider with a price for it", async () => {

@@ -28,6 +28,7 @@ import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
+import { byTools } from '../routing/candidates.ts';
 import { findTools } from '../routing/own-tools.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
@@ -170,12 +171,13 @@ function writeForRoutes(
   const asked = { ...counting, request, format: endpoint.format, estimate };
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;
-  for (const route of routes) {
-    const query = { ...asked, route };
-    const tools = findTools(query, factor);
+  const limits = routes.map((route) => {
+    const tools = findTools({ ...asked, route }, factor);
+    return { route, tools, outputTokens };
+  });
+  for (const limit of limits.toSorted(byTools)) {
     try {
-      const limits = { route, tools, outputTokens };
-      written.push({ route, written: writeUpstreamRequest(asked, limits) });
+      written.push({ route: limit.route, written: writeUpstreamRequest(asked, limit) });
     } catch (error) {
       refusal ??= error;
     }

@@ -68,8 +68,8 @@ export function inOrderOfTrial(
 }
 
 /** Sorts routes where the tools that the client asks for run first, and own keys that go first. */
-export function byTools(one: Candidate, other: Candidate): number {
-  const comesFirst = ({ route, tools }: Candidate) => tools !== null || route.rank < 0;
+export function byTools(one: RouteLimits, other: RouteLimits): number {
+  const comesFirst = ({ route, tools }: RouteLimits) => tools !== null || route.rank < 0;
   return Number(comesFirst(other)) - Number(comesFirst(one));
 }
 
