@@ -308,7 +308,12 @@ test('the file is read again when asked to; a bad one is refused, and the old on
 
 type PreviewOf = {
   left_out: number;
-  data: { model: string; requests: number; charged_micros: number; would_charge_micros: number }[];
+  data: (Readonly<
+    Record<
+      'requests' | 'charged_micros' | 'would_charge_micros' | 'cost_micros' | 'would_cost_micros',
+      number
+    >
+  > & { readonly model: string })[];
 };
 
 test('the preview prices the last week again, request by request', async () => {
@@ -345,6 +350,47 @@ test('the preview leaves out requests with sound of a price of its own, which th
   const { data, left_out: leftOut } = await preview();
   assert.equal(leftOut, before.left_out + 1);
   assert.ok(data.every(({ model: id }) => id !== 'hearing'));
+});
+
+test('the preview of what is not changed shows no difference: a dearer route, its credentials, and sound', async () => {
+  const prices = { input: 1, output: 10, audio: 30 };
+  const dear = { provider: 'saved', model: 'up', cost_factor: 1.5 };
+  const value = { routes: [dear], prices, supports: { audio: true } };
+  await save(
+    provider(),
+    { path: ['models', 'regional'], value },
+    {
+      path: ['models', 'heard'],
+      value: { ...value, routes: [{ provider: 'saved', model: 'up' }] },
+    },
+  );
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  assert.equal((await ask(key, 'regional')).reply.costMicros, 2_005);
+  const usage = {
+    prompt_tokens: 50,
+    completion_tokens: 200,
+    prompt_tokens_details: { audio_tokens: 40 },
+  };
+  gateway.upstream.on(path, answerJson({ ...wholeAnswer('chat', content), usage }));
+  const sound = {
+    type: 'input_audio',
+    input_audio: { data: wav(1).toString('base64'), format: 'wav' },
+  };
+  const heard = await gateway.post('/v1/chat/completions', {
+    key,
+    body: { model: 'heard', messages: [{ role: 'user', content: [sound] }], max_tokens: 300 },
+  });
+  assert.equal(heard.costMicros, 10 + 40 * 30 + 2_000, heard.text);
+  const preview = async (cost_factor: number) => {
+    const routes = [{ ...dear, cost_factor }];
+    const body = { changes: [{ path: ['models', 'regional', 'routes'], value: routes }] };
+    const { data } = await admin.ok<PreviewOf>('POST', '/settings/preview', { body });
+    return data
+      .filter(({ model: id }) => id === 'regional' || id === 'heard')
+      .map(({ cost_micros: cost, would_cost_micros: would }) => [cost, would]);
+  };
+  assert.deepEqual(await preview(1.5), []);
+  assert.deepEqual(await preview(2), [[3_008, 4_010]]);
 });
 
 test('the preview of a markup is what images, searches, speech and searches in an answer cost with it', async () => {

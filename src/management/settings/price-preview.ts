@@ -9,6 +9,7 @@ import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import {
   type AppliedPrice,
+  atCost,
   batchPrice,
   hasSound,
   isOwnKeyVersion,
@@ -111,6 +112,7 @@ type Costs = { readonly costMicros: Micros; readonly upstreamCostMicros: Micros 
 function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null {
   const { config, catalog } = again.next;
   const { modelId, usage, createdAtMs: nowMs, webSearches, priceVersion } = charge;
+  // The books do not have how much of the input was sound.
   if (isOwnKeyVersion(priceVersion) || hasSound(priceVersion)) return null;
   const factor = { markup: config.pricing.markup, multiplierPpm: again.multiplierPpm };
   const model = catalog.resolve(modelId);
@@ -128,12 +130,15 @@ function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null
   // The version names the tier that was charged: `2026-11-01/flex`.
   const [, named] = /\/(\w+)/u.exec(priceVersion) ?? [];
   const asked = named === 'batch' ? batchPrice(price) : price;
-  if (!asked) return null;
+  // Of the routes at a provider, nobody knows which one it was.
+  const routes = catalog.liveRoutes(model).filter(({ provider }) => provider === charge.provider);
+  const [costPpm = listPricePpm, ...others] = new Set(routes.map((route) => route.costPpm));
+  if (!asked || others.length > 0) return null;
   const { tier } = readAskedTier(named);
   // Charges are written about when the answer ends.
   const allowed = { tier, fromMs: nowMs, untilMs: nowMs };
   const run = { usage: { ...usage, tier }, searches: webSearches, nowMs };
-  return priceUsage({ ...asked, ...search, allowed }, run);
+  return priceUsage({ ...atCost(asked, costPpm), ...search, allowed }, run);
 }
 
 /** Returns the price of a search within an answer; null when another one is saved for it. */
