@@ -226,6 +226,24 @@ for (const { what, format, base64, seconds, isOpen } of crafted)
     if (isOpen) assert.ok(audio.most > 100_000_000, `${audio.most}`);
   });
 
+test('only the declared type tells how the bytes are read', () => {
+  const data = base64Of([pcm({ blockBytes: 2 })]);
+  const most = (part: object) => estimateInputTokens(part).audio.most;
+  const sound = (format: string, more: object = {}) => ({
+    type: 'input_audio',
+    input_audio: { data, format },
+    ...more,
+  });
+  const file = (type: string) => ({ type: 'file', file: { file_data: `${type};base64,${data}` } });
+  for (const part of [sound('wav'), file('data:audio/x-wav'), file('data:Audio/WAV;rate=8000')])
+    assert.ok(most(part) < 10_000, JSON.stringify(part).slice(0, 80));
+  for (const part of [
+    sound('mp3', { other: { format: 'wav' } }),
+    file('data:audio/mp3;a=audio/wav'),
+  ])
+    assert.ok(most(part) > 100_000_000, JSON.stringify(part).slice(0, 80));
+});
+
 /** MPEG-2.5 at 8 kbit/s: 72 bytes of 72 ms. */
 function smallFrames(count: number): readonly Buffer[] {
   const frame = Buffer.alloc(72);

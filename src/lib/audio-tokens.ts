@@ -40,18 +40,22 @@ export function estimateAudioTokens(
   };
 }
 
+/** A format, a type, or the head of a data URL. */
+const declaresWav = /^\s*(?:data:)?(?:audio\/)?(?:x-|vnd\.)?wave?\s*(?:[;,]|$)/i;
+const declaresMp3 = /^\s*(?:data:)?(?:audio\/)?(?:x-)?(?:mp3|mpeg|mpga)\s*(?:[;,]|$)/i;
+
 type Length = { readonly seconds: number; readonly isBound: boolean };
 
 function longestSeconds(bytes: Buffer, declared: string): Length | null {
   const [first, second] = [bytes.toString('latin1', 0, 4), bytes.toString('latin1', 8, 12)];
   const packed = { seconds: mostSeconds({ bytes: bytes.length }), isBound: false };
   if (first === 'RIFF' && second === 'WAVE') {
-    const rate = /wav/i.test(declared) ? leastRate(bytes) : 0;
+    const rate = declaresWav.test(declared) ? leastRate(bytes) : 0;
     return rate === 0 ? packed : { seconds: bytes.length / rate, isBound: true };
   }
   if (first === 'fLaC' || first === 'OggS') return packed;
   const framed = framedSeconds(bytes);
-  return framed && { ...framed, isBound: framed.isBound && /mp3|mpeg|mpga/i.test(declared) };
+  return framed && { ...framed, isBound: framed.isBound && declaresMp3.test(declared) };
 }
 
 const chunksMax = 100;

@@ -281,9 +281,9 @@ function addRecordingTokens(name: string, value: unknown, sums: Sums): void {
 
 /** Returns the format of a part or of its field; '' when there is none. */
 function formatIn(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return '';
-  const { format, ...others } = value as JsonObject;
-  return typeof format === 'string' ? format : Object.values(others).map(formatIn).join('');
+  const { format, input_audio: field } = value as JsonObject;
+  if (holdsAnything(field)) return formatIn(field);
+  return typeof format === 'string' ? format : '';
 }
 
 /** null: a recording that may be of any length. */
