@@ -6,6 +6,7 @@ import { transact } from '../../src/db/transact.ts';
 import { ledgerIdOf, signUpCreditId } from '../../src/domain/ledger/commands.ts';
 import { forgiveLosses } from '../../src/domain/ledger/reports/caused-losses.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { adminOf } from '../support/admin.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -344,6 +345,11 @@ describe('the loss budget', () => {
     assert.deepEqual([lie?.kind, lie?.provoked, none], ['release', 0, []]);
     assert.deepEqual([beyond?.kind, beyond?.provoked], ['settle', 1]);
     assert.equal(lie!.loss_micros + beyond!.loss_micros, 2_020_000 - 220_000);
+    // The preview of prices that are not changed charges no more than was charged.
+    const admin = await adminOf(gateway);
+    const body = { changes: [] };
+    const { data } = await admin.ok<{ data: object[] }>('POST', '/settings/preview', { body });
+    assert.deepEqual(data, []);
     await gateway.makeKey({ account: account.account, creditUsd: 100 });
     assert.equal((await ask(account)).error.code, 'loss_budget_exceeded');
   });

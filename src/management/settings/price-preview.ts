@@ -67,7 +67,9 @@ export async function previewPrices(
     const sum = sums.get(modelId) ?? noSum();
     sum.requests += 1;
     sum.charged_micros += charge.costMicros;
-    sum.would_charge_micros += would.costMicros;
+    // What the account could not pay then, it would not pay either.
+    const lostPart = charge.lossMicros / Math.max(charge.costMicros + charge.lossMicros, 1);
+    sum.would_charge_micros += Math.round(would.costMicros * (1 - lostPart));
     sum.cost_micros += charge.upstreamCostMicros;
     sum.would_cost_micros += would.upstreamCostMicros;
     sums.set(modelId, sum);
