@@ -179,6 +179,12 @@ const crafted: readonly {
     seconds: 100_000,
   },
   {
+    what: 'a small file of that kind',
+    format: 'm4a',
+    base64: base64Of(withChanceFrames(2)),
+    seconds: 100_000,
+  },
+  {
     what: 'sound behind a padding character, which some decoders skip',
     format: 'wav',
     base64: base64Of([pcm({ blockBytes: 2 })]).replace(/^.{80}/, '$&='),

@@ -118,8 +118,8 @@ testMutations([], {
   },
   'a host is paid more than the request could cause': {
     file: 'gateway/charging/used.ts',
-    guard: 'outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,',
-    without: 'outputTokens: model.maxOutputTokens * request.choices,',
+    guard: 'outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,',
+    without: 'outputTokens: model.maxOutputTokens * choices,',
     watchers: integration('money', 'an absurd usage'),
   },
   'what a host claims beyond the request is not booked': {
@@ -130,14 +130,26 @@ testMutations([], {
   },
   'a dense document costs our estimate': {
     file: 'lib/tokens.ts',
-    guard: 'most: sums.hasDocuments ? beyondAnyContext : 2 * upper,',
+    guard: 'most: sums.hidesLength ? beyondAnyContext : 2 * upper,',
     without: 'most: 2 * upper,',
     watchers: integration('documents', 'whatever its pages hold'),
   },
+  'a file of another kind is as short as the sound that chance makes in it': {
+    file: 'lib/audio-tokens.ts',
+    guard: 'if (frames < 2 || strays > framed) return null;',
+    without: 'if (frames < 2) return null;',
+    watchers: ['src/lib/audio-tokens.test.ts'],
+  },
+  'sound is held at the price of text': {
+    file: 'domain/catalog/price.ts',
+    guard: 'larger(soundPicos(prices, { audioTokens }), 0n) +',
+    without: '',
+    watchers: integration('sound', 'sound for a model by chat'),
+  },
   'a hostile text costs our estimate': {
     file: 'lib/tokens.ts',
-    guard: 'most: sums.hasDocuments ? beyondAnyContext : 2 * upper,',
-    without: 'most: sums.hasDocuments ? beyondAnyContext : upper,',
+    guard: 'most: sums.hidesLength ? beyondAnyContext : 2 * upper,',
+    without: 'most: sums.hidesLength ? beyondAnyContext : upper,',
     watchers: integration('money', 'a text costs what the provider counts'),
   },
   'nothing more is held for a stream before its first event': {
@@ -177,8 +189,8 @@ testMutations([], {
   },
   'cached tokens are billed twice': {
     file: 'formats/chat/usage.ts',
-    guard: 'inputTokens: prompt - readInside - writeInside +',
-    without: 'inputTokens: prompt - writeInside +',
+    guard: 'inputTokens = prompt - readInside - writeInside +',
+    without: 'inputTokens = prompt - writeInside +',
     watchers: ['src/formats/chat/usage.test.ts'],
   },
   'Gemini’s thoughts are not billed': {
