@@ -2,6 +2,7 @@
 // transcriptions.
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { taskSamples, type TaskSample } from '../support/task-samples.ts';
@@ -9,6 +10,7 @@ import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
 
 const clock = new TestClock();
+const timeoutMs = 2_000;
 const gateway = await startGateway(
   ({ url }) => ({
     providers: Object.fromEntries(
@@ -18,7 +20,7 @@ const gateway = await startGateway(
           kind: 'openai-compatible',
           base_url: `${url}/${name}/v1`,
           api_key: 'none',
-          timeouts: { first_byte_ms: 2_000, total_ms: 2_000 },
+          timeouts: { first_byte_ms: timeoutMs, total_ms: timeoutMs },
         },
       ]),
     ),
@@ -105,8 +107,12 @@ function describeTask(task: TaskSample): void {
       if (!isSilent) return asked;
       await upstream.request(earlier);
       if (silentHosts > 1) return clock.hurry(asked);
-      // Not further: the other host must not run out of time on a busy machine.
-      await clock.advanceUntil(() => upstream.requests[earlier + 1]);
+      // Slowly, and not further: the other host must not run out of time on a busy machine.
+      const isAskedNext = async () => {
+        await setTimeout(5);
+        return upstream.requests[earlier + 1];
+      };
+      await clock.advanceUntil(isAskedNext, { stepMs: timeoutMs / 100 });
       return asked;
     };
 
