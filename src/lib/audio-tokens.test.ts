@@ -5,7 +5,7 @@ import fc from '../../tests/support/property.ts';
 import { mostSeconds } from './audio-seconds.ts';
 import { estimateInputTokens } from './tokens.ts';
 
-/** What a vendor counts of so many seconds. Others may count pieces of 30 seconds in full. */
+/** The tokens that a vendor counts for a length. Unknown ones may round up to 30 seconds. */
 const hostTokens = {
   openai: (seconds: number) => Math.ceil(seconds * 10),
   google: (seconds: number) => Math.ceil(seconds * 32),
@@ -157,7 +157,7 @@ test('audio beside other media holds the whole context', () => {
     assert.ok(estimateInputTokens(part).upper > 100_000_000, JSON.stringify(part).slice(0, 60));
 });
 
-/** What a decoder may read as more than it looks like. */
+/** Files that may be longer than their headers say. */
 const crafted: readonly {
   readonly what: string;
   readonly format: string;

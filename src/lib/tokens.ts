@@ -25,7 +25,7 @@ export type InputEstimate = TokenEstimate & {
   /** No provider can honestly count more. */
   readonly most: number;
   readonly hasImages: boolean;
-  /** What may be counted as sound, recordings of unknown content included. */
+  /** The part that a provider may count as sound, also of files whose content is unknown. */
   readonly audio: TokenEstimate & { readonly most: number };
   /** Sound is sent in one of the fields that are for it. */
   readonly hasSound: boolean;

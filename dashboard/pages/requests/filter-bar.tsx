@@ -227,7 +227,7 @@ function ExactField({ label, placeholder, value, onChange }: ExactFieldProps) {
   );
 }
 
-/** What is typed into the field of a filter, until the filter changes. */
+/** The text in a filter's field. A changed filter replaces it. */
 function useTyped<Text>(filter: Text) {
   const [state, setState] = useState({ filter, typed: filter });
   const typed = state.filter === filter ? state.typed : filter;

@@ -372,12 +372,12 @@ export function affordableOutputTokens(
 
 /** Everything but output that a request can be billed for. */
 type InputSize = {
-  /** Of all prompts. */
+  /** The input of all prompts together. */
   readonly inputTokensUpper: number;
   /** The part of the input that may be sound. Left out: none. */
   readonly audioTokensUpper?: number;
   readonly choices: number;
-  /** As many choices each; left out: 1. */
+  /** Each has `choices / prompts` answers. Left out: 1. */
   readonly prompts?: number;
   readonly searches?: number;
   /** The most that images can cost; left out: there are none. */

@@ -67,16 +67,16 @@ type Job = LineOwner & {
   readonly isOver: boolean;
 };
 type Hosted = Job & { readonly host: Host };
-/** What to store; null: the batch has ended. */
+/** The columns to write after a step; null: remove the row, because the batch has ended. */
 type Step = SentChanges | null;
 
 export class SentQueue {
   readonly #parts: BatchParts;
   readonly #lines: LineRuns;
   readonly #wake: () => void;
-  /** With their providers. */
+  /** Running jobs, and the name of the provider of each. */
   readonly #jobs = new Map<Promise<void>, string>();
-  /** Those that are still to be given back. */
+  /** Batches whose job failed: this process must still remove its name from them. */
   readonly #givenUp: SentBatch[] = [];
   #settling = 0;
   #isStopped = false;

@@ -150,7 +150,7 @@ export function ownCountOf(
   };
 }
 
-/** What is left out is not there. */
+/** Without `audio` and `hasSound`, the input has no sound. */
 export type CountedInput = Pick<InputEstimate, 'likely'> &
   Partial<Pick<InputEstimate, 'audio' | 'hasSound'>>;
 

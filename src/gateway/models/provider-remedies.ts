@@ -1,5 +1,5 @@
-// What helps against the failures of a provider that are the operator's to mend, by the vendor's own
-// words. The first that fits counts.
+// Remedies for failures that the operator can mend, found by words in the provider's message. The first
+// match counts.
 
 const remedies: readonly (readonly [words: RegExp, remedy: string])[] = [
   // AWS, Entra ID, Google.

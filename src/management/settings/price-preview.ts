@@ -67,7 +67,7 @@ export async function previewPrices(
     const sum = sums.get(modelId) ?? noSum();
     sum.requests += 1;
     sum.charged_micros += charge.costMicros;
-    // What the account could not pay then, it would not pay either.
+    // The part of the cost that the account could not pay is left out of the new cost too.
     const lostPart = charge.lossMicros / Math.max(charge.costMicros + charge.lossMicros, 1);
     sum.would_charge_micros += Math.round(would.costMicros * (1 - lostPart));
     sum.cost_micros += charge.upstreamCostMicros;
@@ -132,7 +132,7 @@ function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null
   // The version names the tier that was charged: `2026-11-01/flex`.
   const [, named] = /\/(\w+)/u.exec(priceVersion) ?? [];
   const asked = named === 'batch' ? batchPrice(price) : price;
-  // Of the routes at a provider, nobody knows which one it was.
+  // The books name the provider of a charge, not its route.
   const routes = catalog.liveRoutes(model).filter(({ provider }) => provider === charge.provider);
   const [costPpm = listPricePpm, ...others] = new Set(routes.map((route) => route.costPpm));
   if (!asked || others.length > 0) return null;

@@ -10,7 +10,6 @@ const path = '/v1/messages/batches';
 const resultBytesMax = 16 * 1024 * 1024;
 
 export const anthropicBatches: BatchHost = {
-  linesMax: 100_000,
   frame: { begin: '{"requests":[', between: ',', end: ']}' },
   writeLine: (customId, _path, params) => ({ custom_id: customId, params }),
   async create(calls, { lines }) {

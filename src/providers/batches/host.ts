@@ -58,14 +58,13 @@ export type RemoteBatch =
 
 type Unrun = 'canceled' | 'expired';
 
-/** What became of a line: an answer of the endpoint with a status, or nothing. */
+/** The result of a line: the endpoint's answer, or why the line did not run. */
 export type RemoteLine = {
   readonly customId: string;
   readonly result: { readonly status: number; readonly body: unknown } | Unrun;
 };
 
 export type BatchHost = {
-  readonly linesMax: number;
   /** Text around and between the lines. */
   readonly frame: { readonly begin: string; readonly between: string; readonly end: string };
   /** `path`: as in ToSend. */

@@ -12,7 +12,6 @@ const keptSeconds = 3 * 86_400;
 /** `isOpenAi`: OpenAI itself, which deletes files by their time. */
 export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): BatchHost {
   return {
-    linesMax: 50_000,
     frame: { begin: '', between: '\n', end: '\n' },
     writeLine: (customId, path, body) => ({
       custom_id: customId,

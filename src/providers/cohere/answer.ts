@@ -198,8 +198,8 @@ const finishReasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is billed, which leaves out the texts that Cohere adds to the prompt: 11 of 506 tokens. Its
- * `cached_tokens` are a part of all tokens, and have no price of their own.
+ * Returns Cohere's billed units. They leave out the texts that Cohere adds to the prompt: a recorded
+ * answer has 506 input tokens, 11 of them billed. `cached_tokens` have no price of their own.
  */
 function usageOf({ usage }: JsonObject): { readonly usage?: JsonObject } {
   if (!isObject(usage)) return {};

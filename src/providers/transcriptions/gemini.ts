@@ -47,7 +47,7 @@ function at(pathOf: (job: TranscriptionJob) => string): TranscriptionHost {
           },
         ],
       });
-      // What the client wrote stands behind the file.
+      // The mark stands where the file goes. The client's text follows the file, so the first one is ours.
       const start = body.indexOf(mark);
       const around = [body.slice(0, start), body.slice(start + mark.length)] as const;
       return { path: `${pathOf(job)}:generateContent`, body: { around } };

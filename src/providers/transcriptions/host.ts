@@ -18,7 +18,7 @@ export type TranscriptionJob = {
   readonly fields: Readonly<Record<string, string | readonly string[]>>;
   /** The media type, by the file's first bytes. */
   readonly mediaType: string;
-  /** What is held; null: it is not billed by tokens. */
+  /** The most output tokens, which are held; null: it is not billed by tokens. */
   readonly outputTokensMax: number | null;
 };
 
