@@ -312,7 +312,8 @@ export type StreamProgress = {
   searches?: number;
   /**
    * Nothing of the answer has come, not even a call: the frames so far only open the stream. They
-   * may wait, so that a failure can still be followed by another call.
+   * may wait, so that a failure can still be followed by another call. Left out: no event has come, or
+   * the format passes its first event on at once.
    */
   isOpening?: boolean;
   /**

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
-import { endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { pairPrices } from '../support/pairs.ts';
 import { TestClock, flushEventLoop } from '../support/test-clock.ts';
@@ -168,6 +168,42 @@ test('a stream that is visible again after a silence is stopped; the silence cou
   assert.ok(tokens! >= 900 && tokens! <= 902 + 2 * pieces, `${tokens} tokens, ${pieces} pieces`);
   assert.ok(pieces < 20, 'it is stopped');
 });
+
+/** 50 tokens: two a second are the speed of a route that was not measured yet. */
+const piece = ' begin it'.repeat(25).slice(0, 200);
+
+for (const client of clients) {
+  test(`a ${client.name} client that leaves pays for the silence before a text that its host opened at once`, async () => {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const asked = Promise.withResolvers<ServerResponse>();
+    gateway.upstream.on('/v1/responses', (response) => asked.resolve(response));
+    const { path, body } = addressed(
+      client,
+      client.body({ model: 'think-responses', stream: true, [client.limitField]: 8_000 }),
+    );
+    const { request, response } = gateway.open(path, { key, body });
+    const answer = await asked.promise;
+    const { start, deltas } = streamFrames('responses', { text: piece, tokens: null });
+    answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText(start));
+    await flushEventLoop();
+    await clock.advance(30_000);
+    answer.write(framesText(deltas));
+    let text = '';
+    (await response).on('data', (data: Buffer) => (text += data.toString())).on('error', () => {});
+    await until(() => text.includes('begin'));
+    request.destroy();
+    let pieces = 1;
+    for (; !answer.destroyed; pieces++) {
+      answer.write(framesText(deltas));
+      await flushEventLoop();
+      await clock.advance(500);
+    }
+    await untilIdle();
+    const [tokens] = await chargedTokens(key);
+    // Thirty seconds at a hundred tokens a second, or a little more where it was measured.
+    assert.ok(tokens! >= 3_000 && tokens! <= 4_000 + 50 * pieces, `${tokens} tokens`);
+  });
+}
 
 test('a failure with usage is a loss of that usage, however long it took', async () => {
   const { account, response, answer } = await askSilent('/v1/responses', {

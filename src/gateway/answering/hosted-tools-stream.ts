@@ -153,7 +153,7 @@ class ToolPipe {
 
   /** Counts what has come, over all turns. */
   #note({ status, usage, output, isOpening, isCut, isCutShort }: StreamProgress): void {
-    this.progress.isOpening = isOpening ?? false;
+    if (isOpening !== undefined) this.progress.isOpening = isOpening;
     if (isCut) Object.assign(this.progress, { isCut, ...(isCutShort && { isCutShort }) });
     this.progress.output.addBytes(output.bytes - this.#countedBytes);
     this.#countedBytes = status === 'running' ? output.bytes : 0;

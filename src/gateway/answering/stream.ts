@@ -151,7 +151,7 @@ async function copyFrames(relayed: Relay): Promise<Copied> {
       if (pipe.progress.isCut && !terms.granted.wanted.isInputUnknown)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
-      if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
+      if (text !== '' || outputBytes > 0 || pipe.progress.isOpening !== undefined) unseen.begin();
       unseen.note(pipe.progress);
       const written = passOn(text, relayed);
       if (written) {
