@@ -4,7 +4,11 @@ import { testMutations } from '../../support/mutations.ts';
 const queue = 'gateway/batches/sent-queue.ts';
 
 testMutations(
-  ['tests/integration/passed-batches.test.ts', 'tests/contract/batches.test.ts # on SQLite .*'],
+  [
+    'tests/integration/passed-batch-faults.test.ts',
+    'tests/integration/passed-batches.test.ts',
+    'tests/contract/batches.test.ts # on SQLite .*',
+  ],
   {
     'a batch that was perhaps begun is sent again without a look': {
       file: queue,
@@ -16,7 +20,7 @@ testMutations(
       without: 'sent.tries < 0',
     },
     'lines of another batch are taken for ours': {
-      file: queue,
+      file: 'gateway/batches/sent-lines.ts',
       guard: 'return mark === `${id}_` && ',
       without: 'return mark !== id && ',
     },
