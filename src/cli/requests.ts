@@ -2,7 +2,7 @@
 import { errorKinds } from '../canonical/errors.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
+import type { Db } from '../db/schema.ts';
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { findAccountOf, findLogged } from '../domain/activity/queries.ts';
 import { upstreamModelIn } from '../domain/catalog/catalog.ts';
@@ -119,7 +119,7 @@ function tokensOf(usage: Charge['usage']) {
   };
 }
 
-async function findCacheMiss(config: Config, read: Database['read'], charge: Charge) {
+async function findCacheMiss(config: Config, read: Db, charge: Charge) {
   const { id: holdId, ledgerId, createdAtMs: fromMs } = charge;
   const upstreamModelOf = upstreamModelIn(loadCatalog(config));
   const asked = { ledgerIds: [ledgerId], fromMs, toMs: fromMs + 1, by: 'key', holdId } as const;

@@ -1,7 +1,7 @@
 // Tells the stores apart where one of them needs other SQL.
-import { type Kysely, SqliteAdapter } from 'kysely';
-import type { Tables } from './schema.ts';
+import { SqliteAdapter } from 'kysely';
+import type { Db } from './schema.ts';
 
-export function isSqlite(db: Kysely<Tables>): boolean {
+export function isSqlite(db: Db): boolean {
   return db.getExecutor().adapter instanceof SqliteAdapter;
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts';
 import { DatabaseUnusable, MigrationFailed } from './database-error.ts';
 import type { DatabaseMigration, Migrations } from './migrations/list.ts';
 import { withoutSteps } from './migrations/squashed-steps.ts';
-import type { Tables } from './schema.ts';
+import type { Db } from './schema.ts';
 
 /** Runs a migration outside a transaction, in one process at a time. */
 type WhileAlone = (work: () => Promise<void>) => Promise<void>;
@@ -21,7 +21,7 @@ const lockAttemptsMax = 2_000;
  * changed since the last that is recorded, and when the database is too new for this version.
  */
 export async function migrateToLatest(
-  db: Kysely<Tables>,
+  db: Db,
   migrations: Migrations,
   whileAlone: WhileAlone = (work) => work(),
 ): Promise<readonly string[]> {
@@ -48,7 +48,7 @@ export async function migrateToLatest(
 export const movePrefix = '9999-move-of-';
 
 /** Returns the names in the order in which they ran; none for a new database. */
-export async function recordedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+export async function recordedMigrations(db: Db): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
   const rows = await (
@@ -112,7 +112,7 @@ type Result = {
 };
 
 async function runPending(
-  db: Kysely<Tables>,
+  db: Db,
   { recorded, pending }: Run,
   whileAlone: WhileAlone,
 ): Promise<Result> {

@@ -2,16 +2,15 @@
 // the SQLite side has, in the order of their references; each is copied in the order of its key, a
 // page a transaction, so that an interrupted copy goes on after the last row that arrived.
 import { createHash } from 'node:crypto';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { DatabaseUnusable } from './database-error.ts';
 import { isSqlite } from './dialect.ts';
 import { movePrefix, pendingMigrations, recordedMigrations } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import type { Database } from './port.ts';
-import type { Tables } from './schema.ts';
+import type { Db } from './schema.ts';
 
 type Row = Record<string, unknown>;
-type Db = Kysely<Tables>;
 type Table = {
   readonly name: string;
   /** With the types of SQLite. */

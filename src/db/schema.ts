@@ -1,7 +1,7 @@
 // The database tables as TypeScript types, the same for both databases. Times are Unix
 // milliseconds, money is whole microdollars, and flags are 0 or 1 because SQLite has no boolean.
 // The migrations create the tables.
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { Micros } from '../lib/money.ts';
 
 type Mode = 'live' | 'test';
@@ -30,6 +30,9 @@ type LibraryTime = ColumnType<Date | string, string, string>;
  * or 1.
  */
 type LibraryFlag = ColumnType<boolean | Flag | null, Flag, Flag>;
+
+/** A connection of one purpose, or a transaction. */
+export type Db = Kysely<Tables>;
 
 export type Tables = {
   accounts: {

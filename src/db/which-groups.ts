@@ -1,8 +1,8 @@
 // Groups of a report, and which of them a query returns. Clients choose tags and make keys, so a query
 // that groups by one of them never returns all groups.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isSqlite } from './dialect.ts';
-import type { Tables } from './schema.ts';
+import type { Db } from './schema.ts';
 
 export type WhichGroups =
   /** The groups with the highest sums. */
@@ -23,7 +23,7 @@ export function isOfClient(client: string) {
  * keys from before owners have none; '' for nobody. So all that a key has done moves with it to a
  * new owner, as in budgets. `keyId`: the column with its table.
  */
-export function memberOfKey(db: Kysely<Tables>, keyId: `${string}.${string}`) {
+export function memberOfKey(db: Db, keyId: `${string}.${string}`) {
   const key = sql.ref(keyId);
   // The audit log has the database's own order of text, and PostgreSQL asks which one is meant.
   const subject = isSqlite(db) ? key : sql`${key} collate "default"`;

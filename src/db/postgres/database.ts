@@ -10,8 +10,8 @@ import { migrations } from '../migrations/list.ts';
 import { MigrationDialect, SnapshotPostgresDialect } from './dialect.ts';
 import { explainPostgresError } from './error.ts';
 import { poolStateOf, type PoolState } from '../pool-state.ts';
+import type { Db, Tables } from '../schema.ts';
 import type { PoolOptions } from './pool.ts';
-import type { Tables } from '../schema.ts';
 
 /** The oldest version that is still maintained and that the tests cover. */
 const majorVersionMin = 14;
@@ -106,7 +106,7 @@ function kyselyOn(
   url: string,
   options: PoolOptions,
   { Dialect = SnapshotPostgresDialect, onOpen = () => {} }: KyselyOptions = {},
-): Kysely<Tables> {
+): Db {
   const pool = async (): Promise<PostgresPool> => {
     const opened = (await import('./pool.ts')).connectPool(url, options);
     onOpen(opened);
@@ -115,7 +115,7 @@ function kyselyOn(
   return new Kysely<Tables>({ dialect: new Dialect({ pool }) });
 }
 
-async function checkServer(db: Kysely<Tables>): Promise<void> {
+async function checkServer(db: Db): Promise<void> {
   const { rows } = await sql<{ number: number; version: string; standby: boolean }>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
       pg_is_in_recovery() as standby`.execute(db);

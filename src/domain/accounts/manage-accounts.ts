@@ -1,8 +1,8 @@
 // The rows of accounts. management/changes/accounts.ts creates an account with its ledgers and
 // audit row.
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 
@@ -32,7 +32,7 @@ export type NewAccount = {
  * when the id existed.
  */
 export async function insertAccount(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { id = newIdWithPrefix('acc'), name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
   nowMs: number,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
@@ -109,7 +109,7 @@ export async function changeTerms(
 }
 
 /** Throws when the account does not exist. */
-export async function readTerms(db: Kysely<Tables>, id: string) {
+export async function readTerms(db: Db, id: string) {
   const row = await db
     .selectFrom('accounts')
     .selectAll()
@@ -145,9 +145,7 @@ export type Multipliers = {
 };
 
 /** Returns the factors of every account. */
-export async function readMultipliers(
-  db: Kysely<Tables>,
-): Promise<ReadonlyMap<string, Multipliers>> {
+export async function readMultipliers(db: Db): Promise<ReadonlyMap<string, Multipliers>> {
   const accounts = await db.selectFrom('accounts').select(['id', 'price_multiplier_ppm']).execute();
   const own = await db.selectFrom('account_model_prices').selectAll().execute();
   const models = Map.groupBy(own, ({ account_id: id }) => id);

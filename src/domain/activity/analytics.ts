@@ -1,7 +1,7 @@
 // Sums for analytics: latencies, hours, providers and tags. Some seconds late.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../db/which-groups.ts';
 import { periodsOf } from './latency-sums.ts';
 
@@ -15,7 +15,7 @@ export type ActivityRange = {
 
 /** Returns histograms of charged requests of some groups, or of some days or hours, whatever the range. */
 export async function sumLatencies(
-  db: Kysely<Tables>,
+  db: Db,
   { accountId, mode, fromDay, toDay }: ActivityRange,
   by: Tables['latency_sums']['grouped_by'] | 'member' | 'period',
   ids: readonly string[],
@@ -41,7 +41,7 @@ export async function sumLatencies(
     .execute();
 }
 
-function hoursWithin(db: Kysely<Tables>, range: ActivityRange) {
+function hoursWithin(db: Db, range: ActivityRange) {
   return db
     .selectFrom('activity_hours')
     .select(({ fn }) => [
@@ -57,7 +57,7 @@ function hoursWithin(db: Kysely<Tables>, range: ActivityRange) {
     .where('hour', '<=', `${range.toDay}T23`);
 }
 
-export function sumProviderDays(db: Kysely<Tables>, range: ActivityRange) {
+export function sumProviderDays(db: Db, range: ActivityRange) {
   const day = sql<string>`substr(hour, 1, 10)`;
   return hoursWithin(db, range)
     .select(['provider', day.as('day')])
@@ -66,13 +66,13 @@ export function sumProviderDays(db: Kysely<Tables>, range: ActivityRange) {
 }
 
 /** Returns sums by hour: `2026-11-21T12`. */
-export function sumHours(db: Kysely<Tables>, range: ActivityRange) {
+export function sumHours(db: Db, range: ActivityRange) {
   return hoursWithin(db, range).select('hour').groupBy('hour').execute();
 }
 
 /** Returns failed requests (`errors`) and repeated ones (`cached`) by group, the most first. */
 export async function sumUncharged(
-  db: Kysely<Tables>,
+  db: Db,
   range: ActivityRange,
   by: 'model' | 'key' | 'member' | 'tag',
   which: Exclude<WhichGroups, { readonly after: unknown }>,
@@ -97,7 +97,7 @@ export async function sumUncharged(
   return query.groupBy('group').orderBy(most, 'desc').orderBy('group').execute();
 }
 
-function groupOf(db: Kysely<Tables>, by: 'model' | 'key' | 'member' | 'tag') {
+function groupOf(db: Db, by: 'model' | 'key' | 'member' | 'tag') {
   return {
     model: sql<string>`model_id`,
     key: sql<string>`key_id`,

@@ -1,10 +1,10 @@
 // Reads the counts of uncharged requests and provider calls, and the last use of keys. They are a
 // few seconds old; see activity.ts.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
@@ -29,7 +29,7 @@ type ActivityQuery = {
 export type ActivitySum = Awaited<ReturnType<typeof sumActivity>>[number];
 
 /** Returns sums ordered by group, then outcome. */
-export async function sumActivity(db: Kysely<Tables>, query: ActivityQuery) {
+export async function sumActivity(db: Db, query: ActivityQuery) {
   let rows = db
     .selectFrom('activity_days')
     .select(({ fn }) => [
@@ -91,7 +91,7 @@ export type UnchargedQuery = {
  * old, and a storm of them is sampled.
  */
 export async function listUncharged(
-  db: Kysely<Tables>,
+  db: Db,
   asked: UnchargedQuery,
 ): Promise<readonly LoggedRequest[]> {
   let query = db
@@ -136,7 +136,7 @@ export async function listUncharged(
 
 /** Returns the requests with these ids that the account's history has. */
 export async function findLogged(
-  db: Kysely<Tables>,
+  db: Db,
   { accountId, requestIds }: { readonly accountId: string; readonly requestIds: readonly string[] },
 ): Promise<ReadonlyMap<string, LoggedRequest>> {
   if (requestIds.length === 0) return new Map();
@@ -150,7 +150,7 @@ export async function findLogged(
 }
 
 /** Returns the account of a request, charged or not; null: it is not known, or was removed. */
-export async function findAccountOf(db: Kysely<Tables>, requestId: string): Promise<string | null> {
+export async function findAccountOf(db: Db, requestId: string): Promise<string | null> {
   const logged = db
     .selectFrom('request_log')
     .select('account_id')
@@ -208,7 +208,7 @@ export type ProviderOverview = {
  * `fromMs` up to `toMs`, exclusive. Rows are kept for 100 days.
  */
 export async function readProviders(
-  db: Kysely<Tables>,
+  db: Db,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly ProviderOverview[]> {
   const hourOf = (ms: number) => new Date(ms).toISOString().slice(0, 13);
@@ -259,7 +259,7 @@ export type ModelLatency = {
 
 /** Returns an account's latencies of models, by their ids. Days are UTC and inclusive. */
 export async function readModelLatencies(
-  db: Kysely<Tables>,
+  db: Db,
   range: ActivityRange,
   modelIds: readonly string[],
 ): Promise<ReadonlyMap<string, ModelLatency>> {

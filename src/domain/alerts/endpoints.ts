@@ -1,7 +1,7 @@
 // Where an account's owners and operators are told of events. Addresses may hold keys, as those of
 // Slack do, so they are encrypted with the secrets that sign webhooks, and shown only in part.
-import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Selectable, SelectQueryBuilder } from 'kysely';
+import type { Db, Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -53,16 +53,13 @@ export function byOwner<Shape, Table extends keyof Shape, Row>(
   return query.where('alert_endpoints.account_id' as never, isOwn, owner as never);
 }
 
-export async function listEndpoints(
-  db: Kysely<Tables>,
-  owner: Owner,
-): Promise<readonly EndpointListing[]> {
+export async function listEndpoints(db: Db, owner: Owner): Promise<readonly EndpointListing[]> {
   const query = byOwner(db.selectFrom('alert_endpoints').selectAll(), owner);
   return (await query.orderBy('created_at_ms').orderBy('id').execute()).map(toListing);
 }
 
 export async function findEndpoint(
-  db: Kysely<Tables>,
+  db: Db,
   { owner, id }: { readonly owner: Owner; readonly id: string },
 ): Promise<EndpointRow | undefined> {
   const query = db.selectFrom('alert_endpoints').selectAll().where('id', '=', id);
@@ -117,7 +114,7 @@ function rowOf({ owner, kind, address, types }: EndpointOrder, nowMs: number): E
 
 /** Makes the owners hear of these events by e-mail, unless an e-mail of the account tells them. */
 export async function mailOwners(
-  write: Kysely<Tables>,
+  write: Db,
   owner: string,
   { types, nowMs }: { readonly types: readonly AlertType[]; readonly nowMs: number },
 ): Promise<void> {

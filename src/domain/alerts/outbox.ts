@@ -1,9 +1,9 @@
 // The outbox: an event and its deliveries are written in one transaction, together with what the event
 // tells where that is a row of this database. So a crash loses none, and each has one id for ever.
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/utc-time.ts';
@@ -19,7 +19,7 @@ export type NewEvent = AlertEvent & {
 };
 
 /** Writes an event for every endpoint that wants it. Returns false when it was written before. */
-export function writeEvent(write: Kysely<Tables>, event: NewEvent, nowMs: number) {
+export function writeEvent(write: Db, event: NewEvent, nowMs: number) {
   return transact({ write }, async (transaction) => {
     const id = newIdWithPrefix('evt');
     if (!(await insertEvent(transaction, { id, ...event }, nowMs))) return false;
@@ -53,7 +53,7 @@ export async function writeNewEvents(
 
 /** Writes a test event for one endpoint, whatever it wants. */
 export function writeTest(
-  write: Kysely<Tables>,
+  write: Db,
   endpoint: { readonly id: string; readonly account_id: string | null },
   nowMs: number,
 ): Promise<void> {
@@ -68,7 +68,7 @@ export function writeTest(
 
 /** Writes an event about the service that was sent already to some of its endpoints. */
 export function recordTold(
-  write: Kysely<Tables>,
+  write: Db,
   { id, type, data, createdAtMs: nowMs }: StoredEvent,
   told: ReadonlySet<string>,
 ): Promise<void> {
@@ -88,11 +88,11 @@ export function recordTold(
 }
 
 /** Returns the operators' endpoints that hear of a type about the service. */
-export function readHearers(db: Kysely<Tables>, type: AlertType) {
+export function readHearers(db: Db, type: AlertType) {
   return hearersOf(db, type, null).where('account_id', 'is', null).selectAll().execute();
 }
 
-function hearersOf(db: Kysely<Tables>, type: AlertType, accountId: string | null) {
+function hearersOf(db: Db, type: AlertType, accountId: string | null) {
   const { heardBy } = alertEvents[type];
   return db
     .selectFrom('alert_endpoints')

@@ -1,17 +1,14 @@
 // Tells owners once when the live balance falls below an amount that they set, and again only after it
 // has recovered. Holds of running requests do not count, because they come and go. Every gateway looks;
 // the row that one marks decides, in the transaction of the event.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { writeEvent } from './outbox.ts';
 
 /** Returns the amounts, the lowest first. */
-export async function readThresholds(
-  db: Kysely<Tables>,
-  accountId: string,
-): Promise<readonly Micros[]> {
+export async function readThresholds(db: Db, accountId: string): Promise<readonly Micros[]> {
   const rows = await db
     .selectFrom('balance_thresholds')
     .select('threshold_micros')
@@ -23,7 +20,7 @@ export async function readThresholds(
 
 /** Replaces the amounts. A new one that the balance is below already causes an event. */
 export async function writeThresholds(
-  write: Kysely<Tables>,
+  write: Db,
   accountId: string,
   thresholds: readonly Micros[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 // What the ids in entries are called now: an entry has only what has changed.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../db/schema.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 /** The table and the column of names of what entries of a kind are about. */
@@ -16,7 +16,7 @@ const places: Readonly<Record<string, readonly [string, string]>> = {
 export type NamedEntry = AuditEntry & { readonly names: Readonly<Record<string, string>> };
 
 export async function withNames(
-  db: Kysely<Tables>,
+  db: Db,
   entries: readonly AuditEntry[],
 ): Promise<readonly NamedEntry[]> {
   const asked = new Map<string, Set<string>>();

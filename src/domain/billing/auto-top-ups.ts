@@ -2,9 +2,9 @@
 // before Stripe is asked: it bears the idempotency key, counts against the month's ceiling, and an index
 // keeps a second one away until it is settled. When the outcome is unknown, Stripe is asked what became
 // of that attempt; no other is made. Payments are credited by payments.ts alone.
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -279,7 +279,7 @@ export function pausingOnReturns({ recordBooking, note, clock }: Returns): Recor
 const isLow = sql<boolean>`(select posted_micros - held_micros from ledgers where ledgers.id = auto_top_ups.account_id || ':live') < threshold_micros`;
 
 /** Selects the accounts that can be charged. */
-function selectChargeable(db: Kysely<Tables>, accountId?: string) {
+function selectChargeable(db: Db, accountId?: string) {
   return db
     .selectFrom('auto_top_ups')
     .innerJoin('accounts', 'accounts.id', 'account_id')
@@ -291,20 +291,16 @@ function selectChargeable(db: Kysely<Tables>, accountId?: string) {
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!));
 }
 
-function selectAttempts(db: Kysely<Tables>) {
+function selectAttempts(db: Db) {
   return db.selectFrom('top_ups').selectAll('top_ups').where('customer_id', 'is not', null);
 }
 
-function selectUnsettled(db: Kysely<Tables>) {
+function selectUnsettled(db: Db) {
   return selectAttempts(db).where('state', 'in', ['open', 'processing']);
 }
 
 /** Returns what was charged to saved cards in the UTC month, with fees and what is not settled. */
-export async function chargedInMonth(
-  db: Kysely<Tables>,
-  accountId: string,
-  nowMs: number,
-): Promise<Micros> {
+export async function chargedInMonth(db: Db, accountId: string, nowMs: number): Promise<Micros> {
   const attempts = await selectAttempts(db)
     .leftJoin('payments', 'payments.id', 'top_ups.checkout_id')
     .where('top_ups.account_id', '=', accountId)
@@ -317,17 +313,14 @@ export async function chargedInMonth(
 
 export type AutoTopUpRow = Selectable<Tables['auto_top_ups']>;
 
-export function findAutoTopUp(
-  db: Kysely<Tables>,
-  accountId: string,
-): Promise<AutoTopUpRow | undefined> {
+export function findAutoTopUp(db: Db, accountId: string): Promise<AutoTopUpRow | undefined> {
   const query = db.selectFrom('auto_top_ups').selectAll();
   return query.where('account_id', '=', accountId).executeTakeFirst();
 }
 
 /** Returns the row as it is now. Others wait to change it until the transaction ends. */
 export function lockAutoTopUp(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   accountId: string,
 ): Promise<AutoTopUpRow | undefined> {
   return transaction
@@ -339,7 +332,7 @@ export function lockAutoTopUp(
 }
 
 /** Returns the newest automatic top-up. */
-export function findLastAttempt(db: Kysely<Tables>, accountId: string): Promise<TopUp | undefined> {
+export function findLastAttempt(db: Db, accountId: string): Promise<TopUp | undefined> {
   return selectAttempts(db)
     .where('account_id', '=', accountId)
     .orderBy('created_at_ms', 'desc')

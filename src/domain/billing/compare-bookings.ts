@@ -1,7 +1,7 @@
 // Verifies that the ledger agrees with the payment bookings: every finished booking has its entry,
 // and every payment entry has its booking.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../db/schema.ts';
 import { paymentEntryPrefix } from './payments.ts';
 
 /** `found`: what the row says. `expected`: what follows from the other table. */
@@ -17,14 +17,14 @@ type Disagreement = {
  * Returns the first booking or payment entry that disagrees. A pending booking may or may not have
  * its entry.
  */
-export async function compareBookings(db: Kysely<Tables>): Promise<Disagreement | null> {
+export async function compareBookings(db: Db): Promise<Disagreement | null> {
   return (await findWrongBooking(db)) ?? (await findUnmatchedEntry(db));
 }
 
 const entryId = sql<string>`${sql.lit(paymentEntryPrefix)} || booking.payment_id || ':' || booking.seq`;
 const ledgerId = sql<string>`booking.account_id || ':live'`;
 
-async function findWrongBooking(db: Kysely<Tables>): Promise<Disagreement | null> {
+async function findWrongBooking(db: Db): Promise<Disagreement | null> {
   const wrong = await db
     .selectFrom('payment_bookings as booking')
     .leftJoin('entries as entry', (join) =>
@@ -68,7 +68,7 @@ async function findWrongBooking(db: Kysely<Tables>): Promise<Disagreement | null
   };
 }
 
-async function findUnmatchedEntry(db: Kysely<Tables>): Promise<Disagreement | null> {
+async function findUnmatchedEntry(db: Db): Promise<Disagreement | null> {
   const unmatched = await db
     .selectFrom('entries')
     .select('id')

@@ -5,7 +5,7 @@
 import { sql, type Selectable, type SqlBool, type Transaction } from 'kysely';
 import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -293,7 +293,6 @@ function isFound(text: string) {
 }
 
 type PaymentRow = Selectable<Tables['payments']>;
-type Reader = Database['read'];
 
 async function lockPayment(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
   await transaction
@@ -323,7 +322,7 @@ async function lockRow(transaction: Transaction<Tables>, paymentId: string): Pro
     .execute();
 }
 
-async function findPayment(db: Reader, paymentId: string): Promise<PaymentRow | undefined> {
+async function findPayment(db: Db, paymentId: string): Promise<PaymentRow | undefined> {
   return db.selectFrom('payments').selectAll().where('id', '=', paymentId).executeTakeFirst();
 }
 

@@ -1,6 +1,5 @@
 // The payment behind a credit, for its receipt.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import { paymentEntryPrefix } from './payments.ts';
 
@@ -15,10 +14,7 @@ export type CardPayment = {
 };
 
 /** Returns null when the entry was not booked for a payment by card. */
-export async function findCardPayment(
-  db: Kysely<Tables>,
-  entryId: string,
-): Promise<CardPayment | null> {
+export async function findCardPayment(db: Db, entryId: string): Promise<CardPayment | null> {
   const match = /^(.+):(\d{1,9})$/.exec(entryId.slice(paymentEntryPrefix.length));
   if (!entryId.startsWith(paymentEntryPrefix) || !match) return null;
   const [, id, seq] = match;

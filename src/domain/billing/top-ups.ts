@@ -1,8 +1,8 @@
 // Top-ups that owners request. A row is written before Stripe is called, so that no payment can
 // arrive for an unknown top-up.
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Checkout } from './stripe-client.ts';
@@ -66,11 +66,7 @@ export async function setCheckout(
     .execute();
 }
 
-export async function findTopUp(
-  db: Kysely<Tables>,
-  accountId: string,
-  topUpId: string,
-): Promise<TopUp | null> {
+export async function findTopUp(db: Db, accountId: string, topUpId: string): Promise<TopUp | null> {
   const query = db
     .selectFrom('top_ups')
     .selectAll()

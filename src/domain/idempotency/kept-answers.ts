@@ -2,9 +2,9 @@
 // transaction: after a crash, either both are there or neither is. A credit or debit is booked by
 // the ledger, in a transaction of its own. There the claim comes first, the ledger books only once
 // under an id that follows from the Idempotency-Key, and the answer is kept afterwards.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { RequestName } from './request-name.ts';
@@ -42,7 +42,7 @@ export class KeptAnswers {
   /**
    * Claims the key for this request. While another transaction claims it, this waits for its end.
    */
-  async claim(db: Kysely<Tables>, name: Name, nowMs: number): Promise<Claimed> {
+  async claim(db: Db, name: Name, nowMs: number): Promise<Claimed> {
     const { keyId, keyDigest, fingerprint } = name;
     const { rows } = await sql<object>`
       insert into admin_answers (admin_key_id, key_digest, fingerprint, expires_at_ms)
@@ -62,7 +62,7 @@ export class KeptAnswers {
     return row.body === null ? { kind: 'open' } : this.#open(row.body, name);
   }
 
-  async keep(db: Kysely<Tables>, name: Name, answer: string): Promise<void> {
+  async keep(db: Db, name: Name, answer: string): Promise<void> {
     const body = await this.#sealer.seal(Buffer.from(answer), contextOf(name));
     await db
       .updateTable('admin_answers')
@@ -74,7 +74,7 @@ export class KeptAnswers {
   }
 
   /** Gives up the claim of a request that was refused. An answer that is kept stays. */
-  async release(db: Kysely<Tables>, name: Name): Promise<void> {
+  async release(db: Db, name: Name): Promise<void> {
     await db
       .deleteFrom('admin_answers')
       .where('admin_key_id', '=', name.keyId)

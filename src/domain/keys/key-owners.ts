@@ -1,10 +1,9 @@
 // The users to whom keys belong: who made a key, or to whom an owner of the account gave it. All
 // keys of a user in an account and mode share the user's budget. management/changes/keys.ts writes
 // audit rows.
-import type { Kysely } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 
 export type KeyOwner = { readonly userId: string; readonly name: string };
 
@@ -54,7 +53,7 @@ type Owned = {
 };
 
 export async function writeKeyOwner(
-  db: Kysely<Tables>,
+  db: Db,
   { keyId, accountId, mode, userId }: Owned,
 ): Promise<void> {
   await db.deleteFrom('key_owners').where('key_id', '=', keyId).execute();

@@ -1,9 +1,9 @@
 // Inserts and changes the rows of API keys. management/changes/keys.ts also writes the audit rows.
-import type { Kysely, Selectable, Updateable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -199,7 +199,7 @@ export async function alterKey(
  * state that a change replaces.
  */
 export function lockKey(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { keyId, accountId }: KeyLocator,
 ): Promise<Row | undefined> {
   let lock = transaction.updateTable('api_keys').set((eb) => ({ name: eb.ref('name') }));

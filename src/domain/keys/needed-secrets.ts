@@ -1,10 +1,9 @@
 // The secrets that this database needs. Every secret that was ever current is registered until the
 // operator ends it. A start without one, after restoring a backup for example, then reports which
 // secret is missing instead of refusing every key.
-import type { Kysely } from 'kysely';
 import { DatabaseUnusable } from '../../db/database-error.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { plainDigests } from './key-text.ts';
 
@@ -58,9 +57,7 @@ export async function registerSecrets(
 }
 
 /** Returns the newest first. */
-export async function readRegisteredSecrets(
-  db: Kysely<Tables>,
-): Promise<readonly RegisteredSecret[]> {
+export async function readRegisteredSecrets(db: Db): Promise<readonly RegisteredSecret[]> {
   const rows = await db
     .selectFrom('secrets')
     .selectAll()
@@ -70,10 +67,7 @@ export async function readRegisteredSecrets(
 }
 
 /** Ends all secrets but the one with this key id. Returns the key ids of the ended ones. */
-export async function forgetOtherSecrets(
-  db: Kysely<Tables>,
-  id: string,
-): Promise<readonly string[]> {
+export async function forgetOtherSecrets(db: Db, id: string): Promise<readonly string[]> {
   const rows = await db.deleteFrom('secrets').where('id', '!=', id).returning('id').execute();
   return rows.map((row) => row.id);
 }

@@ -2,9 +2,9 @@
 // bound to its row, account, provider and address: an operator who moves the provider does not get it.
 // Gateways learn of a change with the account's API keys.
 import { hash } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -60,15 +60,12 @@ export async function newOwnKey(
   };
 }
 
-export async function listOwnKeys(
-  db: Kysely<Tables>,
-  accountId: string,
-): Promise<readonly OwnKeyListing[]> {
+export async function listOwnKeys(db: Db, accountId: string): Promise<readonly OwnKeyListing[]> {
   return (await rowsOf(db, accountId)).map(toListing);
 }
 
 /** The oldest first. */
-function rowsOf(db: Kysely<Tables>, accountId: string): Promise<Row[]> {
+function rowsOf(db: Db, accountId: string): Promise<Row[]> {
   return db
     .selectFrom('own_keys')
     .selectAll()

@@ -1,8 +1,7 @@
 // Creates the two ledgers of a new account in the transaction that creates the account, so that
 // neither exists alone.
-import type { Kysely } from 'kysely';
+import type { Db } from '../../db/schema.ts';
 import { modes } from '../../terms/mode.ts';
-import type { Tables } from '../../db/schema.ts';
 import { microsFromUsd, zeroMicros } from '../../lib/money.ts';
 import { entriesTable } from './columns.ts';
 import { ledgerIdOf } from './commands.ts';
@@ -17,7 +16,7 @@ const playMoney = { amountMicros: microsFromUsd(1_000), note: 'play money' };
  * await createLedgers(transaction, { accountId, nowMs }); })`.
  */
 export async function createLedgers(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { accountId, nowMs }: { readonly accountId: string; readonly nowMs: number },
 ): Promise<void> {
   const rows = modes.map((mode) => ({
@@ -35,11 +34,7 @@ export async function createLedgers(
  * Credits the test ledger's play money. The core decides on it like on any other credit; only the
  * saving happens here, inside the caller's transaction.
  */
-async function creditPlayMoney(
-  transaction: Kysely<Tables>,
-  accountId: string,
-  nowMs: number,
-): Promise<void> {
+async function creditPlayMoney(transaction: Db, accountId: string, nowMs: number): Promise<void> {
   const ledgerId = ledgerIdOf(accountId, 'test');
   const empty = {
     postedMicros: zeroMicros,

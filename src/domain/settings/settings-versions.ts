@@ -1,9 +1,8 @@
 // The settings that operators save in the database, with their versions. They are encrypted, because
 // they hold credentials of providers. The newest version is in force.
-import type { Kysely } from 'kysely';
 import type { SavedSettings } from '../../config/saved-settings.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
@@ -33,7 +32,7 @@ const versionsMax = 100;
 
 /** The newest version's number, and the newest that asked for the file to be read again. */
 export async function readSettingsNumbers(
-  db: Kysely<Tables>,
+  db: Db,
 ): Promise<{ readonly newest: number; readonly reread: number }> {
   const row = await db
     .selectFrom('settings_versions')
@@ -47,7 +46,7 @@ export async function readSettingsNumbers(
 
 /** `version`: default the newest. Returns null for one that is not kept. Throws without its secret. */
 export async function readSettings(
-  db: Kysely<Tables>,
+  db: Db,
   secrets: Secrets,
   version?: number,
 ): Promise<SettingsVersion | null> {
@@ -58,7 +57,7 @@ export async function readSettings(
   return { version: row.version, settings: await open(secrets, row) };
 }
 
-export function listSettings(db: Kysely<Tables>): Promise<SettingsVersionListing[]> {
+export function listSettings(db: Db): Promise<SettingsVersionListing[]> {
   return db
     .selectFrom('settings_versions')
     .select(['version', 'created_at_ms', 'author', 'note'])

@@ -1,8 +1,7 @@
 // Backup codes of the second factor, in the sign-in library's format: five characters, a dash, five
 // more. Only digests are stored.
 import { createHmac, randomInt } from 'node:crypto';
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret, type Secrets } from '../../lib/secrets.ts';
 
 const count = 10;
@@ -70,7 +69,7 @@ export function digestBackupCodes(secret: Secret, json: string): string {
  * second factor.
  */
 export async function replaceBackupCodes(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   secret: Secret,
   userId: string,
 ): Promise<readonly string[] | null> {
@@ -83,10 +82,7 @@ export async function replaceBackupCodes(
   return result!.numUpdatedRows === 0n ? null : codes;
 }
 
-export async function readBackupCodes(
-  db: Kysely<Tables>,
-  userId: string,
-): Promise<readonly string[]> {
+export async function readBackupCodes(db: Db, userId: string): Promise<readonly string[]> {
   const row = await db
     .selectFrom('user_two_factors')
     .select('backup_codes')

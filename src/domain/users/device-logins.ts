@@ -3,9 +3,8 @@
 // made when the program next asks, so that its text is stored nowhere. Only digests of the codes are
 // stored. The short code's is keyed, because it has only 34 random bits.
 import { createHmac, randomInt } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 import { digestOf, newToken } from './one-time-link.ts';
 
@@ -93,7 +92,7 @@ export type Confirmation = {
 
 /** Of several that decide at once, one does. Returns false when the code is unknown or was decided. */
 export async function decideDeviceLogin(
-  db: Kysely<Tables>,
+  db: Db,
   userDigestOfCode: string,
   decision: Confirmation | 'denied',
   nowMs: number,
@@ -146,7 +145,7 @@ export async function readDeviceLogin(
 
 /** Uses up a confirmed login. Of several that ask at once, one gets true. */
 export async function useDeviceLogin(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   deviceCode: string,
   nowMs: number,
 ): Promise<boolean> {

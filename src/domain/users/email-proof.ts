@@ -1,7 +1,6 @@
 // Proves that an address belongs to a user, with a link that is sent to it. Also how a user changes
 // to another address.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { useLink } from './one-time-link.ts';
 import { changeEmail } from './user-records.ts';
 
@@ -14,7 +13,7 @@ type ProvenEmail = { readonly email: string; readonly before: string };
  * when the address now belongs to another user.
  */
 export async function proveEmail(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { token, userId }: { readonly token: string; readonly userId: string },
   nowMs: number,
 ): Promise<ProvenEmail | null> {

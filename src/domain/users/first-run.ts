@@ -1,8 +1,7 @@
 // Creates the first user of an installation. The person who opens the link that the first start
 // printed becomes operator, and owner of the first account.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { addMember } from './members.ts';
 import { createLink, useLink } from './one-time-link.ts';
 import { hasUsers, insertUser } from './user-records.ts';
@@ -23,7 +22,7 @@ type FirstUser = { readonly name: string; readonly email: string; readonly passw
  * All other first-run links stop working.
  */
 export async function createFirstUser(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   {
     token,
     user,

@@ -1,9 +1,9 @@
 // Invitations into an account, by links that work once. Anyone with a link may accept for the
 // invited e-mail address. Each invitation has two links. One is shown to the inviter and proves
 // nothing. The other is sent only to the address, and following it proves the address.
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Role, Tables } from '../../db/schema.ts';
+import type { Db, Role, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { addMember, lockMembers } from './members.ts';
 import { digestOf, newToken } from './one-time-link.ts';
@@ -39,7 +39,7 @@ export type InvitationLinks = {
  * invitation of the same address into the account. null: the inviter no longer has `inviterRole`.
  */
 export async function invite(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { accountId, email, role, invitedBy, inviterRole, mailed }: NewInvitation,
   nowMs: number,
 ): Promise<InvitationLinks | null> {
@@ -172,7 +172,7 @@ export type Acceptance =
  * transaction unless the result is `accepted`, so that the invitation stays open.
  */
 export async function acceptInvitation(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   token: string,
   by: Acceptor,
   nowMs: number,
@@ -211,7 +211,7 @@ function hasToken(token: string) {
     eb.or({ token_digest: digest, mailed_token_digest: digest });
 }
 
-function selectOpen(db: Kysely<Tables>, nowMs: number) {
+function selectOpen(db: Db, nowMs: number) {
   return db.selectFrom('invitations').where(isOpen(nowMs));
 }
 

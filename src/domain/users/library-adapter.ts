@@ -2,9 +2,9 @@
 // session's token is stored as a digest, so a leaked database or backup gives nobody a session. And
 // a link to an identity provider is written in one transaction with its audit row.
 import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth';
-import type { Insertable, Kysely } from 'kysely';
+import type { Insertable } from 'kysely';
 import { isPostgresUrl, type Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { digestOf } from './one-time-link.ts';
 
@@ -25,7 +25,7 @@ export async function openAdapter(
 ): Promise<DBAdapter> {
   const { getAdapter } = await import('better-auth/db/adapter');
   const type = isPostgresUrl(url) ? 'postgres' : 'sqlite';
-  const adapterOn = async (db: Kysely<Tables>): Promise<DBAdapter> => {
+  const adapterOn = async (db: Db): Promise<DBAdapter> => {
     const database = { db, type, transaction: false } as const;
     const adapter = withHashedTokens(await getAdapter({ ...options, database }));
     const transaction: DBAdapter['transaction'] = (work) =>
@@ -42,7 +42,7 @@ export async function openAdapter(
 }
 
 async function recordLink(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   ownChangeRow: OwnChangeRow,
   { userId, providerId }: { readonly userId?: unknown; readonly providerId?: unknown },
 ): Promise<void> {

@@ -1,8 +1,7 @@
 // The members of accounts and their roles. An account always has an owner: of several concurrent
 // changes, the one that would remove the last owner is refused.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Role, Tables } from '../../db/schema.ts';
+import type { Db, Role } from '../../db/schema.ts';
 
 export type MemberChange =
   | { readonly kind: 'changed'; readonly before: Role }
@@ -29,7 +28,7 @@ export async function listMembers({ read }: Pick<Database, 'read'>, accountId: s
 
 /** Returns, by account, who became an owner first. */
 export async function readFirstOwners(
-  read: Kysely<Tables>,
+  read: Db,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, { readonly name: string; readonly email: string }>> {
   if (accountIds.length === 0) return new Map();
@@ -47,7 +46,7 @@ export async function readFirstOwners(
 
 /** Adds a member. An existing member keeps their role. */
 export async function addMember(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   member: { readonly accountId: string; readonly userId: string; readonly role: Role },
   nowMs: number,
 ): Promise<void> {
@@ -69,7 +68,7 @@ export async function addMember(
  * end too.
  */
 export async function changeMember(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   {
     accountId,
     userId,
@@ -102,7 +101,7 @@ export async function changeMember(
 
 /** Ends the open invitations that a member made and, with `isRemoved`, those to their address. */
 export async function endInvitations(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   {
     accountId,
     userId,
@@ -124,7 +123,7 @@ export async function endInvitations(
  * Returns the members and locks them until the transaction ends. Uses an update that changes
  * nothing, because that locks on both databases.
  */
-export async function lockMembers(transaction: Kysely<Tables>, accountId: string) {
+export async function lockMembers(transaction: Db, accountId: string) {
   return transaction
     .updateTable('account_members')
     .set((eb) => ({ role: eb.ref('role') }))

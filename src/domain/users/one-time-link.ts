@@ -1,9 +1,8 @@
 // Links that work once and expire: for the first user, a forgotten password, and proof of an e-mail
 // address. A link carries a random token, of which only a digest is stored.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 
 type LinkKind = 'first-run' | 'password-reset' | 'verify-email';
@@ -80,7 +79,7 @@ export async function findLink(
  * expired.
  */
 export async function useLink(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { kind, token }: { readonly kind: LinkKind; readonly token: string },
   nowMs: number,
 ): Promise<{ readonly userId: string | null; readonly email: string | null } | null> {

@@ -1,13 +1,12 @@
 // The account of a user who signs up: created once, and credited once with the amount that was
 // promised at its creation.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { addMember } from './members.ts';
 
 /** Creates an account inside the transaction. Returns its id. */
 export type MakeAccount = (
-  transaction: Kysely<Tables>,
+  transaction: Db,
   account: { readonly name: string; readonly nowMs: number },
 ) => Promise<string>;
 
@@ -29,7 +28,7 @@ type OwnAccountTerms = {
  * user has had an own account before or is a member of any.
  */
 export async function giveOwnAccount(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   user: { readonly id: string; readonly name: string },
   { makeAccount, creditUsd, nowMs }: OwnAccountTerms,
 ): Promise<string | null> {

@@ -1,7 +1,6 @@
 // Sets a new password through a link, which is e-mailed or passed on by an operator.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
 import { removePasskeys } from './passkeys/records.ts';
 import {
@@ -35,7 +34,7 @@ export async function createResetLink(
  * linked identity providers are removed too. Returns the user's id, or null when the link is used or expired.
  */
 export async function resetPassword(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
   nowMs: number,
 ): Promise<string | null> {

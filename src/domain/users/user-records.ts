@@ -1,9 +1,8 @@
 // Creates, finds and changes the rows of users. The sign-in library shares the tables and writes
 // its times as timestamps.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { codeOf } from '../../db/postgres/error.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 
 type NewUser = {
@@ -17,7 +16,7 @@ type NewUser = {
 
 /** Returns the id, or null when another user has the e-mail address. */
 export async function insertUser(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { name, email, passwordHash, isEmailVerified, isOperator = false }: NewUser,
   nowMs: number,
 ): Promise<string | null> {
@@ -43,7 +42,7 @@ export async function insertUser(
 }
 
 async function insertPassword(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   userId: string,
   password: string,
   now: string,
@@ -70,7 +69,7 @@ const passwordProvider = 'credential';
  * old password is signed out.
  */
 export async function replacePassword(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { userId, passwordHash }: { readonly userId: string; readonly passwordHash: string },
   nowMs: number,
 ): Promise<void> {
@@ -109,7 +108,7 @@ export async function passwordHashOf(
   return row?.password ?? null;
 }
 
-export async function markProved(transaction: Kysely<Tables>, userId: string): Promise<void> {
+export async function markProved(transaction: Db, userId: string): Promise<void> {
   await transaction
     .updateTable('users')
     .set({ email_verified: 1 })
@@ -117,10 +116,7 @@ export async function markProved(transaction: Kysely<Tables>, userId: string): P
     .execute();
 }
 
-export async function removeSecondFactor(
-  transaction: Kysely<Tables>,
-  userId: string,
-): Promise<void> {
+export async function removeSecondFactor(transaction: Db, userId: string): Promise<void> {
   await transaction.deleteFrom('user_two_factors').where('user_id', '=', userId).execute();
   await transaction
     .updateTable('users')
@@ -153,7 +149,7 @@ export async function findUser(
 
 /** Returns which of these users are operators who do not belong to the account. */
 export async function findOutsideOperators(
-  db: Kysely<Tables>,
+  db: Db,
   { userIds, accountId }: { readonly userIds: readonly string[]; readonly accountId: string },
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
@@ -207,7 +203,7 @@ export async function renameUser(database: Database, userId: string, name: strin
  * PostgreSQL has ended the transaction, so the caller undoes it.
  */
 export async function changeEmail(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   {
     userId,
     email,

@@ -1,5 +1,4 @@
 // Changes the endpoints of alerts. Each change and its audit row are one transaction.
-import type { Kysely } from 'kysely';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
@@ -18,7 +17,7 @@ import {
 import { sendAgain, writeTest } from '../../domain/alerts/outbox.ts';
 import { listMembers } from '../../domain/users/members.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { type AlertType, typesHeardBy } from '../../terms/alert-events.ts';
 import { requireAccount } from './accounts.ts';
@@ -159,7 +158,7 @@ function about({ owner, id }: Place) {
   return { subject: id, accountId: owner };
 }
 
-async function requireEndpoint(db: Kysely<Tables>, place: Place) {
+async function requireEndpoint(db: Db, place: Place) {
   const row = await findEndpoint(db, place);
   if (row) return row;
   throw new ApiError('not_found', 'There is no such endpoint.');

@@ -14,6 +14,7 @@ import {
   sumUncharged,
   type ActivityRange,
 } from '../../domain/activity/analytics.ts';
+import type { Db } from '../../db/schema.ts';
 import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
@@ -44,7 +45,6 @@ import { checkDays } from './days.ts';
 
 type Group = (typeof analyticsGroups)[number];
 type Names = ReadonlyMap<string, string>;
-type Db = ManagementContext['database']['read'];
 
 const rowsMax = 200;
 const hoursOfWeek = 168;

@@ -1,7 +1,7 @@
 // Totals of the requests that match the filters, from the sums by day. There are no sums by
 // provider, hour, member, cost, duration or client; with such a filter the totals are unknown, which is null.
 import type { RequestTotals } from '../contract/requests.ts';
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { sumActivity } from '../../domain/activity/queries.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { sumRange } from '../../domain/ledger/reports/daily-sums.ts';
@@ -31,7 +31,7 @@ type Asked = {
 };
 
 async function sumCharged(
-  db: Database['read'],
+  db: Db,
   { accountId, filters, days }: Asked,
 ): Promise<RequestTotals['charged']> {
   const { mode, key, model, endpoint, tag, outcome, code } = filters;
@@ -56,7 +56,7 @@ async function sumCharged(
 }
 
 async function sumUncharged(
-  db: Database['read'],
+  db: Db,
   { accountId, filters, days }: Asked,
 ): Promise<RequestTotals['uncharged']> {
   const { mode, key, model, endpoint, tag, outcome, code } = filters;

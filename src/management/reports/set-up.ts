@@ -1,9 +1,9 @@
 // The steps of an operator's first hour that the database shows as done. Each is one row that exists.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../db/schema.ts';
 import { zeroMicros } from '../../lib/money.ts';
 
-export async function readSetUp(db: Kysely<Tables>, nowMs: number) {
+export async function readSetUp(db: Db, nowMs: number) {
   const live = db.selectFrom('ledgers').where('mode', '=', 'live');
   const charged = live.innerJoin('charge_days', 'charge_days.ledger_id', 'ledgers.id');
   const one = sql<number>`1`.as('one');

@@ -1,8 +1,7 @@
 // The report on providers' prompt caches, for accounts and for the operator, in the form in which the
 // APIs and the command line show it. Reads charges, so its work is bounded by their number.
 import { setImmediate } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { isoTimeOf } from '../../../lib/iso-time.ts';
 import { dayOf, hourMs } from '../../../lib/utc-time.ts';
 import { missReasons } from '../../../terms/prompt-cache.ts';
@@ -52,7 +51,7 @@ const stepRows = 500;
 /** The last report of each account. A report holds all of its charges, so they run one by one. */
 const running = new Map<string, Promise<unknown>>();
 
-export function reportCaches(db: Kysely<Tables>, query: CacheQuery): Promise<CacheReport> {
+export function reportCaches(db: Db, query: CacheQuery): Promise<CacheReport> {
   const account = query.ledgerIds.join();
   const report = (running.get(account) ?? Promise.resolve()).then(() => readReport(db, query));
   const ended = report.catch(() => {});
@@ -61,7 +60,7 @@ export function reportCaches(db: Kysely<Tables>, query: CacheQuery): Promise<Cac
   return report;
 }
 
-async function readReport(db: Kysely<Tables>, query: CacheQuery): Promise<CacheReport> {
+async function readReport(db: Db, query: CacheQuery): Promise<CacheReport> {
   const { ledgerIds, fromMs, by, chargesMax = 20_000 } = query;
   const groups = new Map<string, { readonly sums: CacheSums; readonly last: Charge }>();
   const total = noSums();
@@ -101,7 +100,7 @@ async function readReport(db: Kysely<Tables>, query: CacheQuery): Promise<CacheR
  * ones: providers keep prompts no longer.
  */
 async function readNewest(
-  db: Kysely<Tables>,
+  db: Db,
   { fromMs, toMs }: CacheQuery,
   ledgerId: LedgerId,
   most: number,
@@ -125,11 +124,7 @@ async function readNewest(
  * Leaves out what the gateway counted itself, which says nothing about the cache, and requests with
  * searches, whose input is that of several calls together.
  */
-async function withPrices(
-  db: Kysely<Tables>,
-  { upstreamModelOf }: CacheQuery,
-  charges: readonly Charge[],
-) {
+async function withPrices(db: Db, { upstreamModelOf }: CacheQuery, charges: readonly Charge[]) {
   const known = charges.filter(
     (one) => one.conversation && one.usageSource === 'upstream' && one.webSearches === 0,
   );

@@ -1,6 +1,6 @@
 // Reads and forgives provoked losses, using the ledger's daily sums.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
 import type { Mode } from '../../../terms/mode.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
@@ -31,10 +31,7 @@ type LossQuery = {
 };
 
 /** Returns the ledgers that have losses, or the one that was asked for. */
-export async function readLosses(
-  db: Kysely<Tables>,
-  query: LossQuery,
-): Promise<ReadonlyMap<LedgerId, Losses>> {
+export async function readLosses(db: Db, query: LossQuery): Promise<ReadonlyMap<LedgerId, Losses>> {
   const { ledgerId, fromDay, page } = query;
   const withLosses = db
     .selectFrom('loss_days')
@@ -69,7 +66,7 @@ export async function readLosses(
 }
 
 async function sumSpent(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, fromDay }: LossQuery & { readonly ledgerId: LedgerId },
 ): Promise<Micros> {
   const { spent } = await db
@@ -85,10 +82,7 @@ async function sumSpent(
  * Removes the losses of the account's live ledger until now from its budget. Returns the newly
  * forgiven amount. Runs in the caller's transaction.
  */
-export async function forgiveLosses(
-  transaction: Kysely<Tables>,
-  accountId: string,
-): Promise<Micros> {
+export async function forgiveLosses(transaction: Db, accountId: string): Promise<Micros> {
   const ledgerId = ledgerIdOf(accountId, 'live');
   const update = transaction.updateTable('loss_days').where('ledger_id', '=', ledgerId);
   // A no-op update locks the rows on both databases, so that no loss is booked between the sum and

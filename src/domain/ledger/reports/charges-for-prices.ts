@@ -1,7 +1,6 @@
 // Reads charges, to price them again.
 import { setImmediate } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type PriceTerms, readKeptTerms } from '../../../terms/price-terms.ts';
 import type { Charge } from '../book.ts';
 import { chargesTable } from '../columns.ts';
@@ -15,7 +14,7 @@ export type PricedCharge = { readonly charge: Charge; readonly terms: () => Pric
  * between them.
  */
 export async function readChargesForPrices(
-  db: Kysely<Tables>,
+  db: Db,
   { fromMs, toMs, max }: Readonly<Record<'fromMs' | 'toMs' | 'max', number>>,
 ): Promise<readonly PricedCharge[]> {
   const charges: PricedCharge[] = [];
@@ -37,7 +36,7 @@ export async function readChargesForPrices(
 }
 
 function readSpan(
-  db: Kysely<Tables>,
+  db: Db,
   { sinceMs, untilMs, max }: Readonly<Record<'sinceMs' | 'untilMs' | 'max', number>>,
 ) {
   return db

@@ -1,7 +1,7 @@
 // Compares every derived number of the ledger with the journal's sums: balances, totals, windows,
 // open holds.
-import type { Kysely, Selectable } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Selectable } from 'kysely';
+import type { Db, Tables } from '../../../db/schema.ts';
 import { type Audit, firstDifference, type Problem, windowId } from './audit.ts';
 import { chargeDaysTable } from '../charge-days.ts';
 import { lossDaysTable } from '../loss-days.ts';
@@ -13,7 +13,7 @@ import type { EntryRow } from '../columns.ts';
  * audit that began at a seal knows the daily sums and windows from `sinceMs` on.
  */
 export async function compareSums(
-  db: Kysely<Tables>,
+  db: Db,
   audit: Audit,
   sinceMs: number | null = null,
 ): Promise<Problem | null> {
@@ -41,7 +41,7 @@ type WindowRow = Selectable<Tables['key_windows']>;
 
 /** Reads the windows that the audit has, and any that it should have. */
 async function readWindows(
-  db: Kysely<Tables>,
+  db: Db,
   audit: Audit,
   sinceMs: number | null,
 ): Promise<readonly WindowRow[]> {
@@ -77,7 +77,7 @@ type DaySums = {
 
 /** Reads the sums of these days, both included; '' is before the first day. */
 export async function readDaySums(
-  db: Kysely<Tables>,
+  db: Db,
   { fromDay, toDay }: { readonly fromDay: string; readonly toDay?: string },
 ): Promise<DaySums> {
   let days = db.selectFrom('charge_days').selectAll().where('day', '>=', fromDay);
@@ -117,7 +117,7 @@ type ChargeSpan = {
  * hour, because a step of SQLite cannot be interrupted.
  */
 export async function findChargeWithoutEntry(
-  db: Kysely<Tables>,
+  db: Db,
   { fromMs, toMs, lastSeq }: ChargeSpan = {},
 ): Promise<Problem | null> {
   if (toMs === undefined) return findInSpan(db, { fromMs, lastSeq });
@@ -133,10 +133,7 @@ export async function findChargeWithoutEntry(
 
 type Bounds = { readonly [Name in keyof ChargeSpan]: ChargeSpan[Name] | undefined };
 
-async function findInSpan(
-  db: Kysely<Tables>,
-  { fromMs, toMs, lastSeq }: Bounds,
-): Promise<Problem | null> {
+async function findInSpan(db: Db, { fromMs, toMs, lastSeq }: Bounds): Promise<Problem | null> {
   // By ledger, because charges are stored so.
   let query = db
     .selectFrom('charges')

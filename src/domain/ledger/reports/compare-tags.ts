@@ -1,6 +1,6 @@
 // Compares the sums by tag with the tagged charges.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import type { Micros } from '../../../lib/money.ts';
 import { tagDaysTable, type TagDayRow } from '../charge-tags.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
@@ -17,7 +17,7 @@ type Span = {
  * Returns the first sum by tag that differs, or the first tag without a charge, or null. The span is
  * of whole days: earlier charges may have been removed, and their sums stay.
  */
-export async function compareTags(db: Kysely<Tables>, span: Span): Promise<Problem | null> {
+export async function compareTags(db: Db, span: Span): Promise<Problem | null> {
   const { fromMs, toMs } = span;
   const expected = new Map<string, TagDayRow>();
   for (const row of await sumTaggedCharges(db, span)) {
@@ -37,7 +37,7 @@ export async function compareTags(db: Kysely<Tables>, span: Span): Promise<Probl
 
 /** Reads the sums by tag of these days, both included; '' is before the first day. */
 export async function readTagDays(
-  db: Kysely<Tables>,
+  db: Db,
   { fromDay, toDay }: { readonly fromDay: string; readonly toDay?: string | undefined },
 ): Promise<readonly TagDayRow[]> {
   const days = db.selectFrom('tag_days').selectAll().where('day', '>=', fromDay);
@@ -45,7 +45,7 @@ export async function readTagDays(
 }
 
 /** A tag without a charge has neither key nor model. */
-function sumTaggedCharges(db: Kysely<Tables>, { fromMs, toMs = Number.MAX_SAFE_INTEGER }: Span) {
+function sumTaggedCharges(db: Db, { fromMs, toMs = Number.MAX_SAFE_INTEGER }: Span) {
   const dayNumber = sql<number>`charge_tags.created_at_ms / ${sql.lit(dayMs)}`;
   return (
     db

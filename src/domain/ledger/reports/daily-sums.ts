@@ -1,8 +1,8 @@
 // Sums of charges by UTC day, for charts and overviews, read from the ledger's daily sums instead
 // of the charges.
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Mode } from '../../../terms/mode.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db, Tables } from '../../../db/schema.ts';
 import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
 import type { Micros } from '../../../lib/money.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
@@ -28,7 +28,7 @@ type SumGroup = 'none' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
  * one row per day, key, model and endpoint.
  */
 export async function sumDays(
-  db: Kysely<Tables>,
+  db: Db,
   { ids, ...query }: DailySumsQuery & { readonly ids: readonly string[] },
 ) {
   if (ids.length === 0) return [];
@@ -55,10 +55,7 @@ export async function sumDays(
  * Returns the UTC day of the first charge; null: there was none. Looks one row up for each ledger: in the
  * order of days, a mode without charges would read those of the other.
  */
-export async function firstChargedDay(
-  db: Kysely<Tables>,
-  of: DailySumsQuery['of'],
-): Promise<string | null> {
+export async function firstChargedDay(db: Db, of: DailySumsQuery['of']): Promise<string | null> {
   const first = sql`(select min(day) from charge_days where ledger_id = ledgers.id)`;
   const rows = db.selectFrom('ledgers').select(sql<string | null>`min(${first})`.as('day'));
   const found =
@@ -67,7 +64,7 @@ export async function firstChargedDay(
 }
 
 /** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
-export async function sumRange(db: Kysely<Tables>, query: DailySumsQuery, which: WhichGroups) {
+export async function sumRange(db: Db, query: DailySumsQuery, which: WhichGroups) {
   if ('ids' in which && which.ids.length === 0) return [];
   const group = groupOf(db, query.by);
   let rows = sumWithin(db, query).groupBy('group');
@@ -80,7 +77,7 @@ export async function sumRange(db: Kysely<Tables>, query: DailySumsQuery, which:
   return rows.orderBy('group').execute();
 }
 
-function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
+function sumWithin(db: Db, query: DailySumsQuery) {
   const rows = db
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
@@ -101,7 +98,7 @@ function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
   ]);
 }
 
-function groupOf(db: Kysely<Tables>, by: SumGroup) {
+function groupOf(db: Db, by: SumGroup) {
   return {
     none: sql<string>`''`,
     model: sql<string>`model_id`,

@@ -1,9 +1,8 @@
 // The loss budget: how much an account may cost the operator by provoked losses in the last 30 UTC
 // days. It is a fixed amount, or a share of the account's charges in the same days, whichever is
 // higher.
-import type { Kysely } from 'kysely';
 import type { Config } from '../../../config/schema.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { type Losses, type LossPage, readLosses } from './caused-losses.ts';
@@ -41,7 +40,7 @@ type StandingsQuery = {
 
 /** Returns the ledgers with provoked losses in the last 30 days, or the one that was asked for. */
 export async function readLossStandings(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, page, limits, nowMs }: StandingsQuery,
 ): Promise<ReadonlyMap<LedgerId, LossStanding>> {
   const losses = await readLosses(db, { ledgerId, page, fromDay: firstLossDay(nowMs) });

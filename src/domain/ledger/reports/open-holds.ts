@@ -1,7 +1,7 @@
 // The open holds of all gateways on the database, for the metrics.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import type { Mode } from '../../../terms/mode.ts';
-import type { Tables } from '../../../db/schema.ts';
 import { batchOwner } from '../../../terms/batch.ts';
 import { micros, type Micros } from '../../../lib/money.ts';
 
@@ -16,9 +16,7 @@ export type OpenHolds = {
 };
 
 /** Returns the open holds by mode. Reads each open hold once, and nothing else. */
-export async function readOpenHolds(
-  db: Kysely<Tables>,
-): Promise<Readonly<Record<Mode, OpenHolds>>> {
+export async function readOpenHolds(db: Db): Promise<Readonly<Record<Mode, OpenHolds>>> {
   const mode = sql<Mode>`case when ledger_id like '%:live' then 'live' else 'test' end`;
   const rows = await db
     .selectFrom('holds')

@@ -1,10 +1,10 @@
 // Reads the ledger: balances with their totals, which are stored rather than summed, charges page
 // by page, and price terms.
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../terms/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db, Tables } from '../../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
@@ -24,7 +24,7 @@ export type Balance = {
 };
 
 /** Returns the balance as of the last commit, or null when the ledger does not exist. */
-export async function readBalance(db: Kysely<Tables>, ledgerId: LedgerId): Promise<Balance | null> {
+export async function readBalance(db: Db, ledgerId: LedgerId): Promise<Balance | null> {
   const row = await db
     .selectFrom('ledgers')
     .selectAll()
@@ -86,7 +86,7 @@ type ChargePage = {
  * filters all days. A key that was used once on a day with a million charges takes seconds to find,
  * but blocks no other request.
  */
-export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
+export async function listCharges(db: Db, query: ChargeQuery): Promise<ChargePage> {
   const { limit } = query;
   const rows: ChargeRow[] = [];
   for (const span of await spansOf(db, query)) {
@@ -106,7 +106,7 @@ export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promi
 }
 
 /** Returns the time spans to search, newest first. */
-async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly Span[]> {
+async function spansOf(db: Db, query: ChargeQuery): Promise<readonly Span[]> {
   const { holdId, fromMs, toMs, cursor, ledgerId } = query;
   const isAnywhere = searched.every((name) => query[name] === undefined);
   const isOneRead = holdId !== undefined || (isAnywhere && isSqlite(db));
@@ -134,7 +134,7 @@ const searched = [
   'client',
 ] as const;
 
-async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
+async function readLastEntryTime(db: Db, ledgerId: LedgerId): Promise<number> {
   const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);
   return (await query.executeTakeFirst())?.last_entry_at_ms ?? 0;
 }
@@ -144,7 +144,7 @@ async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promis
  * many of them pass the filter.
  */
 async function countDays(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, cursor, ...filter }: ChargeQuery,
 ): Promise<readonly DayCount[]> {
   const passes = [
@@ -176,7 +176,7 @@ async function countDays(
 }
 
 async function readTaggedDays(
-  db: Kysely<Tables>,
+  db: Db,
   ledgerId: LedgerId,
   tag: string,
 ): Promise<ReadonlySet<string>> {
@@ -190,7 +190,7 @@ async function readTaggedDays(
   return new Set(rows.map(({ day }) => day));
 }
 
-function isKeyOf(db: Kysely<Tables>, table: 'charges' | 'charge_days', member: string) {
+function isKeyOf(db: Db, table: 'charges' | 'charge_days', member: string) {
   return sql<boolean>`${memberOfKey(db, `${table}.key_id`)} = ${member}`;
 }
 
@@ -202,7 +202,7 @@ const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } a
  * again.
  */
 export function selectCharges(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, cursor, holdId, ending, ...filter }: Omit<ChargeQuery, 'limit'>,
   { fromMs, toMs, rowsMax }: Span & { readonly rowsMax: number },
 ) {
@@ -246,7 +246,7 @@ const orders = {
  * caller bounds it. Charges without the value are left out.
  */
 export async function listTopCharges(
-  db: Kysely<Tables>,
+  db: Db,
   {
     ledgerId,
     order,
@@ -280,7 +280,7 @@ export async function listTopCharges(
 /** 1970-01-01 was a Thursday. */
 const firstWeekHour = 4 * 24;
 
-function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
+function conditionsOf(db: Db, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
   const { member, tag, weekHour, costMinMicros, costMaxMicros, durationMinMs, client } = filter;
   const equal = { ...columns, provider: 'provider' } as const;
   return [
@@ -313,7 +313,7 @@ function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBui
 }
 
 /** SQLite does not know that few charges were cut off, and would rather read all in their order. */
-function selectFromCharges(db: Kysely<Tables>, ending: Charge['ending'] | undefined) {
+function selectFromCharges(db: Db, ending: Charge['ending'] | undefined) {
   const isHinted = ending === 'cut-off' && isSqlite(db);
   const hinted = sql<Tables['charges']>`charges`.as<'charges'>(
     sql`charges indexed by charges_cut_off`,
@@ -323,7 +323,7 @@ function selectFromCharges(db: Kysely<Tables>, ending: Charge['ending'] | undefi
 
 /** Returns a credit or debit as booked, or null. */
 export async function findAdjustment(
-  db: Kysely<Tables>,
+  db: Db,
   { entryId, kind }: { readonly entryId: string; readonly kind: 'credit' | 'debit' },
 ): Promise<{ readonly amountMicros: Micros; readonly note: string | null } | null> {
   const query = db
@@ -341,7 +341,7 @@ export async function findAdjustment(
  * entries are never removed: so a number stays, and none is left out.
  */
 export async function findCredit(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, entryId }: { readonly ledgerId: LedgerId; readonly entryId: string },
 ): Promise<{
   readonly number: number;
@@ -375,7 +375,7 @@ export async function findCredit(
  * Returns true when the ledger was ever credited more than a sign-up credit, by a payment or an
  * operator.
  */
-export async function hasPaid(db: Kysely<Tables>, ledgerId: LedgerId): Promise<boolean> {
+export async function hasPaid(db: Db, ledgerId: LedgerId): Promise<boolean> {
   const credit = await db
     .selectFrom('entries')
     .select('seq')
@@ -391,10 +391,7 @@ export async function hasPaid(db: Kysely<Tables>, ledgerId: LedgerId): Promise<b
 }
 
 /** Returns the price terms of a charge by its `priceId`, or null. */
-export async function readPriceTerms(
-  db: Kysely<Tables>,
-  priceId: string,
-): Promise<PriceTerms | null> {
+export async function readPriceTerms(db: Db, priceId: string): Promise<PriceTerms | null> {
   const row = await db
     .selectFrom('prices')
     .select('terms')

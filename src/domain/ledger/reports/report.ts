@@ -1,8 +1,8 @@
 // The operator's report of revenue and cost, summed over the daily sums of charges, which are kept for
 // good, and over failed requests.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import type { Mode } from '../../../terms/mode.ts';
-import type { Tables } from '../../../db/schema.ts';
 import { micros } from '../../../lib/money.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
@@ -20,10 +20,7 @@ type ReportQuery = {
 export type ReportRow = ReturnType<typeof rowOf>;
 
 /** Returns rows ordered by group. */
-export async function report(
-  db: Kysely<Tables>,
-  query: ReportQuery,
-): Promise<readonly ReportRow[]> {
+export async function report(db: Db, query: ReportQuery): Promise<readonly ReportRow[]> {
   const [charged, failed] = [await sumCharges(db, query), await sumFailures(db, query)];
   const groups = [...new Set([...charged.keys(), ...failed.keys()])].toSorted();
   return groups.map((group) => rowOf(group, charged.get(group), failed.get(group)));
@@ -34,7 +31,7 @@ export async function report(
  * more than `limit` groups. Not by day.
  */
 export async function reportTop(
-  db: Kysely<Tables>,
+  db: Db,
   query: ReportQuery,
   limit: number,
 ): Promise<readonly ReportRow[]> {
@@ -50,7 +47,7 @@ export async function reportTop(
 
 /** Returns the rows of these accounts, without those that were not charged and lost nothing. */
 export async function reportAccounts(
-  db: Kysely<Tables>,
+  db: Db,
   range: Omit<ReportQuery, 'by'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, ReportRow>> {
@@ -65,7 +62,7 @@ export async function reportAccounts(
 
 /** Returns the ledgers of a mode that were charged in these days. */
 export async function listChargedLedgers(
-  db: Kysely<Tables>,
+  db: Db,
   { mode, fromMs, toMs }: Omit<ReportQuery, 'by'>,
 ): Promise<readonly LedgerId[]> {
   const rows = await db
@@ -128,7 +125,7 @@ const noCharges = {
 type ChargeSums = typeof noCharges;
 
 async function sumCharges(
-  db: Kysely<Tables>,
+  db: Db,
   query: ReportQuery,
   limit?: number,
   ledgerIds?: readonly LedgerId[],
@@ -158,7 +155,7 @@ async function sumCharges(
 }
 
 async function sumFailures(
-  db: Kysely<Tables>,
+  db: Db,
   query: ReportQuery,
   which?: { readonly ids: readonly string[] } | { readonly top: number },
 ): Promise<ReadonlyMap<string, number>> {

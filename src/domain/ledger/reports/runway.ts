@@ -1,7 +1,7 @@
 // How long a balance lasts at the pace of the last seven complete UTC days. Today is left out,
 // because it is not over. Days before the first charge of these days do not count either.
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
@@ -16,11 +16,7 @@ export type Pace = {
 };
 
 /** Returns null when nothing was spent. */
-export async function readPace(
-  db: Kysely<Tables>,
-  ledgerId: LedgerId,
-  nowMs: number,
-): Promise<Pace | null> {
+export async function readPace(db: Db, ledgerId: LedgerId, nowMs: number): Promise<Pace | null> {
   const { firstDay, today } = windowAt(nowMs);
   const row = await db
     .selectFrom('charge_days')
@@ -49,7 +45,7 @@ export type LowBalance = {
 
 /** Returns the live balances that last less than `withinDays`, the shortest first. */
 export async function listLowBalances(
-  db: Kysely<Tables>,
+  db: Db,
   {
     nowMs,
     withinDays,

@@ -1,8 +1,8 @@
 // Figures of the whole service for its operator: whose revenue changed most, what accounts have
 // prepaid, and what came in.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import type { Mode } from '../../../terms/mode.ts';
-import type { Tables } from '../../../db/schema.ts';
 import { accountIdOf, type LedgerId, ledgerIdOf } from '../commands.ts';
 
 /**
@@ -10,7 +10,7 @@ import { accountIdOf, type LedgerId, ledgerIdOf } from '../commands.ts';
  * `beforeDay`: the first of the days before; all days are UTC, and `toDay` is inclusive.
  */
 export async function listMovers(
-  db: Kysely<Tables>,
+  db: Db,
   {
     mode,
     beforeDay,
@@ -43,7 +43,7 @@ export async function listMovers(
 
 /** Returns, by account, the UTC day of the last live charge. */
 export async function readLastDays(
-  db: Kysely<Tables>,
+  db: Db,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (accountIds.length === 0) return new Map();
@@ -72,7 +72,7 @@ export async function readLastDays(
 }
 
 /** Returns the sums of live balances above zero, which the service owes, and of those below, which accounts owe. */
-export function sumBalances(db: Kysely<Tables>) {
+export function sumBalances(db: Db) {
   const sumOf = (amount: ReturnType<typeof sql>) =>
     sql<number>`coalesce(sum(case when ${amount} > 0 then ${amount} else 0 end), 0)`;
   return db
@@ -87,7 +87,7 @@ export function sumBalances(db: Kysely<Tables>) {
 
 /** Returns what live balances received: by card, and by hand. Debits are positive figures. */
 export function sumCashIn(
-  db: Kysely<Tables>,
+  db: Db,
   {
     fromMs,
     toMs,

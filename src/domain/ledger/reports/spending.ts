@@ -1,7 +1,6 @@
 // What an account and its keys have spent in the current UTC day and month, and what running
 // requests hold.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { sumDays } from './daily-sums.ts';
@@ -17,7 +16,7 @@ type Spending = {
 
 /** Returns the spending of a ledger; null when it does not exist. */
 export async function readSpending(
-  db: Kysely<Tables>,
+  db: Db,
   ledgerId: LedgerId,
   nowMs: number,
 ): Promise<Spending | null> {
@@ -59,7 +58,7 @@ export type WindowSpending = {
  * missing.
  */
 export async function readKeySpending(
-  db: Kysely<Tables>,
+  db: Db,
   keyIds: readonly string[],
   nowMs: number,
 ): Promise<ReadonlyMap<string, WindowSpending>> {
@@ -71,7 +70,7 @@ export async function readKeySpending(
   return byId(rows);
 }
 
-function currentWindows(db: Kysely<Tables>, nowMs: number) {
+function currentWindows(db: Db, nowMs: number) {
   return db
     .selectFrom('key_windows')
     .where((eb) =>
@@ -103,7 +102,7 @@ function byId(windows: readonly WindowSum[]): ReadonlyMap<string, WindowSpending
 
 /** What all keys of a user have spent in the day and month of a ledger, and hold, by user id. */
 export async function readMemberSpending(
-  db: Kysely<Tables>,
+  db: Db,
   ledgerId: LedgerId,
   nowMs: number,
 ): Promise<ReadonlyMap<string, WindowSpending>> {

@@ -1,6 +1,5 @@
 // Reads what an account's trustworthiness depends on: its provoked losses and its payments.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { LedgerId } from '../commands.ts';
 import { type LossLimits, type LossStanding, readLossStandings } from './loss-budget.ts';
@@ -14,7 +13,7 @@ export type StandingReads = {
 
 type Input = { readonly limits: LossLimits; readonly clock: Clock };
 
-export function standingReads(db: Kysely<Tables>, { limits, clock }: Input): StandingReads {
+export function standingReads(db: Db, { limits, clock }: Input): StandingReads {
   return {
     readLosses: async (ledgerId) => {
       const standings = await readLossStandings(db, { ledgerId, limits, nowMs: clock.nowMs() });

@@ -1,8 +1,7 @@
 // A statement of a range of days for a file: oldest first, with the balance after each line. The
 // charges of a day are at its end. Opening balance and lines add up to the closing balance.
 import { setImmediate } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
@@ -37,10 +36,7 @@ const rowsAtOnce = 500;
  * Yields the lines as they are read. What is booked meanwhile may be missing, but the lines that are
  * there add up.
  */
-export async function* statementOf(
-  db: Kysely<Tables>,
-  query: RangeQuery,
-): AsyncGenerator<RangeLine, void> {
+export async function* statementOf(db: Db, query: RangeQuery): AsyncGenerator<RangeLine, void> {
   let balance = await balanceAt(db, query.ledgerId, query.fromMs);
   yield { kind: 'opening', timeMs: query.fromMs, balanceMicros: micros(balance) };
   for await (const { timeMs, line } of linesOf(db, query)) {
@@ -50,7 +46,7 @@ export async function* statementOf(
   yield { kind: 'closing', timeMs: query.toMs - 1, balanceMicros: micros(balance) };
 }
 
-async function* linesOf(db: Kysely<Tables>, query: RangeQuery): AsyncGenerator<TimedLine, void> {
+async function* linesOf(db: Db, query: RangeQuery): AsyncGenerator<TimedLine, void> {
   let fromMs = query.fromMs;
   while (fromMs < query.toMs) {
     const days = await readDays(db, { ...query, fromMs });
@@ -78,7 +74,7 @@ async function* merge(
 }
 
 async function* adjustmentsOf(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, fromMs, toMs }: RangeQuery,
 ): AsyncGenerator<TimedLine, void> {
   let after = { timeMs: fromMs, seq: -1 };
@@ -105,7 +101,7 @@ async function* adjustmentsOf(
 }
 
 async function readDays(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, fromMs, toMs }: RangeQuery,
 ): Promise<readonly TimedLine[]> {
   const rows = await selectDays(db, ledgerId)

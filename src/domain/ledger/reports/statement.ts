@@ -1,7 +1,7 @@
 // An account statement for its owner: each credit and debit, and the charges of each UTC day in one
 // line. All lines add up to the posted balance.
-import { type InferResult, type Kysely, sql } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import { type InferResult, sql } from 'kysely';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import type { EntryRow } from '../columns.ts';
@@ -56,10 +56,7 @@ type StatementPage = {
 /**
  * Returns lines, newest first. The charges of a day are at its end, above its credits and debits.
  */
-export async function listStatement(
-  db: Kysely<Tables>,
-  query: StatementQuery,
-): Promise<StatementPage> {
+export async function listStatement(db: Db, query: StatementQuery): Promise<StatementPage> {
   const { ledgerId, limit, only } = query;
   const ordered = [
     ...(only === 'charges' ? [] : await readAdjustments(db, query)),
@@ -90,7 +87,7 @@ function newestFirst(one: OrderedLine, other: OrderedLine): number {
 
 /** Sums once, then goes back from day to day. Adjustments that are not on the page count too. */
 async function withBalances(
-  db: Kysely<Tables>,
+  db: Db,
   ledgerId: LedgerId,
   page: readonly TimedLine[],
 ): Promise<StatementLine[]> {
@@ -120,11 +117,7 @@ async function withBalances(
 }
 
 /** Returns the posted balance before a UTC day begins. */
-export async function balanceAt(
-  db: Kysely<Tables>,
-  ledgerId: LedgerId,
-  dayStartsMs: number,
-): Promise<number> {
+export async function balanceAt(db: Db, ledgerId: LedgerId, dayStartsMs: number): Promise<number> {
   const adjusted = await db
     .selectFrom('entries')
     .select(({ fn }) => fn.sum<number | null>('posted_delta_micros').as('sum'))
@@ -142,7 +135,7 @@ export async function balanceAt(
 }
 
 async function readAdjustments(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, limit, cursor }: StatementQuery,
 ): Promise<readonly OrderedLine[]> {
   // Only credits and debits have no key.
@@ -186,7 +179,7 @@ function seqOf({ id }: UsageCursor): number {
 
 /** The charges of the cursor's day were on the previous page or an earlier one. */
 async function readDays(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId, limit, cursor }: StatementQuery,
 ): Promise<readonly OrderedLine[]> {
   let query = selectDays(db, ledgerId);
@@ -198,7 +191,7 @@ async function readDays(
   return rows.map((row) => ({ ...chargesOf(row), seq: dayEnd }));
 }
 
-export function selectDays(db: Kysely<Tables>, ledgerId: LedgerId) {
+export function selectDays(db: Db, ledgerId: LedgerId) {
   return db
     .selectFrom('charge_days')
     .select(({ fn }) => [

@@ -1,8 +1,8 @@
 // Sums of tagged charges, read from the ledger's sums by tag and day.
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isSqlite } from '../../../db/dialect.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import type { WhichGroups } from '../../../db/which-groups.ts';
 import type { Micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
@@ -34,7 +34,7 @@ export type TagSum = {
 
 /** Returns the sums, highest cost first. A charge counts once in each of its tags. */
 export async function sumTags(
-  db: Kysely<Tables>,
+  db: Db,
   query: TagSumsQuery,
   which: WhichTags,
 ): Promise<readonly TagSum[]> {
@@ -55,14 +55,14 @@ export async function sumTags(
 /** SQLite is read in this thread, so many rows are read in steps of whole tags. */
 const stepRows = 10_000;
 
-async function isLong(db: Kysely<Tables>, query: TagSumsQuery): Promise<boolean> {
+async function isLong(db: Db, query: TagSumsQuery): Promise<boolean> {
   if (!isSqlite(db)) return false;
   const rows = within(db, query).select('day').limit(1).offset(stepRows);
   return (await rows.executeTakeFirst()) !== undefined;
 }
 
 async function tagOfStep(
-  db: Kysely<Tables>,
+  db: Db,
   { ledgerId }: TagSumsQuery,
   after: string,
 ): Promise<string | undefined> {
@@ -79,7 +79,7 @@ async function tagOfStep(
 }
 
 /** By tag, SQLite would look all days up in the index of days, unless it is told not to. */
-function within(db: Kysely<Tables>, { ledgerId, fromDay, toDay }: TagSumsQuery, isByTag = false) {
+function within(db: Db, { ledgerId, fromDay, toDay }: TagSumsQuery, isByTag = false) {
   const day = isByTag ? sql<string>`+day` : sql<string>`day`;
   return db
     .selectFrom('tag_days')
@@ -100,7 +100,7 @@ type Step = WhichTags & { readonly after?: string; readonly last?: string | unde
 
 /** `last`: the last tag of the step; absent: all after the first. */
 async function sumStep(
-  db: Kysely<Tables>,
+  db: Db,
   query: TagSumsQuery,
   { after, last, ...which }: Step,
 ): Promise<readonly TagSum[]> {

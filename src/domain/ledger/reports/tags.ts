@@ -1,11 +1,10 @@
 // Reads the tags of charges.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import type { Charge } from '../book.ts';
 
 /** Returns the tags by charge id, in order. Charges without tags are missing. */
 export async function readTagsOf(
-  db: Kysely<Tables>,
+  db: Db,
   charges: readonly Pick<Charge, 'id' | 'ledgerId' | 'createdAtMs'>[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const tags = new Map<string, readonly string[]>();

@@ -4,9 +4,9 @@
 // It starts at the newest seal (seals/), whose state it continues. `all` starts at the first entry
 // and checks the digests of every sealed day, so it also finds a sealed row that was changed,
 // removed or inserted.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isSqlite } from '../../../db/dialect.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { chargeDaysTable } from '../charge-days.ts';
 import { dayOf } from '../../../lib/utc-time.ts';
@@ -42,11 +42,11 @@ export type Verification =
  * A check by another module of what it books into the ledger. Resolves to null when everything
  * agrees.
  */
-type Comparison = (snapshot: Kysely<Tables>) => Promise<Problem | null>;
+type Comparison = (snapshot: Db) => Promise<Problem | null>;
 
 /** Verifies a snapshot of the database; concurrent writes do not matter. Changes nothing. */
 export function verify(
-  db: Kysely<Tables>,
+  db: Db,
   comparisons: readonly Comparison[] = [],
   { all = false }: { readonly all?: boolean } = {},
 ): Promise<Verification> {
@@ -93,15 +93,12 @@ export function verify(
  * On PostgreSQL a dropped partition is gone from every snapshot. The lock comes before the snapshot
  * is taken, and lasts as long.
  */
-async function keepCharges(snapshot: Kysely<Tables>): Promise<void> {
+async function keepCharges(snapshot: Db): Promise<void> {
   if (!isSqlite(snapshot)) await sql`lock table charges in access share mode`.execute(snapshot);
 }
 
 /** Finds a charge of the days whose charges were removed: this one was put back or forged. */
-async function findRemoved(
-  db: Kysely<Tables>,
-  newest: SealRow | undefined,
-): Promise<Problem | null> {
+async function findRemoved(db: Db, newest: SealRow | undefined): Promise<Problem | null> {
   if (!newest) return null;
   const found = await db
     .selectFrom('charges')
@@ -117,7 +114,7 @@ async function findRemoved(
 
 /** Audits sealed days, and compares each with its seal. */
 export async function auditSealed(
-  db: Kysely<Tables>,
+  db: Db,
   audit: Audit,
   seals: readonly SealRow[],
 ): Promise<Problem | null> {
@@ -132,11 +129,7 @@ export async function auditSealed(
 
 type Pair = { readonly before: SealRow | undefined; readonly seal: SealRow };
 
-async function auditSeal(
-  db: Kysely<Tables>,
-  audit: Audit,
-  { before, seal }: Pair,
-): Promise<Problem | null> {
+async function auditSeal(db: Db, audit: Audit, { before, seal }: Pair): Promise<Problem | null> {
   const entries = new RowsDigest(entryColumns);
   const charges = new RowsDigest(chargeColumns);
   const tagged = new RowsDigest(tagColumns);
@@ -170,7 +163,7 @@ async function auditSeal(
 
 /** Adds the sums of a day whose charges were removed: they are as they were sealed. */
 async function addRemoved(
-  db: Kysely<Tables>,
+  db: Db,
   audit: Audit,
   { before, seal, taken }: Pair & { readonly taken: ReadonlyMap<string, number> },
 ): Promise<Problem | null> {
@@ -204,7 +197,7 @@ async function addRemoved(
 
 /** Audits what no seal covers. */
 async function auditRest(
-  db: Kysely<Tables>,
+  db: Db,
   audit: Audit,
   newest: SealRow | undefined,
 ): Promise<Problem | null> {

@@ -5,8 +5,7 @@
 // next day stand between those of the day. A reader starts after `afterSeq` and passes over what is
 // covered. An entry that is dated far ahead would keep `afterSeq` back for long, so the first such
 // entries are listed in `ahead` instead.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import type { PricedCharge } from '../reports/audit.ts';
 import type { EntryRow } from '../columns.ts';
 
@@ -34,7 +33,7 @@ const pageRows = 2_000;
 
 /** Yields pages of the entries that are not covered, in the order of the journal. */
 export async function* readJournal(
-  db: Kysely<Tables>,
+  db: Db,
   { afterSeq, lastSeq, untilMs, ahead }: Position,
 ): AsyncGenerator<readonly JournalRow[]> {
   if (ahead.length > 0) {
@@ -57,7 +56,7 @@ export async function* readJournal(
 
 /** Yields the rows that a seal covers and the one before it does not. */
 export async function* readCovered(
-  db: Kysely<Tables>,
+  db: Db,
   { before, seal }: { readonly before: Position; readonly seal: Position },
 ): AsyncGenerator<readonly JournalRow[]> {
   for await (const page of readJournal(db, before)) {
@@ -69,14 +68,11 @@ export async function* readCovered(
   }
 }
 
-function selectEntries(db: Kysely<Tables>) {
+function selectEntries(db: Db) {
   return db.selectFrom('entries').selectAll().orderBy('seq');
 }
 
-async function withCharges(
-  db: Kysely<Tables>,
-  entries: readonly EntryRow[],
-): Promise<readonly JournalRow[]> {
+async function withCharges(db: Db, entries: readonly EntryRow[]): Promise<readonly JournalRow[]> {
   const settles = entries.filter(({ kind }) => kind === 'settle');
   const charges = settles.length === 0 ? [] : await readCharges(db, settles);
   const chargeById = new Map(charges.map((charge) => [charge.id, charge]));
@@ -93,7 +89,7 @@ async function withCharges(
 /** Entries that span more of the journal than this are found one by one. */
 const spanMax = 2 * pageRows;
 
-function settledWithin(db: Kysely<Tables>, settles: readonly EntryRow[]) {
+function settledWithin(db: Db, settles: readonly EntryRow[]) {
   const seqs = settles.map(({ seq }) => seq);
   const [first, last] = [seqs[0]!, seqs.at(-1)!];
   return db
@@ -107,10 +103,7 @@ function settledWithin(db: Kysely<Tables>, settles: readonly EntryRow[]) {
 }
 
 /** Finds charges by ledger, time and id, as they are stored. */
-async function readCharges(
-  db: Kysely<Tables>,
-  settles: readonly EntryRow[],
-): Promise<readonly PricedCharge[]> {
+async function readCharges(db: Db, settles: readonly EntryRow[]): Promise<readonly PricedCharge[]> {
   const times = settles.map(({ created_at_ms: timeMs }) => timeMs);
   return settledWithin(db, settles)
     .innerJoin('charges', (join) =>
@@ -129,7 +122,7 @@ async function readCharges(
 
 /** Finds tags by ledger, time and charge, as they are indexed. */
 async function readTags(
-  db: Kysely<Tables>,
+  db: Db,
   settles: readonly EntryRow[],
 ): Promise<readonly { readonly charge_id: string; readonly tag: string }[]> {
   return settledWithin(db, settles)

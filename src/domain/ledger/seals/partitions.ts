@@ -1,10 +1,10 @@
 // The partitions of `charges` on PostgreSQL, one for each UTC day. They are made some days ahead. A
 // charge without one goes to the default partition, which is slower to clean up but never wrong.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../../db/database.ts';
 import { codeOf } from '../../../db/postgres/error.ts';
+import type { Db } from '../../../db/schema.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import type { Tables } from '../../../db/schema.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const daysAhead = 7;
@@ -24,7 +24,7 @@ export async function createPartitions({ write }: Database, nowMs: number): Prom
   for (const fromMs of missing.slice(0, createdMax)) await createPartition(write, fromMs);
 }
 
-async function createPartition(write: Kysely<Tables>, fromMs: number): Promise<void> {
+async function createPartition(write: Db, fromMs: number): Promise<void> {
   const name = `charges_${dayOf(fromMs).replaceAll('-', '_')}`;
   const toMs = fromMs + dayMs;
   try {
@@ -44,7 +44,7 @@ async function createPartition(write: Kysely<Tables>, fromMs: number): Promise<v
 type Counts = ReadonlyMap<string, number>;
 
 /** Counts the charges of the partitions that end at or before this. */
-export async function countPartitions(db: Kysely<Tables>, untilMs: number): Promise<Counts> {
+export async function countPartitions(db: Db, untilMs: number): Promise<Counts> {
   const counts = new Map<string, number>();
   for (const { name, toMs } of await readPartitions(db))
     if (toMs <= untilMs) counts.set(name, await countRows(db, name));
@@ -64,7 +64,7 @@ export async function dropPartitions({ write }: Database, counts: Counts): Promi
     });
 }
 
-async function countRows(db: Kysely<Tables>, name: string): Promise<number> {
+async function countRows(db: Db, name: string): Promise<number> {
   const { rows } = await sql<{
     count: number;
   }>`select count(*) as count from ${sql.raw(name)}`.execute(db);
@@ -72,7 +72,7 @@ async function countRows(db: Kysely<Tables>, name: string): Promise<number> {
 }
 
 /** All but the default partition. */
-async function readPartitions(db: Kysely<Tables>): Promise<readonly Partition[]> {
+async function readPartitions(db: Db): Promise<readonly Partition[]> {
   const { rows } = await sql<{ name: string; bound: string }>`
     select pg_class.oid::regclass::text as name, pg_get_expr(relpartbound, pg_class.oid) as bound
     from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'charges'::regclass`.execute(
@@ -93,9 +93,9 @@ const attemptsMax = 60;
 const lockNotAvailable = '55P03';
 
 async function withLocks(
-  write: Kysely<Tables>,
+  write: Db,
   statements: readonly string[],
-  then?: (transaction: Kysely<Tables>) => Promise<void>,
+  then?: (transaction: Db) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

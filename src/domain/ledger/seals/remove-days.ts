@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import type { Database } from '../../../db/database.ts';
 import { isSqlite } from '../../../db/dialect.ts';
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
+import { sql } from 'kysely';
 import { findChargeWithoutEntry } from '../reports/compare-sums.ts';
 import type { Problem } from '../reports/audit.ts';
 import { exportDay, exportPath } from './export-file.ts';
@@ -103,7 +103,7 @@ async function exportOrFind(
 }
 
 /** Finds a charge from before the end of the day that is in no file: no seal covers it. */
-async function findUncovered(read: Kysely<Tables>, seal: SealRow): Promise<Problem | null> {
+async function findUncovered(read: Db, seal: SealRow): Promise<Problem | null> {
   const span = { fromMs: 0, toMs: seal.until_ms, lastSeq: seal.last_seq };
   const uncovered = await findChargeWithoutEntry(read, span);
   if (uncovered || seal.removing_since_ms !== null) return uncovered;
@@ -119,7 +119,7 @@ async function findUncovered(read: Kysely<Tables>, seal: SealRow): Promise<Probl
 }
 
 async function markSeal(
-  write: Kysely<Tables>,
+  write: Db,
   day: string,
   times: { readonly removing_since_ms: number } | { readonly removed_at_ms: number },
 ): Promise<void> {
@@ -200,10 +200,7 @@ type Step = { readonly seal: SealRow; readonly id: string; readonly fromMs: numb
  * Deletes exported charges of a ledger from this time on, and returns their times. Those of earlier
  * steps are not passed over again: dead rows stay in PostgreSQL's index while an old snapshot lasts.
  */
-async function deleteSome(
-  transient: Kysely<Tables>,
-  { seal, id, fromMs }: Step,
-): Promise<readonly number[]> {
+async function deleteSome(transient: Db, { seal, id, fromMs }: Step): Promise<readonly number[]> {
   const { rows } = await sql<{ created_at_ms: number }>`
     delete from charges where (ledger_id, created_at_ms, id) in (
       select ledger_id, created_at_ms, id from charges

@@ -1,9 +1,8 @@
 // Seals the next day: audits its entries and charges, compares them with its daily sums, and stores
 // digests of all of them with the state to continue from. A day that does not agree is not sealed,
 // and so no later one.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../../db/database.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { type Audit, auditEntry, newAudit, type Problem } from '../reports/audit.ts';
 import { compareDays, findChargeWithoutEntry, readDaySums } from '../reports/compare-sums.ts';
 import { compareTags, readTagDays } from '../reports/compare-tags.ts';
@@ -64,7 +63,7 @@ export async function sealNextDay(
  * history, so that an old date costs no thousands of seals.
  */
 async function findNextEnd(
-  db: Kysely<Tables>,
+  db: Db,
   before: SealRow | null,
   closedMs: number,
 ): Promise<number | null> {
@@ -109,7 +108,7 @@ type Audited =
 
 /** Returns null when the day does not agree and not all later entries were read. */
 async function auditDay(
-  db: Kysely<Tables>,
+  db: Db,
   { before, untilMs, pagesBehind }: DayAudit,
 ): Promise<Audited | null> {
   const from = positionOf(before);
@@ -150,7 +149,7 @@ async function auditDay(
   };
 }
 
-async function startAudit(db: Kysely<Tables>, before: SealRow | null): Promise<Audit> {
+async function startAudit(db: Db, before: SealRow | null): Promise<Audit> {
   const ledgers = await db.selectFrom('ledgers').select('id').execute();
   const ids = ledgers.map(({ id }) => id);
   return before ? readState(before.state ?? '', ids) : newAudit(ids);
@@ -200,7 +199,7 @@ function addPage(
 }
 
 /** Returns false when another gateway has sealed a day meanwhile. */
-async function storeSeal(write: Kysely<Tables>, seal: SealRow): Promise<boolean> {
+async function storeSeal(write: Db, seal: SealRow): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     // Gateways take turns here.
     await transaction.updateTable('sealing').set({ id: 1 }).execute();

@@ -1,9 +1,9 @@
 // The row `sealing`: which gateway seals now, and its view of the clock. A turn ends by itself, so a
 // killed gateway is replaced within half an hour.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../../db/database.ts';
 import { isSqlite } from '../../../db/dialect.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { lookAtClock } from './trusted-clock.ts';
 
@@ -13,7 +13,7 @@ const turnMs = 30 * 60_000;
  * The time by which days are closed: the database's clock on PostgreSQL, where gateways could
  * disagree; on SQLite that of the only writer's machine.
  */
-export async function readDatabaseClock(db: Kysely<Tables>): Promise<number> {
+export async function readDatabaseClock(db: Db): Promise<number> {
   if (isSqlite(db)) return systemClock.nowMs();
   const { rows } = await sql<{ ms: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(db);
@@ -75,7 +75,7 @@ export async function trustsClock(
  * Closes the days before this. Resolves when every transaction has ended that may still date an
  * entry into them, or whose entries are not visible yet.
  */
-export async function closeDays(write: Kysely<Tables>, untilMs: number): Promise<void> {
+export async function closeDays(write: Db, untilMs: number): Promise<void> {
   await write
     .updateTable('sealing')
     .set({ closed_until_ms: untilMs })
@@ -89,7 +89,7 @@ const writerPauseMs = 50;
 const writersAttemptsMax = 1_200;
 
 /** Batches and sign-ups read the end of the closed days after they locked a row of `ledgers`. */
-async function waitForWriters(write: Kysely<Tables>): Promise<void> {
+async function waitForWriters(write: Db): Promise<void> {
   let before = await readWriters(write);
   for (let attempt = 1; before.size > 0; attempt++) {
     if (attempt === writersAttemptsMax)
@@ -100,7 +100,7 @@ async function waitForWriters(write: Kysely<Tables>): Promise<void> {
 }
 
 /** Returns the transactions that have locked rows of `ledgers`. */
-async function readWriters(write: Kysely<Tables>): Promise<Set<string>> {
+async function readWriters(write: Db): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select virtualtransaction as id from pg_locks
     where locktype = 'relation' and relation = 'ledgers'::regclass
@@ -110,7 +110,7 @@ async function readWriters(write: Kysely<Tables>): Promise<Set<string>> {
 }
 
 /** Returns the end of the closed days, in Unix milliseconds; it stays so until the transaction ends. */
-export async function holdClosedUntil(transaction: Kysely<Tables>): Promise<number> {
+export async function holdClosedUntil(transaction: Db): Promise<number> {
   const query = transaction.selectFrom('sealing').select('closed_until_ms');
   // Sign-ups do not wait for each other. SQLite has one writer.
   const held = isSqlite(transaction) ? query : query.forShare();

@@ -1,6 +1,6 @@
 // The stored seals, and the chain of their digests.
-import type { Kysely, Selectable } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Selectable } from 'kysely';
+import type { Db, Tables } from '../../../db/schema.ts';
 import type { Problem } from '../reports/audit.ts';
 import { digestText } from './digests.ts';
 import { journalStart, type Position } from './journal.ts';
@@ -8,11 +8,11 @@ import { journalStart, type Position } from './journal.ts';
 export type SealRow = Selectable<Tables['sealed_days']>;
 
 /** In order. Only the newest has its state. */
-export function readSeals(db: Kysely<Tables>): Promise<SealRow[]> {
+export function readSeals(db: Db): Promise<SealRow[]> {
   return db.selectFrom('sealed_days').selectAll().orderBy('day').execute();
 }
 
-export async function readNewestSeal(db: Kysely<Tables>): Promise<SealRow | null> {
+export async function readNewestSeal(db: Db): Promise<SealRow | null> {
   const query = db.selectFrom('sealed_days').selectAll().orderBy('day', 'desc').limit(1);
   return (await query.executeTakeFirst()) ?? null;
 }

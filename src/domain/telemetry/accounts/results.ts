@@ -1,8 +1,8 @@
 // What became of the spans that an account exports, for its settings page. Threads and gateways add
 // theirs.
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../../db/database.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { isoTimeOf } from '../../../lib/iso-time.ts';
 
 export type ExportResults = {
@@ -21,7 +21,7 @@ export type NewResults = {
   readonly problem: { readonly text: string; readonly atMs: number } | null;
 };
 
-export async function readResults(db: Kysely<Tables>, accountId: string): Promise<ExportResults> {
+export async function readResults(db: Db, accountId: string): Promise<ExportResults> {
   const row = await db
     .selectFrom('account_telemetry_results')
     .selectAll()

@@ -1,8 +1,7 @@
 // An account's settings for the export of its own traces. management/changes/account-telemetry.ts
 // changes them with their audit row. Running gateways learn of a change with the account's keys.
-import type { Kysely } from 'kysely';
 import type { Database } from '../../../db/database.ts';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { transact } from '../../../db/transact.ts';
 import type { Secrets } from '../../../lib/secrets.ts';
 import { type Headers, openHeaders, sealHeaders } from './headers.ts';
@@ -37,10 +36,7 @@ const noExport: ExportSettings = {
   include_content: false,
 };
 
-export async function readExportSettings(
-  db: Kysely<Tables>,
-  accountId: string,
-): Promise<ExportSettings> {
+export async function readExportSettings(db: Db, accountId: string): Promise<ExportSettings> {
   const row = await db
     .selectFrom('account_telemetry')
     .selectAll()
@@ -91,7 +87,7 @@ export async function changeExport(
 }
 
 /** The row stays when the export is switched off, so that versions go on growing. */
-async function lockRow(transaction: Kysely<Tables>, accountId: string): Promise<void> {
+async function lockRow(transaction: Db, accountId: string): Promise<void> {
   await transaction
     .insertInto('account_telemetry')
     .values({
@@ -108,7 +104,7 @@ async function lockRow(transaction: Kysely<Tables>, accountId: string): Promise<
     .execute();
 }
 
-async function forgetResults(transaction: Kysely<Tables>, accountId: string): Promise<void> {
+async function forgetResults(transaction: Db, accountId: string): Promise<void> {
   await transaction
     .deleteFrom('account_telemetry_results')
     .where('account_id', '=', accountId)

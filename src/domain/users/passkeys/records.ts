@@ -1,6 +1,5 @@
 // Creates, finds and changes the rows of passkeys.
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../../db/schema.ts';
+import type { Db } from '../../../db/schema.ts';
 import { newIdWithPrefix } from '../../../lib/ids.ts';
 
 /** The most that a user may have. */
@@ -16,17 +15,17 @@ export type NewPasskey = {
 };
 
 /** Lists a user's passkeys, oldest first. */
-export async function listPasskeys(db: Kysely<Tables>, userId: string) {
+export async function listPasskeys(db: Db, userId: string) {
   const rows = await selectPasskeys(db).where('user_id', '=', userId).orderBy('id').execute();
   return rows.map(readTransports);
 }
 
-export async function findPasskey(db: Kysely<Tables>, credentialId: string) {
+export async function findPasskey(db: Db, credentialId: string) {
   const row = await selectPasskeys(db).where('credential_id', '=', credentialId).executeTakeFirst();
   return row ? readTransports(row) : null;
 }
 
-function selectPasskeys(db: Kysely<Tables>) {
+function selectPasskeys(db: Db) {
   return db
     .selectFrom('user_passkeys')
     .select(['id', 'user_id as userId', 'credential_id as credentialId', 'rp_id as rpId'])
@@ -40,7 +39,7 @@ function readTransports<Row extends { readonly transports: string }>({ transport
 
 /** Returns the id, or why nothing was added. `is-known`: some user has this passkey. */
 export async function insertPasskey(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { userId, name, ...passkey }: NewPasskey & { readonly userId: string; readonly name: string },
   nowMs: number,
 ): Promise<
@@ -78,7 +77,7 @@ export async function insertPasskey(
  * a copy of it. Authenticators that do not count always send 0.
  */
 export async function usePasskey(
-  db: Kysely<Tables>,
+  db: Db,
   { id, counter }: { readonly id: string; readonly counter: number },
   nowMs: number,
 ): Promise<boolean> {
@@ -96,7 +95,7 @@ type OwnPasskey = { readonly userId: string; readonly id: string };
 
 /** Returns the earlier name, or null when it is not one of the user's. */
 export async function renamePasskey(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { userId, id }: OwnPasskey,
   name: string,
 ): Promise<string | null> {
@@ -108,7 +107,7 @@ export async function renamePasskey(
 
 /** Returns the name, or null when it is not one of the user's. */
 export async function removePasskey(
-  transaction: Kysely<Tables>,
+  transaction: Db,
   { userId, id }: OwnPasskey,
 ): Promise<string | null> {
   const removed = await transaction
@@ -121,7 +120,7 @@ export async function removePasskey(
 }
 
 /** Returns the number of removed passkeys. */
-export async function removePasskeys(transaction: Kysely<Tables>, userId: string): Promise<number> {
+export async function removePasskeys(transaction: Db, userId: string): Promise<number> {
   const [result] = await transaction
     .deleteFrom('user_passkeys')
     .where('user_id', '=', userId)
