@@ -249,9 +249,9 @@ export type StreamReader = {
    * The upstream's latest token counts; input or output that it has not reported is 0. null: it has
    * reported neither.
    */
-  readonly usageSoFar: () => Usage | null;
+  readonly usageSoFar: Usage | null;
   /** As `StreamProgress.isComplete`. Left out: the last event always ends the stream. */
-  readonly isComplete?: () => boolean;
+  readonly isComplete?: boolean;
 };
 
 /**

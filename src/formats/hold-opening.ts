@@ -23,7 +23,7 @@ export function holdOpening<Input>(pipe: StreamPipe<Input>): StreamPipe<Input> {
     push: (input) => pass(pipe.push(input)),
     end: () => pass(pipe.end()),
     limit: () => pass(pipe.limit()),
-    close: pipe.close,
+    close: (costUsd) => pipe.close(costUsd),
     fail: (error, asked) => opening + pipe.fail(error, asked),
     progress,
   };

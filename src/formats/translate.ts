@@ -40,8 +40,8 @@ export function translateStream(
   const write = (event: StreamEvent) => writer.push(keepConsistent(event));
   let readUsage: Usage | null = null;
   const noteUsage = () => {
-    progress.isComplete = reader.isComplete?.() ?? false;
-    const usage = reader.usageSoFar();
+    progress.isComplete = reader.isComplete ?? false;
+    const usage = reader.usageSoFar;
     if (usage === readUsage) return;
     readUsage = usage;
     progress.usage = mergeUsage(progress.usage, usage);
@@ -66,8 +66,8 @@ export function translateStream(
       writeAll(reader.end()) +
       (cut?.stop && progress.status === 'running' ? endCut(cut.stop) : writer.end()),
     limit: () => (cut?.stop ? endCut(cut.stop) : writer.limit()),
-    close: writer.close,
-    fail: writer.fail,
+    close: (costUsd) => writer.close(costUsd),
+    fail: (error, asked) => writer.fail(error, asked),
     progress: writer.progress,
   });
 }

@@ -22,8 +22,8 @@ export function withLimit(writer: Omit<StreamPipe<StreamEvent>, 'limit'>): Strea
     return writer.push(event);
   };
   return {
-    ...writer,
     push,
+    end: () => writer.end(),
     limit: () => {
       const start = hasStarted ? '' : push({ type: 'start', usage: null });
       const end = blockEnd ? push(blockEnd) : '';
@@ -33,5 +33,8 @@ export function withLimit(writer: Omit<StreamPipe<StreamEvent>, 'limit'>): Strea
         push({ type: 'finish', stop: { reason: 'length', sequence: null }, usage: null })
       );
     },
+    close: (costUsd) => writer.close(costUsd),
+    fail: (error, asked) => writer.fail(error, asked),
+    progress: writer.progress,
   };
 }

@@ -38,7 +38,9 @@ export const completions: ClientFormat = {
       return {
         push: (event) => reader.push(eventAsChat(event)),
         end: () => reader.end(),
-        usageSoFar: () => reader.usageSoFar(),
+        get usageSoFar() {
+          return reader.usageSoFar;
+        },
       };
     },
   },

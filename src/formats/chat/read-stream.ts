@@ -5,8 +5,9 @@ import type { UrlCitation } from '../../canonical/citation.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import { UnreadableAnswer, type StreamReader } from '../format.ts';
-import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
+import { EventReader } from '../event-reader.ts';
+import type { StreamReader } from '../format.ts';
+import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readCallPiece } from './call-pieces.ts';
 import { citationInBlock, readAnnotations, readSources } from './citations.ts';
@@ -21,20 +22,13 @@ import { ThinkTags, type Tagged } from './think-tags.ts';
 import { readUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
-  const reader = new ChatStreamReader();
-  return {
-    push: (event) => reader.push(event),
-    end: () => reader.end(),
-    usageSoFar: () => reader.usageSoFar,
-    isComplete: () => reader.isComplete,
-  };
+  return new ChatStreamReader();
 }
 
-class ChatStreamReader {
+class ChatStreamReader extends EventReader {
   readonly #chunks = new SimilarChunks();
   readonly #blocks = new BlockQueue();
   readonly #tags = new ThinkTags();
-  #hasEnded = false;
   #hasChoice = false;
   #finishReason: string | null = null;
   /** Why the host broke off; null: it did not. */
@@ -46,18 +40,16 @@ class ChatStreamReader {
   /** The pages that the last chunk listed beside its choices. */
   #sources: readonly UrlCitation[] = [];
 
-  push(event: SseEvent): readonly StreamEvent[] {
-    if (this.#hasEnded || event.data === '') return [];
+  protected read(event: SseEvent): readonly StreamEvent[] {
+    if (event.data === '') return [];
     if (event.data.startsWith('[DONE]'))
-      return this.#hasChoice
-        ? this.#finish()
-        : this.#fail(brokenStream('the stream has no answer'));
+      return this.#hasChoice ? this.#finish() : this.fail(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
-    if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
+    if (!isObject(chunk)) return this.fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
-    if (!failure) return this.#guard(() => this.#readChunk(chunk));
+    if (!failure) return this.#readChunk(chunk);
     this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
-    return this.#fail(failure);
+    return this.fail(failure);
   }
 
   get isComplete(): boolean {
@@ -65,10 +57,9 @@ class ChatStreamReader {
   }
 
   /** Some hosts leave out `[DONE]`: a finish reason ends the stream too. */
-  end(): readonly StreamEvent[] {
-    if (this.#hasEnded) return [];
+  protected close(): readonly StreamEvent[] {
     return this.#finishReason === null
-      ? this.#fail(brokenStream('the stream ended in mid-answer'))
+      ? this.fail(brokenStream('the stream ended in mid-answer'))
       : this.#finish();
   }
 
@@ -80,7 +71,7 @@ class ChatStreamReader {
     const usage = readUsage(chunk);
     this.usageSoFar = mergeUsage(this.usageSoFar, usage);
     if (this.#broken !== null)
-      return this.#fail(brokenStream(`the stream broke off: ${this.#broken}`));
+      return this.fail(brokenStream(`the stream broke off: ${this.#broken}`));
     // Usage that arrives before the end may be a running count.
     return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
   }
@@ -153,29 +144,16 @@ class ChatStreamReader {
   }
 
   #finish(): readonly StreamEvent[] {
-    return this.#guard(() => {
-      this.#addTagged(this.#tags.end());
-      if (!this.#hasAnnotations)
-        for (const source of this.#sources) this.#blocks.addCitation(source);
-      this.#blocks.end();
-      this.#hasEnded = true;
-      const stop = readStop(this.#finishReason, this.#blocks);
-      return [...this.#blocks.take(), { type: 'finish', stop, usage: this.usageSoFar }];
-    });
+    this.#addTagged(this.#tags.end());
+    if (!this.#hasAnnotations) for (const source of this.#sources) this.#blocks.addCitation(source);
+    this.#blocks.end();
+    this.hasEnded = true;
+    const stop = readStop(this.#finishReason, this.#blocks);
+    return [...this.#blocks.take(), { type: 'finish', stop, usage: this.usageSoFar }];
   }
 
-  #fail(failure: UpstreamFailure): readonly StreamEvent[] {
-    this.#hasEnded = true;
-    return [...this.#blocks.take(), { type: 'error', failure }];
-  }
-
-  #guard(read: () => readonly StreamEvent[]): readonly StreamEvent[] {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(invalidOutput(error.message));
-      throw error;
-    }
+  protected override fail(failure: UpstreamFailure): readonly StreamEvent[] {
+    return [...this.#blocks.take(), ...super.fail(failure)];
   }
 }
 

@@ -2,14 +2,14 @@
 // sent on. Finishes are held back until the stream ends, because some hosts finish in mid-stream,
 // twice or never. The usage, wherever a host puts it, and `[DONE]` are held back until the charge
 // is recorded.
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
+import { AnswerStream } from '../answer-stream.ts';
 import { editFields } from '../edit-json.ts';
 import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../format.ts';
 import { holdOpening } from '../hold-opening.ts';
-import { brokenStream, invalidOutput, newProgress, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { readStreamFailure, writeError } from './errors.ts';
 import { callIdPrefix } from './relay-calls.ts';
@@ -23,20 +23,10 @@ import { countSearches } from './web-search.ts';
 import { chunkHead, doneFrame } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
-  const relay = new ChatStreamRelay(context);
-  return holdOpening({
-    push: (event) => relay.push(event),
-    end: () => relay.end(),
-    limit: () => relay.limit(),
-    close: (costUsd) => relay.close(costUsd),
-    fail: (error, asked) => formatSse(null, JSON.stringify(writeError(error, asked))),
-    progress: relay.progress,
-  });
+  return holdOpening(new ChatStreamRelay(context));
 }
 
-class ChatStreamRelay {
-  readonly progress = newProgress();
-  readonly #context: AnswerContext;
+class ChatStreamRelay extends AnswerStream {
   readonly #wantsUsage: boolean;
   readonly #names: ToolNames | null;
   readonly #chunks = new SimilarChunks();
@@ -56,7 +46,7 @@ class ChatStreamRelay {
   #head: JsonObject | null = null;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#wantsUsage = wantsStreamUsage(context.request);
     this.#names = relayedNames(context.request.body);
   }
@@ -65,24 +55,24 @@ class ChatStreamRelay {
     if (this.progress.status !== 'running' || event.data === '') return '';
     if (event.data.startsWith('[DONE]'))
       return this.#choices.size > 0
-        ? this.#finish()
-        : this.#fail(brokenStream('the stream has no answer'));
+        ? this.#finishChoices()
+        : this.breakOff(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
-    if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
+    if (!isObject(chunk)) return this.breakOff(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     if (!failure) return this.#relayChunk(chunk);
     this.#readUsage(chunk, { isAlone: false });
-    return this.#fail(failure);
+    return this.breakOff(failure);
   }
 
   /**
    * Some hosts leave out `[DONE]`: the stream is complete when every choice has its finish reason.
    */
-  end(): string {
+  override end(): string {
     if (this.progress.status !== 'running') return '';
     return this.#hasReasons
-      ? this.#finish()
-      : this.#fail(brokenStream('the stream ended in mid-answer'));
+      ? this.#finishChoices()
+      : this.breakOff(brokenStream('the stream ended in mid-answer'));
   }
 
   get #hasOutput(): boolean {
@@ -93,7 +83,7 @@ class ChatStreamRelay {
   get #hasReasons(): boolean {
     const choices = [...this.#choices.values()];
     return (
-      choices.length >= this.#context.request.choices &&
+      choices.length >= this.context.request.choices &&
       choices.every(({ reason }) => reason !== null)
     );
   }
@@ -103,7 +93,7 @@ class ChatStreamRelay {
     // Azure's first chunk has no choice.
     if (this.#choices.size === 0) this.#choices.set(0, this.#newChoice(0));
     for (const choice of this.#choices.values()) choice.reason ??= 'length';
-    return this.#finish();
+    return this.#finishChoices();
   }
 
   /**
@@ -113,11 +103,15 @@ class ChatStreamRelay {
   close(costUsd: number): string {
     if (!this.#wantsUsage) return doneFrame;
     const { id, created } = this.#lastChunk;
-    const { model } = this.#context;
-    const chunk = this.#usageChunk ?? { ...chunkHead(this.#context), id, created, choices: [] };
-    const usage = { ...this.#shownUsage(), cost: costUsd };
+    const { model } = this.context;
+    const chunk = this.#usageChunk ?? { ...chunkHead(this.context), id, created, choices: [] };
+    const usage = { ...showUsage(this.#reportedUsage, this.counted()), cost: costUsd };
     const last = { ...chunk, ...this.#headFor(chunk), model, usage };
     return formatSse(null, JSON.stringify(last)) + doneFrame;
+  }
+
+  fail(error: ApiError, asked: ErrorContext): string {
+    return formatSse(null, JSON.stringify(writeError(error, asked)));
   }
 
   #relayChunk(chunk: JsonObject): string {
@@ -130,7 +124,7 @@ class ChatStreamRelay {
     this.progress.isComplete = this.progress.usage !== null && this.#hasReasons;
     this.progress.isOpening = !this.#hasOutput;
     this.#lastChunk = chunk;
-    this.progress.searches = countSearches(this.#context.request);
+    this.progress.searches = countSearches(this.context.request);
     if (chunk.usage !== undefined) {
       // The gateway requested the usage. So a chunk with only usage is held back, and a client that
       // did not ask for usage sees no `usage: null` either.
@@ -185,14 +179,14 @@ class ChatStreamRelay {
       ...this.#headFor(chunk),
       ...(chunk.usage !== undefined && { usage: this.#wantsUsage ? null : undefined }),
       choices: this.#names ? choices.map(this.#renameChoice) : choices,
-      model: this.#context.model,
+      model: this.context.model,
     };
     return formatSse(null, JSON.stringify(edited));
   }
 
   /** Returns the required fields that a chunk lacks. */
   #headFor({ id, object, created }: JsonObject): JsonObject | null {
-    const ours = chunkHead(this.#context);
+    const ours = chunkHead(this.context);
     this.#head ??= { id: id || ours.id, object: ours.object, created: created ?? ours.created };
     const isWhole =
       typeof id === 'string' && typeof object === 'string' && typeof created === 'number';
@@ -209,15 +203,9 @@ class ChatStreamRelay {
   #readUsage(chunk: JsonObject, { isAlone }: { readonly isAlone: boolean }): void {
     const reported = readUsage(chunk);
     if (!reported) return;
-    this.progress.usage = mergeUsage(this.progress.usage, reported);
+    this.noteUsage(reported);
     this.#reportedUsage = usageOf(chunk);
     if (isAlone) this.#usageChunk = chunk;
-  }
-
-  #shownUsage(): JsonObject {
-    const { usage, output } = this.progress;
-    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
-    return showUsage(this.#reportedUsage, counted);
   }
 
   /** Returns the choice as clients need it. */
@@ -237,7 +225,7 @@ class ChatStreamRelay {
     if (reason !== null) {
       state.reason = reason;
       const broken = readBreak(choice, this.#hasOutput);
-      if (broken !== null) this.#fail(brokenStream(`the stream broke off: ${broken}`));
+      if (broken !== null) this.breakOff(brokenStream(`the stream broke off: ${broken}`));
     }
     if (choice.index === index && choice.delta === delta && given === reason) return choice;
     const repeated = sent === message && { message: delta };
@@ -245,25 +233,19 @@ class ChatStreamRelay {
   };
 
   #newChoice(index: number): StreamedChoice {
-    return new StreamedChoice(callIdPrefix(this.#context, index));
+    return new StreamedChoice(callIdPrefix(this.context, index));
   }
 
-  #finish(): string {
+  #finishChoices(): string {
     try {
       const frames = this.#writeEndings();
       this.progress.stop = (this.#choices.get(0) ?? this.#choices.values().next().value!).stop;
       this.progress.status = 'finished';
       return frames;
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(invalidOutput(error.message));
+      if (error instanceof UnreadableAnswer) return this.breakOff(invalidOutput(error.message));
       throw error;
     }
-  }
-
-  #fail(failure: UpstreamFailure): string {
-    this.progress.status = 'failed';
-    this.progress.failure = failure;
-    return '';
   }
 }
 

@@ -1,14 +1,14 @@
 // Writes canonical events as chunks. The frames around a delta never change, so they are built
 // once.
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
 import { withLimit } from '../with-limit.ts';
-import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
 import { writeAnnotation } from './citations.ts';
 import { signedCall, writeCallSignature } from './call-signatures.ts';
@@ -20,14 +20,7 @@ import { wantsStreamUsage, writeUsage } from './usage.ts';
 import { completionId, writeTier } from './write-answer.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
-  const writer = new ChatStreamWriter(context);
-  return withLimit({
-    push: (event) => writer.push(event),
-    end: () => writer.end(),
-    close: (costUsd) => writer.close(costUsd),
-    fail: (error, asked) => formatSse(null, JSON.stringify(writeError(error, asked))),
-    progress: writer.progress,
-  });
+  return withLimit(new ChatStreamWriter(context));
 }
 
 export const doneFrame = formatSse(null, '[DONE]');
@@ -41,9 +34,7 @@ export function chunkHead(context: AnswerContext): JsonObject {
   };
 }
 
-class ChatStreamWriter {
-  readonly progress = newProgress();
-  readonly #context: AnswerContext;
+class ChatStreamWriter extends AnswerStream {
   readonly #wantsUsage: boolean;
   /** The text of a chunk up to its delta, and after it. */
   readonly #head: string;
@@ -62,7 +53,7 @@ class ChatStreamWriter {
   #citations: Citation[] = [];
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#wantsUsage = wantsStreamUsage(context.request);
     this.#head = `${JSON.stringify(chunkHead(context)).slice(0, -1)},"choices":[{"index":0,"delta":`;
     this.#tail = `}]${this.#wantsUsage ? ',"usage":null' : ''}}`;
@@ -73,7 +64,7 @@ class ChatStreamWriter {
     this.progress.output.addEvent(event);
     switch (event.type) {
       case 'start':
-        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
+        this.noteUsage(event.usage);
         return this.#write({ role: 'assistant', content: '' });
       case 'text-delta':
         this.#text.length += event.text.length;
@@ -110,27 +101,22 @@ class ChatStreamWriter {
       case 'image':
         return this.#write(writeImages([event.source]));
       case 'finish':
-        return this.#writeFinish(event);
+        this.finish(event);
+        return this.#write({}, writeFinishReason(event.stop, { hasRefusal: this.#hasRefusal }));
       case 'error':
-        this.progress.status = 'failed';
-        this.progress.failure = event.failure;
-        return '';
+        return this.breakOff(event.failure);
       default:
         // Chat does not mark the start and end of other blocks.
         return '';
     }
   }
 
-  end(): string {
-    if (this.progress.status === 'running') {
-      this.progress.status = 'failed';
-      this.progress.failure = brokenStream('the stream ended in mid-answer');
-    }
-    return '';
-  }
-
   close(costUsd: number): string {
     return this.#wantsUsage ? this.#writeUsage(costUsd) + doneFrame : doneFrame;
+  }
+
+  fail(error: ApiError, asked: ErrorContext): string {
+    return formatSse(null, JSON.stringify(writeError(error, asked)));
   }
 
   #write(delta: JsonObject, finishReason: string | null = null): string {
@@ -179,22 +165,13 @@ class ChatStreamWriter {
     return { tool_calls: [{ index: this.#toolCalls - 1, [this.#toolKind]: called }] };
   }
 
-  #writeFinish({ stop, usage }: Extract<StreamEvent, { type: 'finish' }>): string {
-    const frame = this.#write({}, writeFinishReason(stop, { hasRefusal: this.#hasRefusal }));
-    this.progress.status = 'finished';
-    this.progress.stop = stop;
-    this.progress.usage = mergeUsage(this.progress.usage, usage);
-    return frame;
-  }
-
   #writeUsage(costUsd: number): string {
-    const { usage, output } = this.progress;
-    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const counted = this.counted();
     const written = { ...writeUsage(counted), cost: costUsd };
-    const tier = writeTier(counted, this.#context);
+    const tier = writeTier(counted, this.context);
     return formatSse(
       null,
-      JSON.stringify({ ...chunkHead(this.#context), choices: [], ...tier, usage: written }),
+      JSON.stringify({ ...chunkHead(this.context), choices: [], ...tier, usage: written }),
     );
   }
 }

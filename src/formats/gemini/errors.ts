@@ -9,6 +9,7 @@ import {
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
+import { brokenStream } from '../stream-progress.ts';
 
 /** Returns the failure that an event reports; null for an ordinary chunk. */
 export function readStreamFailure(event: unknown): UpstreamFailure | null {
@@ -25,13 +26,8 @@ export function readStreamFailure(event: unknown): UpstreamFailure | null {
   };
 }
 
-export function brokenStream(): UpstreamFailure {
-  return {
-    kind: 'broken-stream',
-    status: null,
-    message: 'the stream ended without a finish reason',
-    retryAfterSeconds: null,
-  };
+export function unfinished(): UpstreamFailure {
+  return brokenStream('the stream ended without a finish reason');
 }
 
 /** Google's form: `{error: {code, message, status, details}}`. Our own code is the `reason`. */

@@ -1,11 +1,11 @@
 // Writes canonical events as a stream of chunks. The last one, with the finish reason and the usage, is
 // held back for `close`. Calls are sent whole, as Gemini's are.
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
-import { brokenStream, newProgress } from '../stream-progress.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeError } from './errors.ts';
 import { frame } from './frame.ts';
@@ -15,21 +15,12 @@ import { writeChunk } from './write-answer.ts';
 import { PartWriter } from './write-parts.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
-  const writer = new ChunkWriter(context);
-  return withLimit({
-    push: (event) => writer.push(event),
-    end: () => writer.end(),
-    close: (costUsd) => writer.close(costUsd),
-    fail: (error, asked) => frame(writeError(error, asked)),
-    progress: writer.progress,
-  });
+  return withLimit(new ChunkWriter(context));
 }
 
 type OpenCall = { readonly id: string; readonly name: string; text: string };
 
-class ChunkWriter {
-  readonly progress: StreamProgress = newProgress();
-  readonly #context: AnswerContext;
+class ChunkWriter extends AnswerStream {
   readonly #parts: PartWriter;
   #call: OpenCall | null = null;
   #thinking: ThinkingPart | null = null;
@@ -37,7 +28,7 @@ class ChunkWriter {
   #lastParts: readonly JsonObject[] = [];
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#parts = new PartWriter(context.request);
   }
 
@@ -45,29 +36,24 @@ class ChunkWriter {
     if (this.progress.status !== 'running') return '';
     this.progress.output.addEvent(event);
     const parts = this.#read(event);
-    return parts.length === 0 ? '' : frame(writeChunk(parts, this.#context));
-  }
-
-  end(): string {
-    if (this.progress.status === 'running') {
-      this.progress.status = 'failed';
-      this.progress.failure = brokenStream();
-    }
-    return '';
+    return parts.length === 0 ? '' : frame(writeChunk(parts, this.context));
   }
 
   close(costUsd: number): string {
-    const { stop, usage, output } = this.progress;
-    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const { stop } = this.progress;
     const finishReason = writeStop(
       stop ?? { reason: 'end', sequence: null },
       this.#parts.hasRefusal,
     );
     const ending = { finishReason, ...this.#parts.sources.write() };
     return frame({
-      ...writeChunk(this.#lastParts, this.#context, ending),
-      usageMetadata: { ...writeUsage(counted), cost: costUsd },
+      ...writeChunk(this.#lastParts, this.context, ending),
+      usageMetadata: { ...writeUsage(this.counted()), cost: costUsd },
     });
+  }
+
+  fail(error: ApiError, asked: ErrorContext): string {
+    return frame(writeError(error, asked));
   }
 
   /** Returns the parts to send now. */
@@ -75,7 +61,7 @@ class ChunkWriter {
     const writer = this.#parts;
     switch (event.type) {
       case 'start':
-        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
+        this.noteUsage(event.usage);
         return [];
       case 'text-start':
         writer.sources.beginBlock();
@@ -121,13 +107,10 @@ class ChunkWriter {
         return writer.image(event);
       case 'finish':
         this.#lastParts = writer.end();
-        this.progress.status = 'finished';
-        this.progress.stop = event.stop;
-        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
+        this.finish(event);
         return [];
       case 'error':
-        this.progress.status = 'failed';
-        this.progress.failure = event.failure;
+        this.breakOff(event.failure);
         return [];
       case 'text-end':
       case 'refusal-end':

@@ -12,7 +12,6 @@ import {
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
-import { UnreadableAnswer } from '../format.ts';
 
 const read = (...events: unknown[]): StreamEvent[] =>
   runReader(
@@ -148,9 +147,11 @@ for (const [name, [first, last, expected]] of Object.entries(usages)) {
 }
 
 test('a call without a name is unreadable', () => {
-  const reader = readStream();
   const data = JSON.stringify(blockStart({ ...call, name: '' }));
-  assert.throws(() => reader.push({ event: '', data }), UnreadableAnswer);
+  const last = readStream().push({ event: '', data }).at(-1);
+  assert.ok(last?.type === 'error');
+  assert.equal(last.failure.kind, 'unreadable');
+  assert.equal(last.failure.isBilled, true);
 });
 
 test('an event without a type gets it from its event line', () => {

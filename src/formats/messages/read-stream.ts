@@ -1,10 +1,11 @@
 // Reads an upstream's stream as canonical events. Blocks never overlap in Messages, so at most one
 // is open; the next one closes it.
-import type { StreamEvent, Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { StreamEvent, Stop } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
+import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
@@ -17,13 +18,7 @@ import { readInput } from './tool-input.ts';
 import { StreamUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
-  const reader = new MessageStreamReader();
-  return {
-    push: (event) => reader.push(event),
-    end: () => reader.end(),
-    usageSoFar: () => reader.usageSoFar,
-    isComplete: () => reader.isComplete,
-  };
+  return new MessageStreamReader();
 }
 
 /** `other`: blocks of tools that Anthropic runs. They are ignored. */
@@ -32,14 +27,13 @@ type OpenBlock =
   | { readonly kind: 'thinking'; signature: string }
   | { readonly kind: 'tool-call'; readonly wholeInput: string; hasDelta: boolean };
 
-class MessageStreamReader {
+class MessageStreamReader extends EventReader {
   readonly #usage = new StreamUsage();
   #open: OpenBlock | null = null;
   #stop: Stop | null = null;
   /** The explanation of a refusal. */
   #explanation: readonly StreamEvent[] = [];
   #hasStarted = false;
-  #hasEnded = false;
 
   get usageSoFar(): Usage | null {
     return this.#usage.soFar;
@@ -49,11 +43,10 @@ class MessageStreamReader {
     return this.#stop !== null;
   }
 
-  push(raw: SseEvent): StreamEvent[] {
-    if (this.#hasEnded) return [];
+  protected read(raw: SseEvent): readonly StreamEvent[] {
     const event = parseEvent(raw.data);
     if (event === 'terminator') return [];
-    if (!event) return this.#fail(unreadableEvent(raw.data));
+    if (!event) return this.fail(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
         return this.#readStart(isObject(event.message) ? event.message : {});
@@ -72,7 +65,7 @@ class MessageStreamReader {
       case 'message_stop':
         return this.#finish();
       case 'error':
-        return this.#fail(readFailure(event));
+        return this.fail(readFailure(event));
       default:
         // `ping`, and unknown events.
         return [];
@@ -83,9 +76,8 @@ class MessageStreamReader {
    * A stream that sent its stop reason and usage lacks only its last event: the answer is complete
    * and is charged.
    */
-  end(): StreamEvent[] {
-    if (this.#hasEnded) return [];
-    return this.#stop ? this.#finish() : this.#fail(brokenStream());
+  protected close(): readonly StreamEvent[] {
+    return this.#stop ? this.#finish() : this.fail(brokenStream());
   }
 
   /** Returns the events, after the start of the stream if that is missing. */
@@ -202,18 +194,13 @@ class MessageStreamReader {
   }
 
   #finish(): StreamEvent[] {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     const stop = this.#stop ?? { reason: 'end', sequence: null };
     return this.#started([
       ...this.#close(),
       ...this.#explanation,
       { type: 'finish', stop, usage: this.#usage.soFar },
     ]);
-  }
-
-  #fail(failure: UpstreamFailure): StreamEvent[] {
-    this.#hasEnded = true;
-    return [{ type: 'error', failure }];
   }
 }
 

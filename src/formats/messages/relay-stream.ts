@@ -1,18 +1,18 @@
 // The straight path for a stream. Each event is sent on as the text it arrived in, except the
 // first, which names the model, and the last two, which wait for the charge: `message_delta` with
 // the usage, and `message_stop`.
-import { countUsage, type Usage } from '../../canonical/usage.ts';
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
 import { readStop } from './stop.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
-import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
+import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
@@ -20,20 +20,10 @@ import { missingHead } from './write-answer.ts';
 import { withCost, shownUsage } from '../shown-usage.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
-  const relay = new MessageStreamRelay(context);
-  return {
-    push: (event) => relay.push(event),
-    end: () => relay.end(),
-    limit: () => relay.limit(),
-    close: (costUsd) => relay.close(costUsd),
-    fail: (error, asked) => formatSse('error', JSON.stringify(writeError(error, asked))),
-    progress: relay.progress,
-  };
+  return new MessageStreamRelay(context);
 }
 
-class MessageStreamRelay {
-  readonly progress: StreamProgress = newProgress();
-  readonly #context: AnswerContext;
+class MessageStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #usage = new StreamUsage();
   #hasStarted = false;
@@ -54,7 +44,7 @@ class MessageStreamRelay {
   #wholeInput = '';
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#names = relayedNames(context.request.body);
   }
 
@@ -62,11 +52,11 @@ class MessageStreamRelay {
     if (this.progress.status !== 'running') return '';
     const event = parseEvent(raw.data);
     if (event === 'terminator') return '';
-    if (!event) return this.#fail(unreadableEvent(raw.data));
+    if (!event) return this.breakOff(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
         // Clients report a second start as their own bug.
-        return this.#hasStarted ? this.#fail(repeatedStart()) : this.#relayStart(raw, event);
+        return this.#hasStarted ? this.breakOff(repeatedStart()) : this.#relayStart(raw, event);
       case 'content_block_start':
         if (isSearchDone(event.content_block))
           this.progress.searches = (this.progress.searches ?? 0) + 1;
@@ -87,9 +77,9 @@ class MessageStreamRelay {
         return this.#keepEnd(raw, event);
       case 'message_stop':
         this.#stopFrame = frameOf(raw, event);
-        return this.#finish();
+        return this.#finishWhole();
       case 'error':
-        return this.#fail(readFailure(event));
+        return this.breakOff(readFailure(event));
       default:
         return frameOf(raw, event);
     }
@@ -99,9 +89,9 @@ class MessageStreamRelay {
    * As in translation, a stop reason makes the answer complete; `close` adds the missing last
    * event.
    */
-  end(): string {
-    if (this.progress.status !== 'running') return '';
-    return this.progress.stop ? this.#finish() : this.#fail(brokenStream());
+  override end(): string {
+    const isWhole = this.progress.status === 'running' && this.progress.stop !== null;
+    return isWhole ? this.#finishWhole() : super.end();
   }
 
   /** Ends the stream as if the upstream had reached its limit. */
@@ -111,7 +101,7 @@ class MessageStreamRelay {
     const blockEnd =
       this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
     const delta = { stop_reason: 'max_tokens', stop_sequence: null };
-    const end = push({ type: 'message_delta', delta, usage: writeUsage(this.#counted()) });
+    const end = push({ type: 'message_delta', delta, usage: writeUsage(this.counted()) });
     return blockEnd + end + push({ type: 'message_stop' });
   }
 
@@ -120,11 +110,11 @@ class MessageStreamRelay {
    * charge is based.
    */
   close(costUsd: number): string {
-    const counted = this.#counted();
+    const counted = this.counted();
     const { usage: reported } = this.#end;
     const usage =
       counted === this.progress.usage && isObject(reported) ? reported : writeUsage(counted);
-    const results = safeguardResults(this.#context.request.body, this.#verdicts);
+    const results = safeguardResults(this.context.request.body, this.#verdicts);
     const delta = { ...(this.#end.delta as JsonObject), ...results };
     return (
       formatSse(
@@ -152,12 +142,12 @@ class MessageStreamRelay {
     this.progress.usage = this.#usage.soFar;
     for (const block of Array.isArray(message.content) ? message.content : [])
       meterBlock(this.progress.output, block);
-    const { model, request } = this.#context;
+    const { model, request } = this.context;
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
       ? shownUsage(message.usage)
-      : writeMessageUsage(this.#counted(), request);
-    const filled = { ...message, ...missingHead(message, this.#context), model, usage };
+      : writeMessageUsage(this.counted(), request);
+    const filled = { ...message, ...missingHead(message, this.context), model, usage };
     const relayed = { ...event, message: filled };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
@@ -189,20 +179,13 @@ class MessageStreamRelay {
     );
   }
 
-  #counted(): Usage {
-    const { usage, output } = this.progress;
-    return countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+  fail(error: ApiError, asked: ErrorContext): string {
+    return formatSse('error', JSON.stringify(writeError(error, asked)));
   }
 
-  #finish(): string {
+  #finishWhole(): string {
     this.progress.status = 'finished';
     this.progress.stop ??= { reason: 'end', sequence: null };
-    return '';
-  }
-
-  #fail(failure: UpstreamFailure): string {
-    this.progress.status = 'failed';
-    this.progress.failure = failure;
     return '';
   }
 }

@@ -1,12 +1,13 @@
 // Writes canonical events as a Messages stream. Blocks are sent one after another, numbered without
 // gaps.
-import type { StreamEvent, Stop } from '../../canonical/event.ts';
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import type { SearchPart } from '../../canonical/own-tools.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
@@ -15,7 +16,6 @@ import { safeguardResults } from './safeguards.ts';
 import { searchBlocks, type SearchBlocks } from './search-blocks.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
-import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeEstimatedUsage, writeMessageUsage, writeSearchUsage, writeUsage } from './usage.ts';
 import { callBlock, imageNote, messageHead } from './write-answer.ts';
 
@@ -24,21 +24,12 @@ import { callBlock, imageNote, messageHead } from './write-answer.ts';
  * `close`.
  */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
-  const writer = new MessageStreamWriter(context);
-  return withLimit({
-    push: (event) => writer.push(event),
-    end: () => writer.end(),
-    close: (costUsd) => writer.close(costUsd),
-    fail: (error, asked) => formatSse('error', JSON.stringify(writeError(error, asked))),
-    progress: writer.progress,
-  });
+  return withLimit(new MessageStreamWriter(context));
 }
 
 type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool-call' | 'search';
 
-class MessageStreamWriter {
-  readonly progress: StreamProgress = newProgress();
-  readonly #context: AnswerContext;
+class MessageStreamWriter extends AnswerStream {
   #hasStarted = false;
   #hasRefusal = false;
   #index = -1;
@@ -49,16 +40,12 @@ class MessageStreamWriter {
   /** True once the open thinking block has its signature. */
   #isSigned = false;
 
-  constructor(context: AnswerContext) {
-    this.#context = context;
-  }
-
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
     this.progress.output.addEvent(event);
     switch (event.type) {
       case 'start':
-        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
+        this.noteUsage(event.usage);
         return this.#start(event.usage);
       case 'text-start':
         return this.#openText();
@@ -101,31 +88,22 @@ class MessageStreamWriter {
       case 'drawing':
         return this.#openText() + this.#writeText(imageNote) + this.#close();
       case 'finish':
-        return this.#finish(event.stop, event.usage);
+        this.finish(event);
+        return this.#start(null) + this.#close();
       case 'error':
-        this.progress.status = 'failed';
-        this.progress.failure = event.failure;
-        return '';
+        return this.breakOff(event.failure);
     }
-  }
-
-  end(): string {
-    if (this.progress.status === 'running') {
-      this.progress.status = 'failed';
-      this.progress.failure = brokenStream();
-    }
-    return '';
   }
 
   close(costUsd: number): string {
-    const { stop, usage, output } = this.progress;
-    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
-    const { request } = this.#context;
+    const { stop } = this.progress;
+    const counted = this.counted();
+    const { request } = this.context;
     const speed = request.tier && { speed: shownSpeed(counted, request) };
     const delta = {
       ...writeStop(stop ?? { reason: 'end', sequence: null }, this.#hasRefusal),
       container: null,
-      ...safeguardResults(this.#context.request.body),
+      ...safeguardResults(request.body),
     };
     return (
       frame('message_delta', {
@@ -140,6 +118,10 @@ class MessageStreamWriter {
     );
   }
 
+  fail(error: ApiError, asked: ErrorContext): string {
+    return formatSse('error', JSON.stringify(writeError(error, asked)));
+  }
+
   /**
    * Context meters read the input from this event, so our estimate is used until the upstream has
    * counted.
@@ -148,14 +130,14 @@ class MessageStreamWriter {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
     const message = {
-      ...messageHead(this.#context),
+      ...messageHead(this.context),
       content: [],
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
       usage: usage
-        ? writeMessageUsage(usage, this.#context.request)
-        : writeEstimatedUsage(this.#context),
+        ? writeMessageUsage(usage, this.context.request)
+        : writeEstimatedUsage(this.context),
     };
     return frame('message_start', { message });
   }
@@ -175,7 +157,7 @@ class MessageStreamWriter {
   }
 
   #openSearch(query: string | null): string {
-    this.#search = searchBlocks(query, this.#context, this.#index + 1);
+    this.#search = searchBlocks(query, this.context, this.#index + 1);
     const { use } = this.#search;
     return (
       this.#openBlock('search', { ...use, input: {} }) +
@@ -223,14 +205,6 @@ class MessageStreamWriter {
     this.#open = null;
     this.#isSigned = false;
     return isOpen ? frame('content_block_stop', { index: this.#index }) : '';
-  }
-
-  #finish(stop: Stop, usage: Usage | null): string {
-    const frames = this.#start(null) + this.#close();
-    this.progress.status = 'finished';
-    this.progress.stop = stop;
-    this.progress.usage = mergeUsage(this.progress.usage, usage);
-    return frames;
   }
 }
 

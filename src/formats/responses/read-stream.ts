@@ -5,30 +5,25 @@ import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import { UnreadableAnswer, type StreamReader } from '../format.ts';
+import { EventReader } from '../event-reader.ts';
+import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
 /** Unknown events are ignored. */
 export function readStream(): StreamReader {
-  const reader = new ResponseStreamReader();
-  return {
-    push: (event) => reader.push(event),
-    end: () => reader.end(),
-    usageSoFar: () => reader.usageSoFar,
-    isComplete: () => reader.usageSoFar !== null,
-  };
+  return new ResponseStreamReader();
 }
 
 /** An item in the queue, with the events that wait until the items before it have ended. */
 type QueuedItem = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
 
-class ResponseStreamReader {
+class ResponseStreamReader extends EventReader {
   /** Only the last event has usage. */
   usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
@@ -36,50 +31,50 @@ class ResponseStreamReader {
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
   #hasStarted = false;
-  #hasEnded = false;
   readonly #has = { calls: false, refusal: false };
 
-  push(event: SseEvent): readonly StreamEvent[] {
-    if (this.#hasEnded) return [];
+  get isComplete(): boolean {
+    return this.usageSoFar !== null;
+  }
+
+  protected read(event: SseEvent): readonly StreamEvent[] {
     const message = parseStreamEvent(event);
-    if (message === 'unreadable') this.#fail(unreadableEvent(event.data));
-    else if (message) this.#guard(() => this.#read(message));
-    return this.#take();
+    if (message === 'unreadable') return this.fail(unreadableEvent(event.data));
+    return message ? this.#readMessage(message) : [];
   }
 
-  end(): readonly StreamEvent[] {
-    if (!this.#hasEnded) this.#fail(brokenStream());
-    return this.#take();
+  protected close(): readonly StreamEvent[] {
+    return this.fail(brokenStream());
   }
 
-  #read({ type, payload }: StreamMessage): void {
+  #readMessage({ type, payload }: StreamMessage): readonly StreamEvent[] {
     switch (type) {
       case 'response.created':
         this.#start();
-        return;
+        break;
       case 'response.output_item.added':
         this.#readItem(this.#queuedItemOf(payload, payload.item), (item) =>
           item.start(itemOf(payload)),
         );
-        return;
+        break;
       case 'response.output_item.done':
         this.#close(this.#queuedItemOf(payload, payload.item), itemOf(payload));
-        return;
+        break;
       case 'response.completed':
       case 'response.incomplete':
         this.#finish(type, responseOf(payload));
-        return;
+        break;
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
         this.usageSoFar = readUsage(responseOf(payload));
-        this.#fail(readFailure(payload.response ?? payload));
-        return;
+        return this.fail(readFailure(payload.response ?? payload));
       default:
         this.#readItem(this.#queuedItemOf(payload, impliedItem(type)), (item) =>
           item.read(type, payload),
         );
     }
+    return this.#take();
   }
 
   #finish(type: string, response: JsonObject): void {
@@ -96,22 +91,12 @@ class ResponseStreamReader {
       stop: readStop({ ...response, status }, this.#has),
       usage: readUsage(response),
     });
-    this.#hasEnded = true;
+    this.hasEnded = true;
   }
 
-  #fail(failure: UpstreamFailure): void {
+  protected override fail(failure: UpstreamFailure): readonly StreamEvent[] {
     this.#start();
-    this.#events.push({ type: 'error', failure });
-    this.#hasEnded = true;
-  }
-
-  #guard(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      if (!(error instanceof UnreadableAnswer)) throw error;
-      this.#fail(invalidOutput(error.message));
-    }
+    return [...this.#take(), ...super.fail(failure)];
   }
 
   #start(): void {

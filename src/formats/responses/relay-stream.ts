@@ -2,12 +2,11 @@
 // The edits: the catalogue's model, a function call's id, an inserted reasoning item before the
 // first item, which moves up all later indices, and gapless sequence numbers.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editText } from '../edit-json.ts';
-import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeFailure } from './errors.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { textOf } from './read-answer.ts';
@@ -17,7 +16,7 @@ import { inProgress, writeResponse } from './response-body.ts';
 import { relayedNames } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
-import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
+import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { asReasoningText, wantsReasoningText } from './summary-as-text.ts';
 import { withCost } from '../shown-usage.ts';
@@ -29,20 +28,10 @@ import { countSearches, isSearchDone } from './web-search.ts';
  * failure is never sent on.
  */
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
-  const relay = new ResponseStreamRelay(context);
-  return {
-    push: (event) => relay.push(event),
-    end: () => relay.end(),
-    limit: () => relay.limit(),
-    close: (costUsd) => relay.close(costUsd),
-    fail: (error, asked) => relay.fail(error, asked),
-    progress: relay.progress,
-  };
+  return new ResponseStreamRelay(context);
 }
 
-class ResponseStreamRelay {
-  readonly progress: StreamProgress = newProgress();
-  readonly #context: AnswerContext;
+class ResponseStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #wantsText: boolean;
   #sequence = 0;
@@ -61,43 +50,39 @@ class ResponseStreamRelay {
   #last: { readonly type: string; readonly response: JsonObject } | null = null;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#names = relayedNames(context.request.body);
     this.#wantsText = wantsReasoningText(context.request.body);
   }
 
   get #relaying() {
-    return { context: this.#context, names: this.#names };
+    return { context: this.context, names: this.#names };
   }
 
   push(event: SseEvent): string {
     if (this.progress.status !== 'running') return '';
     const message = parseStreamEvent(event);
     if (message === null) return '';
-    if (message === 'unreadable') return this.#fail(unreadableEvent(event.data));
+    if (message === 'unreadable') return this.breakOff(unreadableEvent(event.data));
     const { type, payload } = message;
     switch (type) {
       case 'response.completed':
       case 'response.incomplete':
-        return this.#finish(type, responseOf(payload));
+        return this.#finishItems(type, responseOf(payload));
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
         this.progress.usage = readUsage(responseOf(payload));
         this.progress.isComplete = this.progress.usage !== null;
-        return this.#fail(readFailure(payload.response ?? payload));
+        return this.breakOff(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);
       case 'response.created':
         // Clients report a second start as their own bug.
-        return this.#response ? this.#fail(repeatedStart()) : this.#pass(message, event.data);
+        return this.#response ? this.breakOff(repeatedStart()) : this.#pass(message, event.data);
       default:
         return this.#pass(message, event.data);
     }
-  }
-
-  end(): string {
-    return this.progress.status === 'running' ? this.#fail(brokenStream()) : '';
   }
 
   limit(): string {
@@ -111,7 +96,7 @@ class ResponseStreamRelay {
       output: [],
       usage: null,
     };
-    return begin + frames.join('') + this.#finish('response.incomplete', response);
+    return begin + frames.join('') + this.#finishItems('response.incomplete', response);
   }
 
   close(costUsd: number): string {
@@ -132,7 +117,7 @@ class ResponseStreamRelay {
   /** Writes what the start lacks when a stream ends here: its first two events, or the second. */
   #begin(): string {
     const hasCreated = this.#response !== null;
-    const response = (this.#response ??= writeResponse(this.#context, inProgress));
+    const response = (this.#response ??= writeResponse(this.context, inProgress));
     if (this.#sequence > 1) return '';
     const created = hasCreated ? '' : this.#event('response.created', { response });
     return created + this.#event('response.in_progress', { response });
@@ -141,9 +126,9 @@ class ResponseStreamRelay {
   /** Inserts a reasoning item if the first item is not reasoning. */
   #beforeItem(item: unknown): string {
     if (this.#shift !== null) return '';
-    this.#shift = wantsReasoningItem(this.#context.request) && !isReasoning(item) ? 1 : 0;
+    this.#shift = wantsReasoningItem(this.context.request) && !isReasoning(item) ? 1 : 0;
     if (this.#shift === 0) return '';
-    const inserted = emptyReasoningItem(this.#context);
+    const inserted = emptyReasoningItem(this.context);
     this.#items.set(0, inserted);
     return (
       this.#event('response.output_item.added', { output_index: 0, item: inserted }) +
@@ -227,7 +212,7 @@ class ResponseStreamRelay {
     return this.#shift === 1 ? [this.#items.get(0), ...items] : items;
   }
 
-  #finish(type: string, final: JsonObject): string {
+  #finishItems(type: string, final: JsonObject): string {
     // Some hosts send only the usage in the last event.
     const response: JsonObject =
       final.id === undefined ? { ...this.#response, output: [], ...final } : final;
@@ -238,24 +223,18 @@ class ResponseStreamRelay {
     const { content, ...has } = inspectOutput(output);
     const status = type.slice('response.'.length);
     this.progress.output.raiseTo(content);
-    this.progress.usage = mergeUsage(this.progress.usage, readUsage(response));
+    this.noteUsage(readUsage(response));
     this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
-    const { usage: reported, output: written } = this.progress;
-    const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
-    const usage = counted === reported && response.usage ? response.usage : writeUsage(counted);
+    const counted = this.counted();
+    const usage =
+      counted === this.progress.usage && response.usage ? response.usage : writeUsage(counted);
     this.#last = {
       type,
       response: { ...relayResponse(response, output, this.#relaying), status, usage },
     };
     return frames;
-  }
-
-  #fail(failure: UpstreamFailure): string {
-    this.progress.status = 'failed';
-    this.progress.failure = failure;
-    return '';
   }
 
   #event(type: string, fields: JsonObject): string {

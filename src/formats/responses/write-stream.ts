@@ -4,9 +4,9 @@
 import { AnswerCollector } from '../../canonical/answer.ts';
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { AnswerStream } from '../answer-stream.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { asksForCompaction } from './compaction.ts';
 import { writeFailure } from './errors.ts';
@@ -15,7 +15,6 @@ import { completionTime, inProgress, writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { type EndStatus, writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
-import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { shownTier } from '../service-tiers.ts';
 import { writeUsage } from './usage.ts';
@@ -32,14 +31,7 @@ import {
 
 /** The last event, `response.completed` or `response.incomplete`, is held back for `close`. */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
-  const writer = new ResponseStreamWriter(context);
-  return withLimit({
-    push: (event) => writer.push(event),
-    end: () => writer.end(),
-    close: (costUsd) => writer.close(costUsd),
-    fail: (error, asked) => writer.fail(error, asked),
-    progress: writer.progress,
-  });
+  return withLimit(new ResponseStreamWriter(context));
 }
 
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
@@ -57,9 +49,7 @@ type BlockStart = Extract<
   }
 >;
 
-class ResponseStreamWriter {
-  readonly progress: StreamProgress = newProgress();
-  readonly #context: AnswerContext;
+class ResponseStreamWriter extends AnswerStream {
   readonly #output: JsonObject[] = [];
   #open: ItemWriter | null = null;
   #sequence = 0;
@@ -70,7 +60,7 @@ class ResponseStreamWriter {
   #completedAtSeconds = 0;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#summary = asksForCompaction(context.request.body) ? new AnswerCollector() : null;
   }
 
@@ -78,14 +68,12 @@ class ResponseStreamWriter {
     if (this.progress.status !== 'running') return '';
     switch (event.type) {
       case 'start':
-        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
+        this.noteUsage(event.usage);
         return this.#start();
       case 'finish':
-        return this.#finish(event);
+        return this.#finishItems(event);
       case 'error':
-        this.progress.status = 'failed';
-        this.progress.failure = event.failure;
-        return '';
+        return this.breakOff(event.failure);
     }
     if (this.#summary) {
       this.#summary.push(event);
@@ -113,26 +101,18 @@ class ResponseStreamWriter {
     }
   }
 
-  end(): string {
-    if (this.progress.status !== 'running') return '';
-    this.progress.status = 'failed';
-    this.progress.failure = brokenStream();
-    return '';
-  }
-
   close(costUsd: number): string {
     const end = writeStop(
       this.progress.stop ?? { reason: 'end', sequence: null },
       this.#hasRefusal,
     );
-    const { usage: reported, output: written } = this.progress;
-    const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
+    const counted = this.counted();
     const usage = { ...writeUsage(counted), cost: costUsd };
-    const response = writeResponse(this.#context, {
+    const response = writeResponse(this.context, {
       ...end,
       output: this.#output,
       usage,
-      tier: shownTier(counted, this.#context.request),
+      tier: shownTier(counted, this.context.request),
       completedAtSeconds: this.#completedAtSeconds,
     });
     // Does not advance the sequence: `fail` may send another event instead.
@@ -141,14 +121,14 @@ class ResponseStreamWriter {
 
   fail(error: ApiError, context: ErrorContext): string {
     const begin = this.#start();
-    const response = writeResponse(this.#context, { ...inProgress, output: this.#output });
+    const response = writeResponse(this.context, { ...inProgress, output: this.#output });
     return begin + writeFailure({ error, context, response, sequence: this.#sequence });
   }
 
   #start(): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
-    const response = writeResponse(this.#context, inProgress);
+    const response = writeResponse(this.context, inProgress);
     return (
       this.#event('response.created', { response }) +
       this.#event('response.in_progress', { response })
@@ -156,22 +136,22 @@ class ResponseStreamWriter {
   }
 
   /** Throws UnreadableAnswer when the model wrote no summary. */
-  #finish({ stop, usage }: FinishEvent): string {
-    const end = writeStop(stop, this.#hasRefusal);
-    this.progress.usage = mergeUsage(this.progress.usage, usage);
+  #finishItems(event: FinishEvent): string {
+    const end = writeStop(event.stop, this.#hasRefusal);
+    // Also when the summary is missing: the answer is billed.
+    this.noteUsage(event.usage);
     const frames =
       this.#start() +
       this.#closeItem(end.status) +
       this.#insertReasoning() +
       this.#writeCompaction(end);
-    this.#completedAtSeconds = completionTime(this.#context);
-    this.progress.status = 'finished';
-    this.progress.stop = stop;
+    this.#completedAtSeconds = completionTime(this.context);
+    this.finish(event);
     return frames;
   }
 
   #writeCompaction(end: EndStatus): string {
-    const items = this.#summary ? writeCompaction(this.#summary.content, end, this.#context) : [];
+    const items = this.#summary ? writeCompaction(this.#summary.content, end, this.context) : [];
     return items
       .map((item) => {
         const added = this.#event('response.output_item.added', { output_index: 0, item });
@@ -183,7 +163,7 @@ class ResponseStreamWriter {
   #openItem(event: BlockStart): string {
     let before = this.#start() + this.#closeItem('completed');
     if (event.type !== 'thinking-start') before += this.#insertReasoning();
-    this.#open = createItem(event, this.#context, this.#output.length);
+    this.#open = createItem(event, this.context, this.#output.length);
     return (
       before +
       this.#event('response.output_item.added', {
@@ -198,8 +178,8 @@ class ResponseStreamWriter {
    * not begin with reasoning.
    */
   #insertReasoning(): string {
-    if (this.#output.length > 0 || !wantsReasoningItem(this.#context.request)) return '';
-    const item = emptyReasoningItem(this.#context);
+    if (this.#output.length > 0 || !wantsReasoningItem(this.context.request)) return '';
+    const item = emptyReasoningItem(this.context);
     return (
       this.#event('response.output_item.added', { output_index: 0, item }) + this.#doneItem(item)
     );

@@ -253,7 +253,7 @@ async function askStream(
   });
   return {
     step: failed === null ? stepOf(true, 'it streamed') : stepOf(false, failed.slice(0, 500)),
-    usage: reader.usageSoFar(),
+    usage: reader.usageSoFar,
   };
 }
 
