@@ -1,6 +1,5 @@
 // The sandbox's host for Chat Completions, and for requests in Cohere's dialect of it. It also continues
 // prompts, all in one: what it answers, in Chat's shape, is the answer to each.
-import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
   Message,
@@ -16,6 +15,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { splitIntoDeltas } from '../sandbox/deltas.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
+  booleanOf,
+  callPart,
   jsonSchema,
   nameOf,
   numberOf,
@@ -23,14 +24,18 @@ import {
   objectsOf,
   readChoiceWord,
   readStop,
+  reasoningIf,
+  resultPart,
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
   textsOf,
+  thinkingPart,
+  toolOf,
 } from './fields.ts';
-import { changeFrames } from './frames.ts';
+import { changeFrames, writeEvents } from './frames.ts';
 import type { Host } from './host.ts';
 
 export const chat: Host = {
@@ -41,9 +46,8 @@ export const chat: Host = {
   },
   writeStream: ({ context, hasUsage }) => {
     const body = { ...context.request.body, stream_options: { include_usage: hasUsage } };
-    const pipe = format.writeStream({ ...context, request: { ...context.request, body } });
-    const write = (event: StreamEvent) =>
-      pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+    const asked = { ...context, request: { ...context.request, body } };
+    const write = writeEvents(format.writeStream(asked));
     if (context.request.choices === 1 && !wantsLogprobs(context.request.body)) return write;
     return (event) => changeFrames(write(event), (chunk) => changeBody(chunk, context));
   },
@@ -54,8 +58,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     system: [],
     messages: objectsOf(body.messages ?? messageOf(body.prompt)).map(readMessage),
     ...readTools(body),
-    parallelToolCalls:
-      typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
     stopSequences: readStop(body.stop ?? body.stop_sequences),
     reasoning: readReasoning(body),
@@ -80,21 +83,16 @@ function readMessage(message: JsonObject): Message {
     case 'assistant':
       return { role: 'assistant', content: readAssistant(message) };
     case 'tool':
-      return { role: 'tool', content: [readResult(message.tool_call_id, message.content)] };
+      return result(message.tool_call_id, readParts(message.content));
     case 'function':
-      return { role: 'tool', content: [readResult(message.name, message.content)] };
+      return result(message.name, readParts(message.content));
     default:
       return { role: 'system', content: textsOf(message.content) };
   }
 }
 
-function readResult(callId: unknown, content: unknown) {
-  return {
-    type: 'tool-result',
-    callId: stringOf(callId),
-    content: readParts(content),
-    isError: false,
-  } as const;
+function result(callId: unknown, content: readonly UserPart[]): Message {
+  return { role: 'tool', content: [resultPart(callId, content)] };
 }
 
 /**
@@ -108,17 +106,10 @@ function readUser(content: unknown): Message {
       ? /^\[Attachments of the result of tool call (.*)\]$/.exec(first.text)?.[1]
       : undefined;
   if (callId === undefined) return { role: 'user', content: parts };
-  return {
-    role: 'tool',
-    content: [
-      {
-        type: 'tool-result',
-        callId,
-        content: parts.filter(({ type }) => type !== 'text'),
-        isError: false,
-      },
-    ],
-  };
+  return result(
+    callId,
+    parts.filter(({ type }) => type !== 'text'),
+  );
 }
 
 function readParts(content: unknown): UserPart[] {
@@ -138,9 +129,7 @@ function readAssistant({
   function_call: call,
 }: JsonObject): AssistantPart[] {
   return [
-    ...(typeof reasoning === 'string'
-      ? [{ type: 'thinking', text: reasoning, signature: null, redacted: false } as const]
-      : []),
+    ...(typeof reasoning === 'string' ? [thinkingPart(reasoning)] : []),
     ...textsOf(content),
     ...(typeof refusal === 'string' ? [{ type: 'refusal', text: refusal } as const] : []),
     ...objectsOf(calls).map(readCall),
@@ -149,15 +138,10 @@ function readAssistant({
 }
 
 function readCall({ id, function: called, custom }: JsonObject): AssistantPart {
-  const isCustom = custom !== undefined;
-  const { name, arguments: text, input } = objectOf(isCustom ? custom : called);
-  return {
-    type: 'tool-call',
-    id: stringOf(id),
-    name: stringOf(name),
-    arguments: stringOf(isCustom ? input : text),
-    kind: isCustom ? 'custom' : 'function',
-  };
+  const { name, arguments: text, input } = objectOf(custom ?? called);
+  return isObject(custom)
+    ? callPart(id, name, stringOf(input), 'custom')
+    : callPart(id, name, stringOf(text));
 }
 
 function readTools({ tools, functions, tool_choice: choice, function_call: older }: JsonObject) {
@@ -173,11 +157,13 @@ function readTools({ tools, functions, tool_choice: choice, function_call: older
 }
 
 function readTool({ function: made, custom }: JsonObject): Tool[] {
-  const { name, description, parameters } = objectOf(made ?? custom);
-  if (typeof name !== 'string') return [];
-  const described = { name, description: stringOf(description) || null, strict: null };
-  if (custom !== undefined) return [{ ...described, parameters: null, kind: 'custom' }];
-  return [{ ...described, parameters: objectOf(parameters), kind: 'function' }];
+  const described = objectOf(made ?? custom);
+  if (typeof described.name !== 'string') return [];
+  return [
+    custom === undefined
+      ? toolOf(described, objectOf(described.parameters))
+      : toolOf(described, null, 'custom'),
+  ];
 }
 
 function readChoice(choice: unknown): ToolChoice | null {
@@ -193,8 +179,7 @@ function readReasoning({
   thinking,
 }: JsonObject): Reasoning | null {
   const wanted = stringOf(effort) || stringOf(objectOf(reasoning).effort);
-  const isAsked = wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none';
-  return isAsked ? { effort: 'medium', budgetTokens: null } : null;
+  return reasoningIf(wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none');
 }
 
 function readOutputFormat({ type, json_schema: made }: JsonObject): OutputFormat {

@@ -1,29 +1,29 @@
 // The sandbox's host for Bedrock's Converse. Its events are those that the binary stream carries.
 import type { Answer } from '../../canonical/answer.ts';
 import type { Stop, StreamEvent } from '../../canonical/event.ts';
-import type {
-  AssistantPart,
-  Message,
-  OutputFormat,
-  ToolChoice,
-  UserPart,
-} from '../../canonical/request.ts';
+import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { jsonInstruction } from '../../formats/adapting/json-object.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
+  callPart,
   documentPlaceholder,
   imagePlaceholder,
+  instructedFormat,
   jsonSchema,
   numberOf,
   objectOf,
   objectsOf,
   readStop,
+  reasoningIf,
+  resultPart,
   stringOf,
   textPart,
   textsOf,
+  thinkingPart,
+  toolOf,
+  userTurn,
 } from './fields.ts';
 import type { Host } from './host.ts';
 
@@ -36,14 +36,12 @@ export const converse: Host = {
   }),
   writeStream: () => {
     let index = -1;
-    return (event) =>
-      eventsOf(
-        event,
-        () => index,
-        () => ++index,
-      )
+    return (event) => {
+      if (/^(?:text|thinking|tool-call)-start$/.test(event.type)) index++;
+      return eventsOf(event, index)
         .map(([name, data]) => formatSse(name, JSON.stringify(data)))
         .join('');
+    };
   },
 };
 
@@ -61,31 +59,17 @@ function readRequest(body: JsonObject): SandboxRequest {
   return {
     system: textsOf(system),
     messages: objectsOf(messages).flatMap(readMessage),
-    tools: objectsOf(tools).flatMap(({ toolSpec }) => {
-      if (!isObject(toolSpec)) return [];
-      const { name, description, inputSchema } = toolSpec;
-      return {
-        name: stringOf(name),
-        description: stringOf(description) || null,
-        parameters: objectOf(objectOf(inputSchema).json),
-        strict: null,
-        kind: 'function' as const,
-      };
-    }),
+    tools: objectsOf(tools).flatMap(({ toolSpec: spec }) =>
+      isObject(spec) ? [toolOf(spec, objectOf(objectOf(spec.inputSchema).json))] : [],
+    ),
     toolChoice: readChoice(objectOf(toolChoice)),
     parallelToolCalls: null,
     maxOutputTokens: numberOf(config.maxTokens),
     stopSequences: readStop(config.stopSequences),
-    reasoning:
-      (effort ?? reasoningConfig ?? thinking) ? { effort: 'medium', budgetTokens: null } : null,
-    outputFormat: readOutputFormat(system, schema),
+    reasoning: reasoningIf(Boolean(effort ?? reasoningConfig ?? thinking)),
+    outputFormat:
+      typeof schema === 'string' ? jsonSchema(JSON.parse(schema)) : instructedFormat(system),
   };
-}
-
-function readOutputFormat(system: unknown, schema: unknown): OutputFormat {
-  if (typeof schema === 'string') return jsonSchema(JSON.parse(schema));
-  const isJson = textsOf(system).some(({ text }) => text === jsonInstruction.text);
-  return { type: isJson ? 'json' : 'text' };
 }
 
 function readMessage({ role, content }: JsonObject): Message[] {
@@ -94,18 +78,9 @@ function readMessage({ role, content }: JsonObject): Message[] {
   const results = blocks.flatMap(({ toolResult }) => {
     if (!isObject(toolResult)) return [];
     const { toolUseId, content: inner, status } = toolResult;
-    return {
-      type: 'tool-result' as const,
-      callId: stringOf(toolUseId),
-      content: textsOf(inner),
-      isError: status === 'error',
-    };
+    return [resultPart(toolUseId, textsOf(inner), status === 'error')];
   });
-  const rest = blocks.flatMap(readUserBlock);
-  return [
-    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
-    ...(rest.length > 0 || results.length === 0 ? [{ role: 'user', content: rest } as const] : []),
-  ];
+  return userTurn(results, blocks.flatMap(readUserBlock));
 }
 
 function readUserBlock(block: JsonObject): UserPart[] {
@@ -117,15 +92,11 @@ function readUserBlock(block: JsonObject): UserPart[] {
 function readAssistantBlock({ text, toolUse, reasoningContent }: JsonObject): AssistantPart[] {
   if (typeof text === 'string') return [textPart(text)];
   if (isObject(toolUse)) {
-    const { toolUseId, name, input } = toolUse;
-    const call = { id: stringOf(toolUseId), name: stringOf(name) };
-    return [
-      { type: 'tool-call', ...call, arguments: JSON.stringify(input ?? {}), kind: 'function' },
-    ];
+    return [callPart(toolUse.toolUseId, toolUse.name, JSON.stringify(toolUse.input ?? {}))];
   }
   if (!isObject(reasoningContent)) return [];
   const shown = stringOf(objectOf(reasoningContent.reasoningText).text);
-  return [{ type: 'thinking', text: shown, signature: null, redacted: shown === '' }];
+  return [{ ...thinkingPart(shown), redacted: shown === '' }];
 }
 
 function readChoice({ any, tool }: JsonObject): ToolChoice | null {
@@ -135,31 +106,27 @@ function readChoice({ any, tool }: JsonObject): ToolChoice | null {
 
 type Named = readonly [name: string, data: JsonObject];
 
-function eventsOf(event: StreamEvent, current: () => number, next: () => number): readonly Named[] {
+function eventsOf(event: StreamEvent, index: number): readonly Named[] {
   const delta = (part: JsonObject): Named[] => [
-    ['contentBlockDelta', { contentBlockIndex: current(), delta: part }],
+    ['contentBlockDelta', { contentBlockIndex: index, delta: part }],
   ];
   switch (event.type) {
     case 'start':
       return [['messageStart', { role: 'assistant' }]];
-    case 'text-start':
-    case 'thinking-start':
-      next();
-      return [];
     case 'text-delta':
       return delta({ text: event.text });
     case 'thinking-delta':
       return delta({ reasoningContent: { text: event.text } });
     case 'tool-call-start': {
       const toolUse = { toolUseId: event.id, name: event.name };
-      return [['contentBlockStart', { contentBlockIndex: next(), start: { toolUse } }]];
+      return [['contentBlockStart', { contentBlockIndex: index, start: { toolUse } }]];
     }
     case 'tool-call-delta':
       return delta({ toolUse: { input: event.text } });
     case 'text-end':
     case 'thinking-end':
     case 'tool-call-end':
-      return [['contentBlockStop', { contentBlockIndex: current() }]];
+      return [['contentBlockStop', { contentBlockIndex: index }]];
     case 'finish':
       return [
         ['messageStop', { stopReason: writeStop(event.stop) }],

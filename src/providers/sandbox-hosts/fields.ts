@@ -1,5 +1,18 @@
 // Reads fields of a body that was validated before. Missing fields and other types read as nothing.
-import type { DocumentPart, OutputFormat, TextPart, ToolChoice } from '../../canonical/request.ts';
+import type {
+  DocumentPart,
+  Message,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  ThinkingPart,
+  Tool,
+  ToolCallPart,
+  ToolChoice,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
+import { jsonInstruction } from '../../formats/adapting/json-object.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** The objects of a list. */
@@ -19,6 +32,10 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
+
 export function textPart(text: unknown): TextPart {
   return { type: 'text', text: stringOf(text) };
 }
@@ -29,6 +46,62 @@ export function textsOf(content: unknown): TextPart[] {
   return objectsOf(content).flatMap((part) =>
     typeof part.text === 'string' ? [textPart(part.text)] : [],
   );
+}
+
+export function thinkingPart(text: string): ThinkingPart {
+  return { type: 'thinking', text, signature: null, redacted: false };
+}
+
+/** `text`: its arguments or input. */
+export function callPart(
+  id: unknown,
+  name: unknown,
+  text: string,
+  kind: ToolCallPart['kind'] = 'function',
+): ToolCallPart {
+  return { type: 'tool-call', id: stringOf(id), name: stringOf(name), arguments: text, kind };
+}
+
+export function resultPart(
+  callId: unknown,
+  content: readonly UserPart[],
+  isError = false,
+): ToolResultPart {
+  return { type: 'tool-result', callId: stringOf(callId), content, isError };
+}
+
+/** A user's turn of formats that have results in it: they come first. */
+export function userTurn(
+  results: readonly ToolResultPart[],
+  parts: readonly UserPart[],
+): Message[] {
+  return [
+    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
+    ...(parts.length > 0 || results.length === 0
+      ? [{ role: 'user', content: parts } as const]
+      : []),
+  ];
+}
+
+/** `parameters`: null for a custom tool. */
+export function toolOf(
+  { name, description }: JsonObject,
+  parameters: JsonObject | null,
+  kind: Tool['kind'] = 'function',
+): Tool {
+  const described = { name: stringOf(name), description: stringOf(description) || null };
+  return { ...described, parameters, strict: null, kind };
+}
+
+/** How much does not matter. */
+export function reasoningIf(isAsked: boolean): Reasoning | null {
+  return isAsked ? { effort: 'medium', budgetTokens: null } : null;
+}
+
+/** JSON mode of formats without one is an instruction in the prompt, which the sandbox follows. */
+export function instructedFormat(system: unknown): OutputFormat {
+  const isJson = textsOf(system).some(({ text }) => text === jsonInstruction.text);
+  return { type: isJson ? 'json' : 'text' };
 }
 
 /** Placeholders, because the sandbox counts images and documents without reading them. */

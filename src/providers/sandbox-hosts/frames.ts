@@ -1,6 +1,13 @@
 // Edits frames that a client format has written, for hosts whose answers differ.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { StreamPipe } from '../../formats/format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, SseParser } from '../../lib/sse.ts';
+
+/** Returns the frames of each event; those of `finish` end the stream. */
+export function writeEvents(pipe: StreamPipe<StreamEvent>): (event: StreamEvent) => string {
+  return (event) => pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+}
 
 /** `frames`: whole frames. Data that is not a JSON object, such as `[DONE]`, is kept. */
 export function changeFrames(

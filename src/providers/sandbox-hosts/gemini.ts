@@ -3,7 +3,6 @@ import type {
   AssistantPart,
   Message,
   OutputFormat,
-  Reasoning,
   Tool,
   ToolChoice,
   UserPart,
@@ -12,19 +11,25 @@ import type { JsonObject } from '../../lib/json.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
+  callPart,
   jsonSchema,
   numberOf,
   objectOf,
   objectsOf,
   readStop,
+  reasoningIf,
+  resultPart,
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
   textsOf,
+  thinkingPart,
+  toolOf,
+  userTurn,
 } from './fields.ts';
-import { changeFrames } from './frames.ts';
+import { changeFrames, writeEvents } from './frames.ts';
 import type { AnswerOptions, Host } from './host.ts';
 
 export const gemini: Host = {
@@ -32,11 +37,9 @@ export const gemini: Host = {
   writeAnswer: (answer, options) =>
     changeBody(format.writeAnswer(answer, options.context), options),
   writeStream: (options) => {
-    const pipe = format.writeStream(options.context);
-    return (event) => {
-      const frames = pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
-      return options.hasUsage ? frames : changeFrames(frames, (data) => changeBody(data, options));
-    };
+    const write = writeEvents(format.writeStream(options.context));
+    if (options.hasUsage) return write;
+    return (event) => changeFrames(write(event), (data) => changeBody(data, options));
   },
 };
 
@@ -65,7 +68,7 @@ function readRequest({
     parallelToolCalls: null,
     maxOutputTokens: numberOf(config.maxOutputTokens),
     stopSequences: readStop(config.stopSequences),
-    reasoning: readReasoning(objectOf(config.thinkingConfig)),
+    reasoning: reasoningIf(objectOf(config.thinkingConfig).includeThoughts === true),
     outputFormat: readOutputFormat(config),
   };
 }
@@ -85,19 +88,13 @@ function readContent({ role, parts }: JsonObject): Message[] {
     results.length > 0 &&
     rest[0]?.type === 'text' &&
     rest[0].text.startsWith('[Attachments of the result of tool call ');
-  return [
-    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
-    ...((rest.length > 0 || results.length === 0) && !isAttached
-      ? [{ role: 'user', content: rest } as const]
-      : []),
-  ];
+  return userTurn(results, isAttached ? [] : rest);
 }
 
 function readResult({ id, name, response }: JsonObject) {
   const { error, output } = objectOf(response);
-  const isError = error !== undefined;
-  const content = [textPart(isError ? error : output)];
-  return { type: 'tool-result', callId: stringOf(id) || stringOf(name), content, isError } as const;
+  const content = [textPart(error === undefined ? output : error)];
+  return resultPart(stringOf(id) || name, content, error !== undefined);
 }
 
 function readUserPart({ text, inlineData, fileData }: JsonObject): UserPart[] {
@@ -111,36 +108,20 @@ function readUserPart({ text, inlineData, fileData }: JsonObject): UserPart[] {
 function readModelPart({ text, thought, functionCall }: JsonObject): AssistantPart[] {
   if (functionCall !== undefined) {
     const { id, name, args } = objectOf(functionCall);
-    const call = { id: stringOf(id), name: stringOf(name), arguments: JSON.stringify(args ?? {}) };
-    return [{ type: 'tool-call', ...call, kind: 'function' }];
+    return [callPart(id, name, JSON.stringify(args ?? {}))];
   }
   if (typeof text !== 'string') return [];
-  return [
-    thought === true
-      ? { type: 'thinking', text, signature: null, redacted: false }
-      : textPart(text),
-  ];
+  return [thought === true ? thinkingPart(text) : textPart(text)];
 }
 
-function readTool({ name, description, parametersJsonSchema, parameters }: JsonObject): Tool {
-  const schema = objectOf(parametersJsonSchema ?? parameters);
-  return {
-    name: stringOf(name),
-    description: stringOf(description) || null,
-    parameters: schema,
-    strict: null,
-    kind: 'function',
-  };
+function readTool(tool: JsonObject): Tool {
+  return toolOf(tool, objectOf(tool.parametersJsonSchema ?? tool.parameters));
 }
 
 function readChoice({ mode, allowedFunctionNames }: JsonObject): ToolChoice | null {
   const [name] = readStop(allowedFunctionNames);
   if (mode === 'ANY') return name === undefined ? { type: 'required' } : { type: 'tool', name };
   return mode === 'NONE' ? { type: 'none' } : null;
-}
-
-function readReasoning({ includeThoughts }: JsonObject): Reasoning | null {
-  return includeThoughts === true ? { effort: 'medium', budgetTokens: null } : null;
 }
 
 function readOutputFormat({

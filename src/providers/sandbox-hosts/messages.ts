@@ -1,6 +1,4 @@
 // The sandbox's host for Anthropic's Messages.
-import type { StreamEvent } from '../../canonical/event.ts';
-import { jsonInstruction } from '../../formats/adapting/json-object.ts';
 import type {
   AssistantPart,
   Message,
@@ -16,18 +14,25 @@ import { isSearchTool } from '../../formats/messages/web-search.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import { makePage } from '../sandbox/search.ts';
 import {
+  callPart,
+  instructedFormat,
   jsonSchema,
   numberOf,
   objectOf,
   objectsOf,
   readStop,
+  reasoningIf,
+  resultPart,
   documentPlaceholder,
   imagePlaceholder,
   stringOf,
   textPart,
   textsOf,
+  thinkingPart,
+  toolOf,
+  userTurn,
 } from './fields.ts';
-import { changeFrames } from './frames.ts';
+import { changeFrames, writeEvents } from './frames.ts';
 import type { Host, AnswerOptions } from './host.ts';
 
 export const messages: Host = {
@@ -41,9 +46,7 @@ export const messages: Host = {
     };
   },
   writeStream: (options) => {
-    const pipe = format.writeStream(options.context);
-    const write = (event: StreamEvent) =>
-      pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+    const write = writeEvents(format.writeStream(options.context));
     if (options.hasUsage && options.searchedFor === null) return write;
     return (event) => changeFrames(write(event), (data) => changeEvent(data, options));
   },
@@ -67,24 +70,13 @@ function readMessage({ role, content }: JsonObject): Message[] {
   if (role === 'assistant') return [{ role, content: blocks.flatMap(readAssistantBlock) }];
   if (role === 'system') return [{ role, content: textsOf(blocks) }];
   const results = blocks.filter(({ type }) => type === 'tool_result').map(readResult);
-  const parts = blocks.flatMap(readUserBlock);
-  return [
-    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
-    ...(parts.length > 0 || results.length === 0
-      ? [{ role: 'user', content: parts } as const]
-      : []),
-  ];
+  return userTurn(results, blocks.flatMap(readUserBlock));
 }
 
 function readResult({ tool_use_id: callId, content, is_error: isError }: JsonObject) {
   const parts =
     typeof content === 'string' ? [textPart(content)] : objectsOf(content).flatMap(readUserBlock);
-  return {
-    type: 'tool-result',
-    callId: stringOf(callId),
-    content: parts,
-    isError: isError === true,
-  } as const;
+  return resultPart(callId, parts, isError === true);
 }
 
 function readUserBlock(block: JsonObject): UserPart[] {
@@ -110,21 +102,9 @@ function readAssistantBlock(block: JsonObject): AssistantPart[] {
     case 'text':
       return [textPart(block.text)];
     case 'thinking':
-      return [
-        { type: 'thinking', text: stringOf(block.thinking), signature: null, redacted: false },
-      ];
-    case 'tool_use': {
-      const { id, name, input } = block;
-      return [
-        {
-          type: 'tool-call',
-          id: stringOf(id),
-          name: stringOf(name),
-          arguments: JSON.stringify(input ?? {}),
-          kind: 'function',
-        },
-      ];
-    }
+      return [thinkingPart(stringOf(block.thinking))];
+    case 'tool_use':
+      return [callPart(block.id, block.name, JSON.stringify(block.input ?? {}))];
     default:
       return [];
   }
@@ -143,17 +123,8 @@ function readTools({ tools, tool_choice: choice }: JsonObject) {
 
 /** Tools that Anthropic defines and the client runs have a name but no schema. */
 function readTool(tool: JsonObject): Tool[] {
-  const { name, description, input_schema: schema } = tool;
-  if (typeof name !== 'string' || isSearchTool(tool)) return [];
-  return [
-    {
-      name,
-      description: stringOf(description) || null,
-      parameters: objectOf(schema),
-      strict: null,
-      kind: 'function',
-    },
-  ];
+  if (typeof tool.name !== 'string' || isSearchTool(tool)) return [];
+  return [toolOf(tool, objectOf(tool.input_schema))];
 }
 
 function readChoice(type: unknown, name: unknown): ToolChoice | null {
@@ -164,20 +135,16 @@ function readChoice(type: unknown, name: unknown): ToolChoice | null {
 
 function readReasoning({ type, budget_tokens: budget }: JsonObject): Reasoning | null {
   if (type === 'enabled') return { effort: null, budgetTokens: numberOf(budget) };
-  return type === 'adaptive' ? { effort: 'medium', budgetTokens: null } : null;
+  return reasoningIf(type === 'adaptive');
 }
 
-/** JSON mode is an instruction in the prompt, which the sandbox follows. */
 function readOutputFormat({
   output_config: config,
   output_format: older,
   system,
 }: JsonObject): OutputFormat {
   const { type, schema } = objectOf(objectOf(config).format ?? older);
-  if (type === 'json_schema') return jsonSchema(schema);
-  return textsOf(system).some(({ text }) => text === jsonInstruction.text)
-    ? { type: 'json' }
-    : { type: 'text' };
+  return type === 'json_schema' ? jsonSchema(schema) : instructedFormat(system);
 }
 
 /** The blocks of a web search and its results, before all others. */

@@ -1,5 +1,4 @@
 // The sandbox's host for OpenAI's Responses.
-import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
   Message,
@@ -15,20 +14,26 @@ import type { ResponsesRequest } from '../../formats/responses/schema.ts';
 import { toolListsOf, toolNamesOf, type ToolNames } from '../../formats/responses/tool-names.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
+  booleanOf,
+  callPart,
   jsonSchema,
   nameOf,
   numberOf,
   objectOf,
   objectsOf,
   readChoiceWord,
+  reasoningIf,
+  resultPart,
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
   stringOf,
   textPart,
   textsOf,
+  thinkingPart,
+  toolOf,
 } from './fields.ts';
-import { changeFrames } from './frames.ts';
+import { changeFrames, writeEvents } from './frames.ts';
 import type { Host, AnswerOptions } from './host.ts';
 
 export const responses: Host = {
@@ -36,9 +41,7 @@ export const responses: Host = {
   writeAnswer: (answer, options) =>
     changeResponse(format.writeAnswer(answer, options.context), options),
   writeStream: (options) => {
-    const pipe = format.writeStream(options.context);
-    const write = (event: StreamEvent) =>
-      pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+    const write = writeEvents(format.writeStream(options.context));
     const change = createEventChange(options);
     return (event) => changeFrames(write(event), change);
   },
@@ -54,13 +57,10 @@ function readRequest(body: JsonObject): SandboxRequest {
     system: [textPart(body.instructions)],
     messages: input.flatMap((item) => readItem(item, names)),
     ...readTools(body, names),
-    parallelToolCalls:
-      typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_output_tokens),
     stopSequences: [],
-    reasoning: ['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))
-      ? null
-      : { effort: 'medium', budgetTokens: null },
+    reasoning: reasoningIf(!['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))),
     outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
   };
 }
@@ -72,12 +72,7 @@ function readItem(item: JsonObject, names: ToolNames): Message[] {
       return [readMessage(item)];
     case 'reasoning':
       return assistant(
-        [...textsOf(item.summary), ...textsOf(item.content)].map(({ text }) => ({
-          type: 'thinking',
-          text,
-          signature: null,
-          redacted: false,
-        })),
+        [...textsOf(item.summary), ...textsOf(item.content)].map(({ text }) => thinkingPart(text)),
       );
     case 'function_call':
     case 'custom_tool_call':
@@ -86,19 +81,7 @@ function readItem(item: JsonObject, names: ToolNames): Message[] {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'tool_search_output':
-      return [
-        {
-          role: 'tool',
-          content: [
-            {
-              type: 'tool-result',
-              callId: stringOf(item.call_id),
-              content: readParts(item.output),
-              isError: false,
-            },
-          ],
-        },
-      ];
+      return [{ role: 'tool', content: [resultPart(item.call_id, readParts(item.output))] }];
     default:
       return [];
   }
@@ -126,26 +109,16 @@ function readParts(content: unknown): UserPart[] {
   });
 }
 
-function readCall(
-  { type, call_id: callId, name, namespace, arguments: text, input }: JsonObject,
-  names: ToolNames,
-): AssistantPart {
-  const isCustom = type === 'custom_tool_call';
-  const place = {
-    namespace: typeof namespace === 'string' ? namespace : null,
-    name: stringOf(name),
-  };
-  return {
-    type: 'tool-call',
-    id: stringOf(callId),
-    name: type === 'tool_search_call' ? names.searchName : names.nameOf(place),
-    arguments: isCustom
-      ? stringOf(input)
-      : typeof text === 'string'
-        ? text
-        : JSON.stringify(text ?? {}),
-    kind: isCustom ? 'custom' : 'function',
-  };
+function readCall(item: JsonObject, names: ToolNames): AssistantPart {
+  const { type, call_id: callId, name, arguments: text, input } = item;
+  const place = { namespace: namespaceOf(item), name: stringOf(name) };
+  const flat = type === 'tool_search_call' ? names.searchName : names.nameOf(place);
+  if (type === 'custom_tool_call') return callPart(callId, flat, stringOf(input), 'custom');
+  return callPart(callId, flat, typeof text === 'string' ? text : JSON.stringify(text ?? {}));
+}
+
+function namespaceOf({ namespace }: JsonObject): string | null {
+  return typeof namespace === 'string' ? namespace : null;
 }
 
 /**
@@ -177,47 +150,31 @@ function isSearch(type: unknown): boolean {
 }
 
 function readTool(tool: JsonObject, names: ToolNames): Tool[] {
-  const { type, name, description, parameters } = tool;
-  const described = {
-    name: stringOf(name),
-    description: stringOf(description) || null,
-    strict: null,
-  };
-  switch (type) {
+  const parameters = objectOf(tool.parameters);
+  switch (tool.type) {
     case 'function':
-      return [{ ...described, parameters: objectOf(parameters), kind: 'function' }];
+      return [toolOf(tool, parameters)];
     case 'custom':
-      return [{ ...described, parameters: null, kind: 'custom' }];
+      return [toolOf(tool, null, 'custom')];
     case 'tool_search':
-      return [
-        {
-          ...described,
-          name: names.searchName,
-          parameters: objectOf(parameters),
-          kind: 'function',
-        },
-      ];
-    case 'namespace':
+      return [toolOf({ ...tool, name: names.searchName }, parameters)];
+    case 'namespace': {
+      const namespace = stringOf(tool.name);
       return objectsOf(tool.tools)
         .flatMap((member) => readTool(member, names))
-        .map((member) => ({
-          ...member,
-          name: names.nameOf({ namespace: described.name, name: member.name }),
-        }));
+        .map((member) => ({ ...member, name: names.nameOf({ namespace, name: member.name }) }));
+    }
     default:
       return [];
   }
 }
 
 function readChoice(choice: unknown, names: ToolNames): ToolChoice | null {
-  const { type, namespace } = objectOf(choice);
-  if (isSearch(type)) return { type: 'tool', name: searchName };
+  const chosen = objectOf(choice);
+  if (isSearch(chosen.type)) return { type: 'tool', name: searchName };
   const name = nameOf(choice);
   if (name === '') return readChoiceWord(choice);
-  return {
-    type: 'tool',
-    name: names.nameOfChoice({ namespace: typeof namespace === 'string' ? namespace : null, name }),
-  };
+  return { type: 'tool', name: names.nameOfChoice({ namespace: namespaceOf(chosen), name }) };
 }
 
 function readOutputFormat({ type, schema, name }: JsonObject): OutputFormat {

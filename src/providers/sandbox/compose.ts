@@ -2,6 +2,7 @@
 // stream.
 import type { Answer } from '../../canonical/answer.ts';
 import { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
 import type { SpokenPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
@@ -11,6 +12,7 @@ import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
 import type { SandboxRequest } from './request.ts';
+import { failureWithStatus, refusal } from './failures.ts';
 import type { StepBudget } from './schema-flatten.ts';
 import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
@@ -18,10 +20,9 @@ import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
 import { countUsage, partText } from './usage.ts';
 
-/** `refused`: the request asks for something impossible; the message tells the developer why. */
 type Composed =
-  | { readonly kind: 'composed'; readonly answer: Answer<SpokenPart> }
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'answer'; readonly answer: Answer<SpokenPart> }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
 
 type ComposeInput = {
   readonly request: SandboxRequest;
@@ -32,12 +33,15 @@ type ComposeInput = {
   readonly thinking: boolean;
 };
 
+/** Fails as a directive says, and when the request asks for something impossible. */
 export function composeAnswer(input: ComposeInput): Composed {
+  const { status } = input.directives;
+  if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
   try {
-    return { kind: 'composed', answer: compose(input) };
+    return { kind: 'answer', answer: compose(input) };
   } catch (error) {
     if (error instanceof Refused || error instanceof ApiError)
-      return { kind: 'refused', message: error.message };
+      return { kind: 'failure', failure: refusal(error.message) };
     throw error;
   }
 }

@@ -25,8 +25,6 @@ export type Directives = {
 /** `input`: the arguments as written, or null. */
 export type ToolDirective = { readonly name: string; readonly input: string | null };
 
-export type ReadDirectives = ReadLines<Directives>;
-
 export const noDirectives: Directives = {
   toolCalls: [],
   think: null,
@@ -39,7 +37,7 @@ export const noDirectives: Directives = {
 };
 
 /** Reads all directives of a message. `malformed.message` tells the developer what to write. */
-export function readDirectives(message: string): ReadDirectives {
+export function readDirectives(message: string): ReadLines<Directives> {
   return readDirectiveLines(message, { none: noDirectives, readers, repeatable: 'tool' });
 }
 

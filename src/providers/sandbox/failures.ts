@@ -1,5 +1,6 @@
 // Failures that a directive asks for, in the form of a provider's.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 
 /** Overload asks to retry after one second, so that a client's retry can be tested quickly. */
 export function failureWithStatus(status: number): UpstreamFailure {
@@ -22,4 +23,20 @@ export function overlong(inputTokens: number, maxInputTokens: number): UpstreamF
   return refusal(
     `The prompt is too long: ${inputTokens} tokens, and this model's maximum context takes ${maxInputTokens}.`,
   );
+}
+
+/** Returns the failure behind what was thrown while playing. Throws what is none. */
+export function failureOf(
+  error: unknown,
+  { signal }: { readonly signal: AbortSignal },
+): UpstreamFailure {
+  if (signal.aborted)
+    return {
+      kind: 'connection',
+      status: null,
+      message: 'the request was stopped',
+      retryAfterSeconds: null,
+    };
+  if (error instanceof UpstreamBroken) return error.failure;
+  throw error;
 }

@@ -5,8 +5,9 @@ import type { ImageResolution, PixelSize } from '../../terms/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { drawImage } from './draw-image.ts';
-import { failureWithStatus, refusal } from './failures.ts';
-import { readImageDirectives } from './image-directives.ts';
+import { numberReader } from './directive-lines.ts';
+import { failureOf, failureWithStatus, refusal } from './failures.ts';
+import { followDirectives } from './task-directives.ts';
 
 /** Needs no connection, because it sends nothing. */
 export const sandboxImages = { imagesPerCall: 'many', generate } satisfies ImageProviderKind;
@@ -15,29 +16,25 @@ async function generate(job: ImageJob): Promise<ImageJobResult> {
   try {
     return await play(job);
   } catch (error) {
-    if (!job.signal.aborted) throw error;
-    return failed({
-      kind: 'connection',
-      status: null,
-      message: 'the request was stopped',
-      retryAfterSeconds: null,
-    });
+    return failed(failureOf(error, job));
   }
 }
 
+/** The image that fails, counted from 1; the others succeed. Directives are not drawn. */
+type ImageDirectives = { readonly failImage: number | null };
+
 async function play(job: ImageJob): Promise<ImageJobResult> {
-  const read = readImageDirectives(job.prompt);
-  if (read.kind === 'malformed') return failed(refusal(read.message));
-  const { delayMs, status, failImage } = read.directives;
-  if (delayMs > 0) await job.clock.sleep(delayMs, job.signal);
+  const { text, directives } = await followDirectives<ImageDirectives>(job.prompt, job, {
+    none: { failImage: null },
+    readers: { fail_image: numberReader('failImage', 1, 100) },
+  });
   job.signal.throwIfAborted();
-  if (status !== null) return failed(failureWithStatus(status));
   const images: ImageBytes[] = [];
   for (let index = 0; index < job.count; index++) {
-    if (index + 1 === failImage) continue;
+    if (index + 1 === directives.failImage) continue;
     const drawn = await drawImage({
       ...sizeOf(job),
-      prompt: read.text === '' ? job.prompt : read.text,
+      prompt: text === '' ? job.prompt : text,
       mode: job.mode,
       inputs: job.images,
       format: job.outputFormat ?? 'png',

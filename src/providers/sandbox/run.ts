@@ -1,20 +1,16 @@
 // Plays the sandbox's answer as a stream of small deltas, with the delays and failures that its
 // directives ask for.
 import { setImmediate } from 'node:timers/promises';
-import type { Answer } from '../../canonical/answer.ts';
-import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import type { SpokenPart } from '../../canonical/request.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { noUsage } from '../../canonical/usage.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
 import type { SandboxOptions } from '../provider.ts';
 import { composeAnswer } from './compose.ts';
 import { splitIntoDeltas } from './deltas.ts';
-import {
-  noDirectives,
-  readDirectives,
-  type Directives,
-  type ReadDirectives,
-} from './directives.ts';
-import { failureWithStatus, overlong, refusal } from './failures.ts';
+import { noDirectives, readDirectives, type Directives } from './directives.ts';
+import { failureOf, overlong, refusal } from './failures.ts';
 import type { SandboxRequest } from './request.ts';
 import { readTurn, type Turn } from './turn.ts';
 import { countInputTokens, partText } from './usage.ts';
@@ -30,8 +26,7 @@ export async function* run(
   try {
     yield* play(request, options);
   } catch (error) {
-    if (!options.signal.aborted) throw error;
-    yield fail({ kind: 'connection', status: null, message: 'the request was stopped' });
+    yield { type: 'error', failure: failureOf(error, options) };
   }
 }
 
@@ -40,54 +35,11 @@ async function* play(
   options: SandboxOptions,
 ): AsyncGenerator<StreamEvent> {
   options.signal.throwIfAborted();
-  const { directives, outcome } = prepare(request, options);
-  if (outcome.kind === 'failure') {
-    await pause(directives.delayMs, options);
-    yield outcome.event;
-    return;
-  }
-  const { content, stop, usage } = outcome.answer;
-  yield { type: 'start', usage: usage && { ...noUsage, inputTokens: usage.inputTokens } };
-  await pause(directives.delayMs, options);
-  if (yield* playContent(content, directives, options)) yield { type: 'finish', stop, usage };
-  else
-    yield fail({
-      kind: 'broken-stream',
-      status: null,
-      message: 'the sandbox was asked to break off here',
-    });
-}
-
-type Prepared = {
-  readonly directives: Directives;
-  readonly outcome:
-    | { readonly kind: 'answer'; readonly answer: Answer<SpokenPart> }
-    | { readonly kind: 'failure'; readonly event: StreamEvent };
-};
-
-function prepare(
-  request: SandboxRequest,
-  { maxInputTokens, maxOutputTokens, thinking }: SandboxOptions,
-): Prepared {
+  const { maxInputTokens, maxOutputTokens, thinking } = options;
   const inputTokens = countInputTokens(request);
-  if (inputTokens > maxInputTokens)
-    return {
-      directives: noDirectives,
-      outcome: { kind: 'failure', event: fail(overlong(inputTokens, maxInputTokens)) },
-    };
+  if (inputTokens > maxInputTokens) throw new UpstreamBroken(overlong(inputTokens, maxInputTokens));
   const turn = readTurn(request.messages);
-  const read = readDirectivesOf(turn);
-  if (read.kind === 'malformed')
-    return {
-      directives: noDirectives,
-      outcome: { kind: 'failure', event: fail(refusal(read.message)) },
-    };
-  const { directives, text } = read;
-  if (directives.status !== null)
-    return {
-      directives,
-      outcome: { kind: 'failure', event: fail(failureWithStatus(directives.status)) },
-    };
+  const { directives, text } = readDirectivesOf(turn);
   const composed = composeAnswer({
     request,
     turn: { ...turn, text },
@@ -95,19 +47,27 @@ function prepare(
     maxOutputTokens,
     thinking,
   });
-  if (composed.kind === 'refused')
-    return { directives, outcome: { kind: 'failure', event: fail(refusal(composed.message)) } };
-  return { directives, outcome: { kind: 'answer', answer: composed.answer } };
+  if (composed.kind === 'failure') {
+    await pause(directives.delayMs, options);
+    throw new UpstreamBroken(composed.failure);
+  }
+  const { content, stop, usage } = composed.answer;
+  yield { type: 'start', usage: usage && { ...noUsage, inputTokens: usage.inputTokens } };
+  await pause(directives.delayMs, options);
+  if (!(yield* playContent(content, directives, options)))
+    throw new UpstreamBroken(brokenStream('the sandbox was asked to break off here'));
+  yield { type: 'finish', stop, usage };
 }
 
 /**
- * Directives apply to the first step of a turn only. Obeying them again after each tool result
- * would never end.
+ * Directives apply to the first step of a turn only: obeying them again after each tool result would
+ * never end. Throws UpstreamBroken for a malformed one.
  */
-function readDirectivesOf(turn: Turn): ReadDirectives {
-  if (turn.toolResults.length > 0)
-    return { kind: 'read', directives: noDirectives, text: turn.text };
-  return readDirectives(turn.text);
+function readDirectivesOf({ text, toolResults }: Turn) {
+  if (toolResults.length > 0) return { directives: noDirectives, text };
+  const read = readDirectives(text);
+  if (read.kind === 'malformed') throw new UpstreamBroken(refusal(read.message));
+  return read;
 }
 
 /** Returns true when all content was played. */
@@ -161,12 +121,4 @@ function isDelta(event: StreamEvent): boolean {
 async function pause(ms: number, { clock, signal }: SandboxOptions): Promise<void> {
   if (ms > 0) await clock.sleep(ms, signal);
   signal.throwIfAborted();
-}
-
-function fail(
-  failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & {
-    readonly retryAfterSeconds?: number | null;
-  },
-): StreamEvent {
-  return { type: 'error', failure: { retryAfterSeconds: null, ...failure } };
 }

@@ -58,10 +58,8 @@ for (const query of [
 ]) {
   test(`${query} is refused in a search`, async () => {
     const { status, message } = failureOf(await find(query));
-    assert.deepEqual(
-      [status, message],
-      [400, 'A search takes the directives `status` and `delay_ms` only.'],
-    );
+    assert.equal(status, 400);
+    assert.match(message, /is not known. The directives are delay_ms, status\./);
   });
 }
 

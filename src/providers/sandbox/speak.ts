@@ -1,5 +1,6 @@
 // The sandbox as a speech model: a short tone for each character, the same every time.
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SpeechFormat } from '../../terms/speech.ts';
 import type { SpeechPiece } from '../speech/host.ts';
@@ -24,17 +25,10 @@ export async function* speakInSandbox(speech: SandboxSpeech): AsyncGenerator<Spe
   const { cutAfter } = directives;
   const characters = Array.from(text.slice(0, charactersMax));
   for (const audio of speak(characters, format, cutAfter ?? Infinity)) yield { audio };
-  if (cutAfter !== null) throw new UpstreamBroken(cut);
+  if (cutAfter !== null) throw new UpstreamBroken(brokenStream('as was asked for'));
   const inputTokens = tokensFromBytes(utf8Length(input));
   yield { count: { inputTokens, outputTokens: characters.length } };
 }
-
-const cut = {
-  kind: 'broken-stream',
-  status: null,
-  message: 'as was asked for',
-  retryAfterSeconds: null,
-} as const;
 
 /** Of a longer text, only so many are heard. */
 const charactersMax = 4_096;
