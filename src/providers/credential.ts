@@ -110,3 +110,25 @@ export function noToken({ status, body }: TokenReply, whose: string): Credential
     isRefused: status >= 400 && status < 500 && status !== 429,
   });
 }
+
+/** Reads a file that the machine's settings name. `whose`: for the error. Throws CredentialError. */
+export async function readSecret(
+  { readFile }: CredentialTools,
+  path: string,
+  whose = 'the file of the credential',
+): Promise<string> {
+  try {
+    return await readFile(path);
+  } catch {
+    throw new CredentialError(`${whose} cannot be read: ${path}`, { isRefused: true });
+  }
+}
+
+/** A credential whose requests carry a token that is kept while it holds. */
+export function bearing(
+  fetchToken: () => Promise<Lasting<string>>,
+  { clock }: CredentialTools,
+): Credential {
+  const token = keptToken(fetchToken, clock);
+  return { headersFor: async () => ({ authorization: `Bearer ${await token()}` }) };
+}

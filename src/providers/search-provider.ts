@@ -23,7 +23,7 @@ export type SearchProviderKind = {
 /** One page of results: `count` results after `page` earlier pages of the same size. */
 export type SearchPage = { readonly query: string; readonly count: number; readonly page: number };
 
-export type SearchCall = {
+type SearchCall = {
   readonly method: 'GET' | 'POST';
   /** Relative to the base URL, with the query string. */
   readonly path: string;

@@ -2,8 +2,8 @@
 // identity, or the managed identity of the machine.
 // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
 import {
-  CredentialError,
-  keptToken,
+  bearing,
+  readSecret,
   readToken,
   type Credential,
   type CredentialTools,
@@ -23,9 +23,7 @@ export function openCredential(
   tools: CredentialTools,
 ): Credential | null {
   const fetchToken = tokenSource(apiKey, tools);
-  if (!fetchToken) return null;
-  const token = keptToken(fetchToken, tools.clock);
-  return { headersFor: async () => ({ authorization: `Bearer ${await token()}` }) };
+  return fetchToken && bearing(fetchToken, tools);
 }
 
 function tokenSource(apiKey: string, tools: CredentialTools) {
@@ -47,14 +45,7 @@ async function workloadToken(
   tools: CredentialTools,
   { tenant, client, file }: Readonly<Record<'tenant' | 'client' | 'file', string>>,
 ): Promise<Lasting<string>> {
-  let assertion: string;
-  try {
-    assertion = (await tools.readFile(file)).trim();
-  } catch {
-    throw new CredentialError(`AZURE_FEDERATED_TOKEN_FILE cannot be read: ${file}`, {
-      isRefused: true,
-    });
-  }
+  const assertion = (await readSecret(tools, file, 'AZURE_FEDERATED_TOKEN_FILE')).trim();
   return applicationToken(tools, tenant, {
     client_id: client,
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',

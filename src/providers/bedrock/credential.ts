@@ -4,9 +4,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { machineKey } from '../../terms/provider-kind.ts';
 import {
-  CredentialError,
   keptToken,
   noToken,
+  readSecret,
   type Credential,
   type CredentialTools,
   type Lasting,
@@ -96,7 +96,7 @@ async function webIdentityKeys(
       Version: '2011-06-15',
       RoleArn: role,
       RoleSessionName: env['AWS_ROLE_SESSION_NAME'] ?? 'tollgate',
-      WebIdentityToken: (await read(tools, file)).trim(),
+      WebIdentityToken: (await readSecret(tools, file)).trim(),
     }).toString(),
   });
   // Some gateways of STS answer XML whatever is asked for.
@@ -112,7 +112,9 @@ async function containerKeys(tools: CredentialTools): Promise<Lasting<Keys>> {
     ? `http://169.254.170.2${relative}`
     : env['AWS_CONTAINER_CREDENTIALS_FULL_URI']!;
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
-  const token = file ? (await read(tools, file)).trim() : env['AWS_CONTAINER_AUTHORIZATION_TOKEN'];
+  const token = file
+    ? (await readSecret(tools, file)).trim()
+    : env['AWS_CONTAINER_AUTHORIZATION_TOKEN'];
   const headers: Record<string, string> = token ? { authorization: token } : {};
   return readKeys(await tools.send({ method: 'GET', url, headers, body: null }), 'the container');
 }
@@ -135,16 +137,6 @@ async function instanceKeys(tools: CredentialTools): Promise<Lasting<Keys>> {
   const [role] = String(named.body).split('\n');
   const url = roles + encodeURIComponent(role!.trim());
   return readKeys(await tools.send({ method: 'GET', url, headers, body: null }), whose);
-}
-
-async function read({ readFile }: CredentialTools, path: string): Promise<string> {
-  try {
-    return await readFile(path);
-  } catch {
-    throw new CredentialError(`the file of the credential cannot be read: ${path}`, {
-      isRefused: true,
-    });
-  }
 }
 
 function readKeys(

@@ -1,59 +1,46 @@
 // Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory,
 // 2026-11-21).
-import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
-import {
-  readPages,
-  type ReadSearch,
-  type SearchCall,
-  type SearchPage,
-  type SearchProviderKind,
-} from '../search-provider.ts';
+import { readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const brave: SearchProviderKind = {
   kind: 'brave',
   resultsPerCallMax: 20,
   // At most fifty results are requested.
   pagesMax: 3,
-  writeSearch,
-  readSearch,
-  readFailure,
+  writeSearch({ query, count, page }, apiKey) {
+    // `offset` counts pages of `count`, not results.
+    const parameters = new URLSearchParams({
+      q: query,
+      count: String(count),
+      offset: String(page),
+      result_filter: 'web',
+      text_decorations: 'false',
+    });
+    return {
+      method: 'GET',
+      path: `/web/search?${parameters.toString()}`,
+      headers: { ...(apiKey !== null && { 'x-subscription-token': apiKey }) },
+      body: null,
+    };
+  },
+  readSearch(body) {
+    const { web, query } = isObject(body) ? body : {};
+    // When nothing is found, `web` is missing but `query` is present.
+    if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
+    const read = readPages(isObject(web) ? web.results : null, 'web.results', {
+      title: 'title',
+      url: 'url',
+      snippet: ['description'],
+      date: ['page_age', 'age'],
+    });
+    const hasMore = isObject(query) && query.more_results_available === true;
+    return read.kind === 'found' ? { ...read, hasMore } : read;
+  },
+  /** A wrong key is a 422, as is a query that is too long. */
+  readFailure(failure, body) {
+    const error = isObject(body) && isObject(body.error) ? body.error : {};
+    const isKeyRefused = failure.status === 422 && error.code === 'SUBSCRIPTION_TOKEN_INVALID';
+    return isKeyRefused ? { ...failure, status: 401 } : failure;
+  },
 };
-
-function writeSearch({ query, count, page }: SearchPage, apiKey: string | null): SearchCall {
-  // `offset` counts pages of `count`, not results.
-  const parameters = new URLSearchParams({
-    q: query,
-    count: String(count),
-    offset: String(page),
-    result_filter: 'web',
-    text_decorations: 'false',
-  });
-  return {
-    method: 'GET',
-    path: `/web/search?${parameters.toString()}`,
-    headers: apiKey === null ? {} : { 'x-subscription-token': apiKey },
-    body: null,
-  };
-}
-
-/** When nothing is found, `web` is missing but `query` is present. */
-function readSearch(body: unknown): ReadSearch {
-  const { web, query } = isObject(body) ? body : {};
-  if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
-  const read = readPages(isObject(web) ? web.results : null, 'web.results', {
-    title: 'title',
-    url: 'url',
-    snippet: ['description'],
-    date: ['page_age', 'age'],
-  });
-  const hasMore = isObject(query) && query.more_results_available === true;
-  return read.kind === 'found' ? { ...read, hasMore } : read;
-}
-
-/** A wrong key is a 422, as is a query that is too long. */
-function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const isKeyRefused = failure.status === 422 && error.code === 'SUBSCRIPTION_TOKEN_INVALID';
-  return isKeyRefused ? { ...failure, status: 401 } : failure;
-}

@@ -1,41 +1,25 @@
 // Exa: https://exa.ai/docs/search/quickstart (read 2026-11-21). Up to 100 results, no further
 // pages.
 import { isObject } from '../../lib/json.ts';
-import {
-  postSearch,
-  readPages,
-  type ReadSearch,
-  type SearchCall,
-  type SearchPage,
-  type SearchProviderKind,
-} from '../search-provider.ts';
+import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const exa: SearchProviderKind = {
   kind: 'exa',
   resultsPerCallMax: 100,
   pagesMax: 1,
-  writeSearch,
-  readSearch,
+  // `highlights` are the passages that fit the query; without `contents`, results are titles only.
+  writeSearch: ({ query, count }, apiKey) =>
+    postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, {
+      query,
+      numResults: count,
+      contents: { highlights: true },
+    }),
+  readSearch: (body) =>
+    readPages(isObject(body) ? body.results : null, 'results', {
+      title: 'title',
+      url: 'url',
+      snippet: ['highlights', 'summary', 'text'],
+      date: ['publishedDate'],
+      score: 'score',
+    }),
 };
-
-/**
- * Asks for `highlights`, the passages that fit the query; without `contents`, results are titles
- * only.
- */
-function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
-  return postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, {
-    query,
-    numResults: count,
-    contents: { highlights: true },
-  });
-}
-
-function readSearch(body: unknown): ReadSearch {
-  return readPages(isObject(body) ? body.results : null, 'results', {
-    title: 'title',
-    url: 'url',
-    snippet: ['highlights', 'summary', 'text'],
-    date: ['publishedDate'],
-    score: 'score',
-  });
-}

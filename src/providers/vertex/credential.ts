@@ -1,9 +1,10 @@
 // Google Cloud: tokens for a service account, for a workload identity, or of the machine.
 import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import {
+  bearing,
   CredentialError,
-  keptToken,
   noToken,
+  readSecret,
   readToken,
   type Credential,
   type CredentialTools,
@@ -25,17 +26,16 @@ export function openCredential(
   tools: CredentialTools,
 ): Credential | null {
   if (apiKey !== machineKey && !apiKey.trimStart().startsWith('{')) return null;
-  const token = keptToken(
+  return bearing(
     () => (apiKey === machineKey ? machineToken(tools) : pastedToken(apiKey, tools)),
-    tools.clock,
+    tools,
   );
-  return { headersFor: async () => ({ authorization: `Bearer ${await token()}` }) };
 }
 
 /** https://cloud.google.com/docs/authentication/application-default-credentials */
 async function machineToken(tools: CredentialTools): Promise<Lasting<string>> {
   const file = tools.env['GOOGLE_APPLICATION_CREDENTIALS'];
-  if (file) return fileToken(await read(tools, file), tools);
+  if (file) return fileToken(await readSecret(tools, file), tools);
   const host = tools.env['GCE_METADATA_HOST'] || metadataHost;
   const reply = await tools.send({
     method: 'GET',
@@ -151,7 +151,7 @@ async function subjectToken(document: JsonObject, tools: CredentialTools): Promi
   const source = isObject(document['credential_source']) ? document['credential_source'] : {};
   const { file, url, headers, format } = source;
   let text: unknown;
-  if (typeof file === 'string') text = await read(tools, file);
+  if (typeof file === 'string') text = await readSecret(tools, file);
   else if (typeof url === 'string') {
     const sent = isObject(headers) ? headers : {};
     const reply = await tools.send({
@@ -170,14 +170,6 @@ async function subjectToken(document: JsonObject, tools: CredentialTools): Promi
   const parsed = typeof text === 'string' ? parseJson(Buffer.from(text)) : null;
   const value = parsed?.ok ? parsed.value : text;
   return isObject(value) && typeof field === 'string' ? String(value[field]) : '';
-}
-
-async function read({ readFile }: CredentialTools, path: string): Promise<string> {
-  try {
-    return await readFile(path);
-  } catch {
-    throw refused(`the file of the credential cannot be read: ${path}`);
-  }
 }
 
 function refused(message: string): CredentialError {
