@@ -57,14 +57,24 @@ export type VerdictTable = Readonly<Record<string, Fields>> & {
   readonly anywhere: Fields;
 };
 
-/** Gives many names one verdict: `verdicts({ rule: 'pass' }, 'type text')`. */
+/** Gives many names one verdict: `verdicts({ rule: 'pass' }, 'type text')`. White space separates them. */
 export function verdicts(verdict: Verdict, names: string): Fields {
-  return Object.fromEntries(names.split(/\s+/).map((name) => [name, verdict]));
+  return Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, verdict]),
+  );
 }
 
 /** Lets fields pass: `pass('type text')`. */
 export function pass(names: string): Fields {
   return verdicts({ rule: 'pass' }, names);
+}
+
+/** Fields of tools and of edits of the context, which are judged by their kind and price. */
+export function ofTool(names: string): Fields {
+  return verdicts({ rule: 'tool' }, names);
 }
 
 export function refuse(why: string, except?: (value: unknown) => boolean): Refusal {

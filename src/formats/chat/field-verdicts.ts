@@ -4,6 +4,7 @@
 // host-fields.ts.
 import {
   knownTier,
+  ofTool,
   pass,
   refuse,
   verdicts,
@@ -65,15 +66,14 @@ export const verdictTable: VerdictTable = {
       'model max_tokens max_completion_tokens stream stream_options store',
     ),
     ...verdicts({ rule: 'drop' }, 'metadata'),
-    ...verdicts({ rule: 'tool' }, 'tools web_search_options'),
+    ...ofTool('tools web_search_options'),
     // Rejected prediction tokens are counted, and limited, as output.
-    ...pass('messages prediction response_format tool_choice function_call functions'),
-    ...pass(
-      'frequency_penalty presence_penalty logit_bias logprobs top_logprobs n parallel_tool_calls seed stop temperature top_p',
-    ),
-    ...pass(
-      'reasoning_effort verbosity safety_identifier user prompt_cache_key prompt_cache_retention prompt_cache_options',
-    ),
+    ...pass(`
+      messages prediction response_format tool_choice function_call functions frequency_penalty
+      presence_penalty logit_bias logprobs top_logprobs n parallel_tool_calls seed stop
+      temperature top_p reasoning_effort verbosity safety_identifier user prompt_cache_key
+      prompt_cache_retention prompt_cache_options
+    `),
     service_tier: knownTier,
     audio: refuse('asks for audio output, which is not offered here; leave it out'),
     modalities: refuse('must be ["text"]: only text output is offered here', isTextOnly),
@@ -117,9 +117,9 @@ export const verdictTable: VerdictTable = {
   response_format: pass('type json_schema'),
   json_schema: pass('type json_schema name description schema strict'),
   stream_options: { ...pass('include_obfuscation'), ...verdicts({ rule: 'set' }, 'include_usage') },
-  web_search_options: verdicts({ rule: 'tool' }, 'search_context_size user_location'),
-  user_location: verdicts({ rule: 'tool' }, 'type approximate'),
-  approximate: verdicts({ rule: 'tool' }, 'type approximate city country region timezone'),
+  web_search_options: ofTool('search_context_size user_location'),
+  user_location: ofTool('type approximate'),
+  approximate: ofTool('type approximate city country region timezone'),
 };
 
 function isTextOnly(value: unknown): boolean {

@@ -61,40 +61,29 @@ const history: Tables = {
 const host: Tables = {
   anywhere: verdicts({ rule: 'own' }, 'guided_json json structural_tag structures'),
   request: {
-    ...pass(
-      'top_k top_a min_p typical_p tfs_z repetition_penalty repeat_penalty repeat_last_n length_penalty do_sample random_seed',
-    ),
-    ...pass(
-      'mirostat mirostat_tau mirostat_eta mirostat_target mirostat_lr dynatemp_range dynatemp_exponent samplers',
-    ),
-    ...pass(
-      'dry_multiplier dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers xtc_probability xtc_threshold',
-    ),
-    ...pass('stop_token_ids stop_regex bad_words include_stop_str_in_output no_stop_trim'),
-    ...pass(
-      'skip_special_tokens spaces_between_special_tokens continue_final_message add_generation_prompt',
-    ),
+    ...pass(`
+      top_k top_a min_p typical_p tfs_z repetition_penalty repeat_penalty repeat_last_n
+      length_penalty do_sample random_seed mirostat mirostat_tau mirostat_eta mirostat_target
+      mirostat_lr dynatemp_range dynatemp_exponent samplers dry_multiplier dry_base
+      dry_allowed_length dry_penalty_last_n dry_sequence_breakers xtc_probability xtc_threshold
+      stop_token_ids stop_regex bad_words include_stop_str_in_output no_stop_trim
+      skip_special_tokens spaces_between_special_tokens continue_final_message
+      add_generation_prompt
+    `),
     // These only shorten the input, or say what happens to input that is too long.
     ...pass(
       'truncate_prompt_tokens prompt_truncate_len context_length_exceeded_behavior transforms',
     ),
-    ...pass(
-      'guided_json guided_regex guided_choice guided_grammar guided_whitespace_pattern structured_outputs',
-    ),
-    ...pass('regex ebnf grammar safe_prompt prompt_mode'),
-    ...pass(
-      'thinking enable_thinking thinking_budget thinking_token_budget preserve_thinking clear_thinking disable_reasoning',
-    ),
-    ...pass(
-      'chat_template_kwargs chat_template_args reasoning include_reasoning reasoning_format reasoning_history',
-    ),
-    ...pass('reasoning_split separate_reasoning stream_reasoning'),
-    ...pass(
-      'usage return_token_ids return_tokens_as_token_ids timings_per_token perf_metrics_in_response parse_tool_calls',
-    ),
-    ...pass(
-      'tool_stream citation_options disable_tool_validation mask_sensitive_info cache_prompt cache_control',
-    ),
+    ...pass(`
+      guided_json guided_regex guided_choice guided_grammar guided_whitespace_pattern
+      structured_outputs regex ebnf grammar safe_prompt prompt_mode thinking enable_thinking
+      thinking_budget thinking_token_budget preserve_thinking clear_thinking disable_reasoning
+      chat_template_kwargs chat_template_args reasoning include_reasoning reasoning_format
+      reasoning_history reasoning_split separate_reasoning stream_reasoning usage return_token_ids
+      return_tokens_as_token_ids timings_per_token perf_metrics_in_response parse_tool_calls
+      tool_stream citation_options disable_tool_validation mask_sensitive_info cache_prompt
+      cache_control
+    `),
   },
   chat_template_kwargs: pass(
     'enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking',

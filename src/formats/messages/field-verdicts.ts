@@ -1,7 +1,14 @@
 // The verdict on each field of a Messages request on the straight path, at any depth;
 // formats/field-verdicts.ts explains the tables. The official types are those of
 // `@anthropic-ai/sdk`, resources/messages/messages.d.ts and resources/beta/messages/messages.d.ts.
-import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
+import {
+  ofTool,
+  pass,
+  refuse,
+  verdicts,
+  type PartKinds,
+  type VerdictTable,
+} from '../field-verdicts.ts';
 
 const unavailable = (why: string, except?: (value: unknown) => boolean) =>
   refuse(`is not available here; leave it out: ${why}`, except);
@@ -10,26 +17,15 @@ const stored = unavailable(
 );
 const otherPrice = 'it changes the price of the tokens, and this gateway has no price for it';
 
-const tool = {
-  ...verdicts(
-    { rule: 'tool' },
-    'type name description input_schema input_examples cache_control allowed_callers defer_loading strict tools configs',
-  ),
-  ...verdicts(
-    { rule: 'tool' },
-    'eager_input_streaming display_height_px display_width_px display_number enable_zoom max_characters',
-  ),
-  ...verdicts(
-    { rule: 'tool' },
-    'allowed_domains blocked_domains max_uses user_location citations max_content_tokens url_sources',
-  ),
-  ...verdicts(
-    { rule: 'tool' },
-    'use_cache response_inclusion model caching max_tokens mcp_server_name default_config',
-  ),
-};
-const toolReferences = verdicts({ rule: 'tool' }, 'type tools');
-const setting = verdicts({ rule: 'tool' }, 'enabled defer_loading');
+const tool = ofTool(`
+  type name description input_schema input_examples cache_control allowed_callers defer_loading
+  strict tools configs eager_input_streaming display_height_px display_width_px display_number
+  enable_zoom max_characters allowed_domains blocked_domains max_uses user_location citations
+  max_content_tokens url_sources use_cache response_inclusion model caching max_tokens
+  mcp_server_name default_config
+`);
+const toolReferences = ofTool('type tools');
+const setting = ofTool('enabled defer_loading');
 
 /** The parts of a browser or computer toolset that can be switched on and off. */
 const toolsetParts = (
@@ -57,7 +53,7 @@ export const partKinds: PartKinds = {
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model max_tokens'),
-    ...verdicts({ rule: 'tool' }, 'tools'),
+    ...ofTool('tools'),
     ...pass(
       'messages system stream stop_sequences tool_choice thinking output_config output_format metadata',
     ),
@@ -105,31 +101,21 @@ export const verdictTable: VerdictTable = {
   },
   messages: pass('role content clear_at output_config'),
   system: pass('type text cache_control citations'),
-  content: {
-    ...pass(
-      'type text cache_control citations source transformations context title content thinking signature data id name input caller',
-    ),
-    ...pass(
-      'toolset_name tool_use_id is_error tool_name tabs state_changes encrypted_content url page_age error_code retrieved_at',
-    ),
-    ...pass(
-      'stop_reason return_code stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines',
-    ),
-    ...pass(
-      'is_file_update abort_reason lines new_lines new_start old_lines old_start tool_references server_name tool_changes tool',
-    ),
-    ...pass('mcp_server_name tools from to trigger'),
-  },
+  content: pass(`
+    type text cache_control citations source transformations context title content thinking
+    signature data id name input caller toolset_name tool_use_id is_error tool_name tabs
+    state_changes encrypted_content url page_age error_code retrieved_at stop_reason return_code
+    stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines
+    is_file_update abort_reason lines new_lines new_start old_lines old_start tool_references
+    server_name tool_changes tool mcp_server_name tools from to trigger
+  `),
   /** Claude Code sends `scope`, under a beta of its own. It does not change the price. */
   cache_control: pass('type ttl scope'),
-  citations: {
-    ...pass(
-      'type cited_text document_index document_title start_char_index end_char_index start_page_number end_page_number',
-    ),
-    ...pass(
-      'start_block_index end_block_index encrypted_index title url search_result_index source enabled',
-    ),
-  },
+  citations: pass(`
+    type cited_text document_index document_title start_char_index end_char_index
+    start_page_number end_page_number start_block_index end_block_index encrypted_index title
+    url search_result_index source enabled
+  `),
   source: pass('type data media_type url content'),
   transformations: pass('oversized_image'),
   caller: pass('type tool_id'),
@@ -137,7 +123,7 @@ export const verdictTable: VerdictTable = {
   tabs: pass('tab_id title url active'),
   state_changes: pass('type tab_id download_id url path size_bytes error'),
   tool_changes: pass('type tool cache_control'),
-  tool: verdicts({ rule: 'tool' }, 'type name server_name definition'),
+  tool: ofTool('type name server_name definition'),
   from: pass('model'),
   to: pass('model'),
   output_config: pass('effort format task_budget'),
@@ -145,9 +131,8 @@ export const verdictTable: VerdictTable = {
   output_format: pass('type schema'),
   task_budget: pass('type total remaining'),
   /** Edits are allowed or refused by their kind, like tools. */
-  context_management: verdicts({ rule: 'tool' }, 'edits'),
-  edits: verdicts(
-    { rule: 'tool' },
+  context_management: ofTool('edits'),
+  edits: ofTool(
     'type clear_at_least clear_tool_inputs exclude_tools keep trigger instructions pause_after_compaction',
   ),
   clear_at_least: pass('type value'),
@@ -162,15 +147,15 @@ export const verdictTable: VerdictTable = {
   // The fields of a tool. shared-credential.ts decides which kinds of tools may be used.
   tools: tool,
   definition: tool,
-  user_location: verdicts({ rule: 'tool' }, 'type city country region timezone'),
-  url_sources: verdicts({ rule: 'tool' }, 'client_tool_results server_tool_results user_input'),
+  user_location: ofTool('type city country region timezone'),
+  url_sources: ofTool('client_tool_results server_tool_results user_input'),
   client_tool_results: toolReferences,
   server_tool_results: toolReferences,
-  user_input: verdicts({ rule: 'tool' }, 'type'),
-  caching: verdicts({ rule: 'tool' }, 'type ttl'),
+  user_input: ofTool('type'),
+  caching: ofTool('type ttl'),
   /** The entries of a map: `configs` of other tools. */
   '*': setting,
   default_config: setting,
-  configs: verdicts({ rule: 'tool' }, toolsetParts.join(' ')),
+  configs: ofTool(toolsetParts.join(' ')),
   ...Object.fromEntries(toolsetParts.map((name) => [name, setting])),
 };

@@ -3,6 +3,7 @@
 // resources/responses/responses.d.ts.
 import {
   knownTier,
+  ofTool,
   pass,
   refuse,
   verdicts,
@@ -21,8 +22,7 @@ const shortCacheOnly = refuse(
 );
 const computerAction = pass('type button x y keys path scroll_x scroll_y text');
 const part = pass('type text detail file_data file_url filename image_url prompt_cache_breakpoint');
-const tool = verdicts(
-  { rule: 'tool' },
+const tool = ofTool(
   'type allowed_callers name description defer_loading async strict parameters input_schema output_schema',
 );
 
@@ -48,7 +48,7 @@ export const verdictTable: VerdictTable = {
     ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata access_programs'),
     /** False for a warm-up, which no provider sees. */
     ...verdicts({ rule: 'drop' }, 'generate'),
-    ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
+    ...ofTool('tools max_tool_calls'),
     ...pass(
       'input instructions text tool_choice reasoning context_management image stream_options truncation parallel_tool_calls',
     ),
@@ -88,20 +88,15 @@ export const verdictTable: VerdictTable = {
     tunnel_id: stored("a connection of the operator's"),
   },
   input: {
-    ...pass(
-      'id type role content status phase output call_id name namespace caller async tools execution operation',
-    ),
-    ...pass(
-      'summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions',
-    ),
+    ...pass(`
+      id type role content status phase output call_id name namespace caller async tools execution
+      operation summary encrypted_content reasoning text code fingerprint result max_output_length
+      environment action actions pending_safety_checks acknowledged_safety_checks queries results
+      outputs input arguments parsed_arguments server_label error approval_request_id approve reason
+      quality size background output_format revised_prompt svg_usage
+    `),
     // In the types, items of answers name their creator; those of requests do not.
     ...pass('created_by internal_chat_message_metadata_passthrough'),
-    ...pass(
-      'pending_safety_checks acknowledged_safety_checks queries results outputs input arguments parsed_arguments',
-    ),
-    ...pass(
-      'server_label error approval_request_id approve reason quality size background output_format revised_prompt svg_usage',
-    ),
   },
   message: verdicts({ rule: 'set' }, 'id'),
   function_call: verdicts({ rule: 'set' }, 'id'),
@@ -171,41 +166,29 @@ export const verdictTable: VerdictTable = {
   // The fields of a tool. `toolPlaces` decides which kinds of tools may be used.
   tools: {
     ...tool,
-    ...verdicts(
-      { rule: 'tool' },
-      'annotations environment execution external_web_access filters format ranking_options size svg',
-    ),
-    ...verdicts(
-      { rule: 'tool' },
-      'display_height display_width max_num_results search_context_size search_content_types tools',
-    ),
-    ...verdicts(
-      { rule: 'tool' },
-      'allowed_tools authorization headers require_approval server_description server_label server_url',
-    ),
-    ...verdicts(
-      { rule: 'tool' },
-      'container action background complexity frame_count frame_duration_ms input_fidelity model quality',
-    ),
-    ...verdicts(
-      { rule: 'tool' },
-      'input_image_mask moderation output_compression output_format partial_images user_location',
-    ),
+    ...ofTool(`
+      annotations environment execution external_web_access filters format ranking_options size
+      svg display_height display_width max_num_results search_context_size search_content_types
+      tools allowed_tools authorization headers require_approval server_description server_label
+      server_url container action background complexity frame_count frame_duration_ms
+      input_fidelity model quality input_image_mask moderation output_compression output_format
+      partial_images user_location
+    `),
   },
-  environment: verdicts({ rule: 'tool' }, 'type memory_limit network_policy skills'),
-  container: verdicts({ rule: 'tool' }, 'type memory_limit network_policy'),
-  network_policy: verdicts({ rule: 'tool' }, 'type allowed_domains domain_secrets'),
-  domain_secrets: verdicts({ rule: 'tool' }, 'domain name value'),
-  skills: verdicts({ rule: 'tool' }, 'type name description path source version'),
-  source: verdicts({ rule: 'tool' }, 'type data media_type'),
-  filters: verdicts({ rule: 'tool' }, 'type key value filters allowed_domains'),
-  ranking_options: verdicts({ rule: 'tool' }, 'hybrid_search ranker score_threshold'),
-  hybrid_search: verdicts({ rule: 'tool' }, 'embedding_weight text_weight'),
-  user_location: verdicts({ rule: 'tool' }, 'type city country region timezone'),
-  allowed_tools: verdicts({ rule: 'tool' }, 'read_only tool_names'),
-  require_approval: verdicts({ rule: 'tool' }, 'always never'),
-  always: verdicts({ rule: 'tool' }, 'read_only tool_names'),
-  never: verdicts({ rule: 'tool' }, 'read_only tool_names'),
-  input_image_mask: verdicts({ rule: 'tool' }, 'image_url'),
-  svg: verdicts({ rule: 'tool' }, 'model reasoning'),
+  environment: ofTool('type memory_limit network_policy skills'),
+  container: ofTool('type memory_limit network_policy'),
+  network_policy: ofTool('type allowed_domains domain_secrets'),
+  domain_secrets: ofTool('domain name value'),
+  skills: ofTool('type name description path source version'),
+  source: ofTool('type data media_type'),
+  filters: ofTool('type key value filters allowed_domains'),
+  ranking_options: ofTool('hybrid_search ranker score_threshold'),
+  hybrid_search: ofTool('embedding_weight text_weight'),
+  user_location: ofTool('type city country region timezone'),
+  allowed_tools: ofTool('read_only tool_names'),
+  require_approval: ofTool('always never'),
+  always: ofTool('read_only tool_names'),
+  never: ofTool('read_only tool_names'),
+  input_image_mask: ofTool('image_url'),
+  svg: ofTool('model reasoning'),
 };
