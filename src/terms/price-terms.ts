@@ -82,7 +82,8 @@ export function keepPrice({ list, upstream }: PriceTerms): KeptPrice {
  * Terms without images or a request price are written as before those existed, so their ids stay
  * the same.
  */
-function writeUnits({ image, request, ...prices }: UnitPrices): string[] {
+function writeUnits(prices: UnitPrices): string[] {
+  const { image, request } = prices;
   const units = order.map((unit) => String(prices[unit]));
   if (request !== 0n) return [...units, String(image), String(request)];
   return image === 0n ? units : [...units, String(image)];

@@ -4,7 +4,7 @@
 // A model may have several prices: of service tiers, and of hours of the week. A hold covers those
 // that its request allows. The charge follows the tier that the answer names and the time when the
 // answer ends, and never exceeds the dearest that was allowed.
-import { costOf, noPrices, type PriceTerms } from '../../terms/price-terms.ts';
+import { costOf, type PriceTerms, type UnitPrices } from '../../terms/price-terms.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
 import type { PriceTier, ServiceTier } from '../../canonical/service-tier.ts';
@@ -251,30 +251,51 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
 /** Returns what a request has cost the operator, also by a tier that nobody asked for. */
 export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
   const { usage, searches = 0 } = run;
-  const { upstream } = termsOf(price, usedVariant(price, run), run);
+  const upstream = upstreamTerms(price, usedVariant(price, run), run);
   return costOf(upstream, { usage, searches, images: 0 });
 }
 
-function termsOf(price: AppliedPrice, variant: number, { usage, images }: Run): PriceTerms {
-  const { list, upstream, search = freeSearch, ownKey } = price;
-  const fee = price.isOwnKey ? ownKey!.feePicos : 0n;
-  const of = (version: PriceVersion) => {
-    const set = setOf(version, variant);
-    return pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
-  };
+function termsOf(price: AppliedPrice, variant: number, run: Run): PriceTerms {
   return {
-    list: {
-      ...noPrices,
-      ...of(list),
-      search: search.listPicos,
-      request: fee + (images?.listPicos ?? 0n) + soundPicos(of(list), usage),
-    },
-    upstream: {
-      ...noPrices,
-      ...of(upstream),
-      search: search.upstreamPicos,
-      request: (images?.upstreamPicos ?? 0n) + soundPicos(of(upstream), usage),
-    },
+    list: listTerms(price, variant, run),
+    upstream: upstreamTerms(price, variant, run),
+  };
+}
+
+function listTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {
+  const { list, search = freeSearch, ownKey, isOwnKey } = price;
+  const fee = isOwnKey ? ownKey!.feePicos : 0n;
+  return unitsOf(setOf(list, variant), run.usage, {
+    search: search.listPicos,
+    request: fee + (run.images?.listPicos ?? 0n),
+  });
+}
+
+function upstreamTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {
+  const { upstream, search = freeSearch } = price;
+  return unitsOf(setOf(upstream, variant), run.usage, {
+    search: search.upstreamPicos,
+    request: run.images?.upstreamPicos ?? 0n,
+  });
+}
+
+/** Each price by its name: this runs several times a request, and copying an object is slow. */
+function unitsOf(
+  set: PriceSet,
+  usage: Usage,
+  { search, request }: Pick<UnitPrices, 'search' | 'request'>,
+): UnitPrices {
+  const prices = pricesOf(set, tierIndexOf(set, totalInputTokens(usage)));
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h } = prices;
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWrite1h,
+    search,
+    image: 0n,
+    request: request + soundPicos(prices, usage),
   };
 }
 
@@ -286,6 +307,7 @@ function soundPicos(
   { input, cacheRead, audio = input }: TokenPrices,
   { audioTokens = 0, cacheReadAudioTokens = 0 }: Partial<Usage>,
 ): Picos {
+  if (audioTokens + cacheReadAudioTokens === 0) return 0n;
   const more = BigInt(audio) - BigInt(input);
   const cached = BigInt(cacheReadAudioTokens) * more;
   return (
@@ -318,7 +340,7 @@ function chargedVariant(price: AppliedPrice, run: Run): number {
   if (allowed.includes(used)) return used;
   const { usage, searches = 0 } = run;
   const cost = (variant: number) =>
-    costOf(termsOf(price, variant, run).list, { usage, searches, images: 0 });
+    costOf(listTerms(price, variant, run), { usage, searches, images: 0 });
   const dearest = allowed.reduce((one, other) => (cost(other) > cost(one) ? other : one));
   return cost(used) <= cost(dearest) ? used : dearest;
 }

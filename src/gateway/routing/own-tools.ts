@@ -44,13 +44,14 @@ function readOwnTools(query: Query): AskedTools | null {
   const search = offer && hosted.readSearch(request);
   const drawing = hosted.readImages?.(request) ?? null;
   const images = drawing && offerImages(gateway, key, drawing);
+  if (!search && !images) return null;
   const searchesMax = search ? (search.searchesMax ?? searchesByDefault) : 0;
   const given = searchesMax * resultTokens.upper + (images?.imagesMax ?? 0) * imageTokens;
   const inputMost = estimate.upper + given + model.maxOutputTokens;
   const price = priceAt(model, gateway.clock.nowMs());
   const tiers = price ? [price, ...price.variants].flatMap((set) => set.tiers) : [];
   const isTiered = tiers.some((tier) => tier.aboveInputTokens < inputMost);
-  if ((!search && !images) || isTiered) return null;
+  if (isTiered) return null;
   const isLimited = (search?.searchesMax ?? drawing?.imagesMax ?? null) !== null;
   return {
     searchesMax,

@@ -57,8 +57,8 @@ export function connectSearch({ config, upstreams, health, clock }: SearchParts)
     offerOwn(mode, factor) {
       // A test key gets what a live one would.
       const searcher = searchers.live && searchers[mode];
-      const price = shownSearchPrices(config, factor, mode).usual;
-      return searcher && price && { searcher, price, lossOf: (lost) => lossOf(lost, factor) };
+      const price = searcher && shownSearchPrices(config, factor, mode).usual;
+      return price && { searcher, price, lossOf: (lost) => lossOf(lost, factor) };
     },
   };
 
