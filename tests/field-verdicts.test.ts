@@ -184,7 +184,7 @@ test('gemini: every field of the official types has a verdict', () => {
 
 /** A tool that is not sold is left out with its fields. */
 const unsold =
-  /^tools\.(?:retrieval|googleMaps|mcpServers|codeExecution|computerUse|enterpriseWebSearch|exaAiSearch|parallelAiSearch|googleSearchRetrieval|urlContext|fileSearch)\b/;
+  /^tools\.(?:retrieval|googleMaps|mcpServers|computerUse|enterpriseWebSearch|exaAiSearch|parallelAiSearch|googleSearchRetrieval|fileSearch)\b/;
 /** Not sent, or read above. */
 const sdkOnly =
   /^(?:httpOptions|abortSignal|automaticFunctionCalling|automaticContinuation|tools|systemInstruction)\b/;

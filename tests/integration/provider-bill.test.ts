@@ -88,6 +88,8 @@ type Episode = {
   /** Milliseconds until the client leaves; null: it stays. */
   readonly leavesAfterMs: number | null;
   readonly hasKey: boolean;
+  /** Google runs code for a client of its own format. */
+  readonly runsCode: boolean;
   /**
    * Requests a stop sequence that occurs at once and that the provider does not know or does not
    * obey.
@@ -133,6 +135,7 @@ async function measureRoutes(): Promise<void> {
         prompt: `[${name}]`,
         leavesAfterMs: null,
         hasKey: false,
+        runsCode: false,
         stops: false,
       };
     }),
@@ -156,6 +159,8 @@ function inventEpisode(index: number): Episode {
   // Anthropic's models think when asked, and show it.
   const isThinking = model.thinks && model.host.wire !== 'messages';
   const stream = random.chance(0.5);
+  const client = random.pick(clients);
+  const runsCode = client.name === 'gemini' && model.host.wire === 'gemini';
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
   const planOf = (outcome: CallOutcome): CallPlan => ({
     outcome,
@@ -166,6 +171,7 @@ function inventEpisode(index: number): Episode {
     tokensPerSecond: model.tokensPerSecond * aroundOne(),
     inputFactor: aroundOne(),
     until: 0.2 + random.next() * 0.7,
+    ...(runsCode && { codeTokens: random.below(200_000) }),
   });
   const first = random.chance(0.15)
     ? [planOf(random.pick(['refuses', 'breaks off'] as const))]
@@ -174,7 +180,8 @@ function inventEpisode(index: number): Episode {
   const wholeMs = ((last.hiddenTokens + last.words) / last.tokensPerSecond) * 1_000;
   return {
     name: `e${index}`,
-    client: random.pick(clients),
+    client,
+    runsCode,
     model,
     stream,
     plans: [...first, last],
@@ -195,7 +202,7 @@ async function playEpisode(
   episode: Episode,
   { key, account }: { readonly key: string; readonly account: string },
 ): Promise<Books> {
-  const { client, name, model, stream, prompt, leavesAfterMs, hasKey, stops } = episode;
+  const { client, name, model, stream, prompt, leavesAfterMs, hasKey, runsCode, stops } = episode;
   provider.plan(name, episode.plans);
   const stopField = stopFields[client.name];
   const { path, body } = addressed(
@@ -205,6 +212,7 @@ async function playEpisode(
       stream,
       [client.limitField]: outputTokensMax,
       ...promptOf(client.name, prompt),
+      ...(runsCode && { tools: [{ codeExecution: {} }] }),
       ...(stops && stopField && { [stopField]: ['the the,the'] }),
     }),
   );

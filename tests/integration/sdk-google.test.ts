@@ -422,6 +422,41 @@ test('an image that Gemini draws in its answer arrives, and is charged', async (
   assert.equal((answer.usageMetadata as unknown as { cost: number }).cost, 0.01291);
 });
 
+test('a chat of the SDK keeps code that Google ran, and its signature, for the next turn', async () => {
+  const parts = [
+    { executableCode: { language: 'PYTHON', code: 'print(2)' }, thoughtSignature: 'Y29kZQ==' },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2\n' } },
+    { text: 'Two.' },
+  ];
+  const data = {
+    candidates: [{ content: { parts, role: 'model' }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: {
+      promptTokenCount: 10,
+      toolUsePromptTokenCount: 25,
+      candidatesTokenCount: 4,
+      thoughtsTokenCount: 3,
+    },
+  };
+  gateway.upstream.on(path('generateContent'), answerJson(data));
+  gateway.upstream.on(path('streamGenerateContent'), answerSse([{ data }]));
+  const chat = live.chats.create({
+    model: 'acme/gem',
+    config: { tools: [{ codeExecution: {} }, { urlContext: {} }] },
+  });
+  const whole = await chat.sendMessage({ message: 'Two?' });
+  assert.deepEqual([whole.executableCode, whole.codeExecutionResult], ['print(2)', '2\n']);
+  const chunks = await Array.fromAsync(await chat.sendMessageStream({ message: 'Again.' }));
+  const last = chunks.at(-1)!;
+  assert.deepEqual(last.candidates![0]!.content!.parts, parts);
+  for (const { usageMetadata } of [whole, last]) {
+    const { toolUsePromptTokenCount: read, cost } = usageMetadata as Record<string, unknown>;
+    // 35 at 1 and 7 at 10 microdollars.
+    assert.deepEqual([read, cost], [25, 0.000105]);
+  }
+  const { contents } = gateway.upstream.requests.at(-1)!.body as { contents: object[] };
+  assert.deepEqual(contents[1], { parts, role: 'model' });
+});
+
 test('a prompt that is blocked before it runs is free, whole and streamed', async () => {
   const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
   gateway.upstream.on(path('generateContent'), answerJson(blocked));

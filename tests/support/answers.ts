@@ -12,6 +12,8 @@ export type Tokens = {
   /** The part of `input` that is sound. Responses, Messages and Converse do not count it. */
   readonly audio?: number;
   readonly output: number;
+  /** Input beside the prompt, of code that Google ran. */
+  readonly toolUse?: number;
 };
 
 export type Content = { readonly text: string; readonly tokens: Tokens | null };
@@ -303,14 +305,16 @@ function geminiUsage({
   cacheWrite1h = 0,
   audio = 0,
   output,
+  toolUse = 0,
 }: Tokens): object {
   const promptTokenCount = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     promptTokenCount,
+    ...(toolUse > 0 && { toolUsePromptTokenCount: toolUse }),
     ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
     ...(audio > 0 && { promptTokensDetails: [{ modality: 'AUDIO', tokenCount: audio }] }),
     candidatesTokenCount: output,
-    totalTokenCount: promptTokenCount + output,
+    totalTokenCount: promptTokenCount + toolUse + output,
   };
 }
 

@@ -44,6 +44,8 @@ export type CallPlan = {
   /** The text's length in words. */
   readonly words: number;
   readonly tokensPerSecond: number;
+  /** Input beside the prompt, of code that the provider runs for an answer, if the request has it. */
+  readonly codeTokens?: number;
   /** The provider's input count per word of the prompt. */
   readonly inputFactor: number;
   /** The share of the answer, 0 to 1, after which it breaks off or falls silent. */
@@ -240,7 +242,13 @@ class Call {
     await this.#waitUntil(0);
     if (!this.#gone.signal.aborted) await (stream ? this.#playStream() : this.#playWhole());
     const hasRun = this.#endedAtMs >= this.#startedAtMs;
-    return { input: hasRun ? input : 0, output: this.#writtenTokens() };
+    return { input: hasRun ? input + this.#codeTokens : 0, output: this.#writtenTokens() };
+  }
+
+  /** Code runs before the end of an answer, which counts it. */
+  get #codeTokens(): number {
+    const { outcome, codeTokens = 0 } = this.#options.plan;
+    return outcome.startsWith('answers') ? codeTokens : 0;
   }
 
   get #wholeTokens(): number {
@@ -338,7 +346,11 @@ class Call {
     const { plan, input } = this.#options;
     if (plan.outcome === 'counts nothing') return null;
     const output = plan.outcome === 'counts no output' ? 0 : this.#wholeTokens;
-    return { input: plan.outcome === 'counts no input' ? 0 : input, output };
+    return {
+      input: plan.outcome === 'counts no input' ? 0 : input,
+      output,
+      toolUse: this.#codeTokens,
+    };
   }
 
   #wholeBody(): object {

@@ -6,7 +6,7 @@ import { readBody } from './read-body.ts';
 import { readKept } from './read-kept.ts';
 import { defaultSettings, noAnswer, type ChatRequest } from './types.ts';
 
-const { responses, chat, messages } = chatFormats;
+const { responses, chat, messages, gemini } = chatFormats;
 
 test('reasoning counts as the first token in every format', () => {
   const thought = { choices: [{ delta: { reasoning_content: 'Hm' } }] };
@@ -45,6 +45,23 @@ test('a signed thought of Messages goes back unchanged, before the call that it 
     { type: 'thinking', thinking: 'Paris', signature: 'c2ln' },
     { type: 'tool_use', id: 'c1', name: 'w', input: { city: 'Paris' } },
   ]);
+});
+
+test('code that Google ran, and what came of it, are shown and counted', () => {
+  const parts = [
+    { executableCode: { code: 'print(2)' } },
+    { codeExecutionResult: { output: '2\n' } },
+    { text: 'Two.' },
+  ];
+  const usageMetadata = {
+    promptTokenCount: 10,
+    toolUsePromptTokenCount: 25,
+    candidatesTokenCount: 4,
+  };
+  const answer = gemini.readAnswer({ candidates: [{ content: { parts } }], usageMetadata });
+  assert.equal(answer.text, '\n```\nprint(2)\n```\n\n```\n2\n```\nTwo.');
+  assert.deepEqual([answer.inputTokens, answer.outputTokens], [35, 4]);
+  assert.deepEqual(answer.echo, parts);
 });
 
 test('an answer of one format is rewritten for another', () => {

@@ -67,9 +67,7 @@ function addChunk(answer: Answer, chunk: unknown): Answer {
   const { content, finishReason } = fieldsOf(listOf(candidates)[0]);
   const parts = listOf(fieldsOf(content)['parts']).map(fieldsOf);
   const texts = (isThought: boolean) =>
-    parts
-      .map(({ text, thought }) => ((thought === true) === isThought ? textOf(text) : ''))
-      .join('');
+    parts.map((part) => ((part['thought'] === true) === isThought ? shownText(part) : '')).join('');
   return {
     ...answer,
     text: answer.text + texts(false),
@@ -89,17 +87,24 @@ function addChunk(answer: Answer, chunk: unknown): Answer {
   };
 }
 
+/** Code that Google ran, and what came of it, are blocks. */
+function shownText({ text, executableCode, codeExecutionResult }: Json): string {
+  const { code, output = code } = fieldsOf(executableCode ?? codeExecutionResult);
+  return output === undefined ? textOf(text) : `\n\`\`\`\n${textOf(output).trimEnd()}\n\`\`\`\n`;
+}
+
 function readImage({ inlineData }: Json): Attachment[] {
   const { mimeType, data } = fieldsOf(inlineData);
   if (typeof data !== 'string') return [];
   return [{ kind: 'image', name: 'image', mediaType: textOf(mimeType), data }];
 }
 
-/** Thoughts are counted apart from the answer. */
+/** Thoughts are counted apart from the answer, and what code made the model read apart from the prompt. */
 function readUsage(usage: unknown): Ending {
-  const { promptTokenCount: input, candidatesTokenCount, thoughtsTokenCount } = fieldsOf(usage);
-  if (input === undefined) return {};
-  const output = numberOf(candidatesTokenCount) + numberOf(thoughtsTokenCount);
+  const { promptTokenCount, toolUsePromptTokenCount: read, ...counts } = fieldsOf(usage);
+  if (promptTokenCount === undefined) return {};
+  const input = numberOf(promptTokenCount) + numberOf(read);
+  const output = numberOf(counts['candidatesTokenCount']) + numberOf(counts['thoughtsTokenCount']);
   return { ...tokensOf(input, output), ...costOf(usage) };
 }
 

@@ -13,7 +13,7 @@ import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import type { GeminiRequest } from './schema.ts';
-import { asksForSearch } from './shared-credential.ts';
+import { asksForReaders, asksForSearch } from './shared-credential.ts';
 import { mayThink } from './thinking-config.ts';
 import { readUsage } from './usage.ts';
 import { toolNames } from './tools.ts';
@@ -50,6 +50,7 @@ export const gemini: ClientFormat & UpstreamFormat = {
   relay: {
     searchTool: ({ body }) =>
       asksForSearch(body) ? { name: 'web_search', searchesMax: null, limitField: null } : null,
+    readsMore: ({ body }) => asksForReaders(body),
     canRelay: ({ body }: ClientRequest<GeminiRequest>) => isInOrder(body.contents),
     writeRequest: relayRequest,
     relayAnswer,

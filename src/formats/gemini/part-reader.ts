@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { placeCitation, type FoundCitation } from './citations.ts';
+import { codeAsText } from './executed-code.ts';
 import { sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
 /**
@@ -35,7 +36,9 @@ export class PartReader {
       return this.#readCall(part.functionCall, { signature, responseId });
     const { inlineData: media } = part;
     if (isObject(media) && part.thought !== true) return this.#readMedia(media);
-    // Code that Gemini runs: no other format has a place for it, and no request asks for it.
+    const code = codeAsText(part);
+    // Its signature belongs to the code, not to a text.
+    if (code !== null) return this.#readText(code, '');
     if (typeof part.text !== 'string') return [];
     return part.thought === true
       ? this.#readThought(part.text, signature)

@@ -16,6 +16,7 @@ import { append } from '../../lib/append.ts';
 import { readInput } from '../call-arguments.ts';
 import { readClientSignature } from './client-signature.ts';
 import { mediaKind } from './client-media.ts';
+import { codeAsText } from './executed-code.ts';
 import type { Content, Part } from './schema.ts';
 
 /** Calls without an id, as older models and clients have them, are numbered. */
@@ -181,9 +182,9 @@ function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[]
 
 /** Code that Gemini ran, and what came of it, are text for other models. So is that there was an image. */
 function readModelText(part: Part, path: string): TextPart {
-  const { text, executableCode: code, codeExecutionResult: result, inlineData } = part;
-  if (code) return asText(`\n\`\`\`${(code.language ?? '').toLowerCase()}\n${code.code}\n\`\`\`\n`);
-  if (result) return asText(`\n\`\`\`\n${result.output ?? ''}\n\`\`\`\n`);
+  const { text, inlineData } = part;
+  const code = codeAsText(part);
+  if (code !== null) return asText(code);
   if (inlineData) return asText('[An image that was made here]');
   if (typeof text === 'string' || Object.keys(part).every((name) => name === 'thoughtSignature'))
     return asText(text ?? '');

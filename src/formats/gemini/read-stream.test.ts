@@ -126,16 +126,17 @@ for (const [name, [parts, content]] of Object.entries(signatureCases)) {
   });
 }
 
-test('parts of tools that Google runs, empty texts and unknown parts are ignored', () => {
+test('code that Google runs is told as text; empty texts and unknown parts are ignored', () => {
   const parts = [
-    { executableCode: { code: 'x' } },
+    { executableCode: { code: 'x', language: 'PYTHON' }, thoughtSignature: 'c2ln' },
     { text: '' },
     { codeExecutionResult: {} },
     { surprise: 1 },
     [],
     { text: 'y' },
   ];
-  assert.deepEqual(readAnswer(answerBody(parts)).content, [textPart('y')]);
+  const told = '\n```python\nx\n```\n\n```\n\n```\ny';
+  assert.deepEqual(readAnswer(answerBody(parts)).content, [textPart(told)]);
 });
 
 test('a stream and a whole answer of the same parts agree, wherever the chunks are split', () => {

@@ -9,13 +9,16 @@ export function meterChunk(meter: OutputMeter, chunk: JsonObject): void {
 }
 
 function meterPart(meter: OutputMeter, part: JsonObject): void {
-  const { text, thought, thoughtSignature, functionCall, inlineData } = part;
+  const { text, thought, thoughtSignature, functionCall, executableCode, inlineData } = part;
   if (typeof thoughtSignature === 'string') meter.addSealed(thoughtSignature);
   if (typeof text === 'string') {
     if (thought === true) meter.addReasoning(text);
     else meter.addText(text);
   }
   if (isObject(functionCall)) meter.addText(JSON.stringify(functionCall.args ?? {}));
+  // What came of the code is input.
+  if (isObject(executableCode) && typeof executableCode.code === 'string')
+    meter.addText(executableCode.code);
   if (isObject(inlineData)) meter.addImages(1);
 }
 

@@ -18,8 +18,6 @@ type Destination = {
 
 /** Tools that Google runs, each a field of a tool, and why they are not sold. */
 const refusedTools: Readonly<Record<string, string>> = {
-  codeExecution: 'what the code reads and writes is billed as input that no hold can cover',
-  urlContext: 'what it reads is billed as input that no hold can cover',
   googleMaps: 'it is billed separately, and this gateway has no price for it',
   fileSearch: 'it names state kept at the provider',
   computerUse: 'it is billed separately, and this gateway has no price for it',
@@ -30,6 +28,8 @@ const refusedTools: Readonly<Record<string, string>> = {
   parallelAiSearch: 'it is billed separately, and this gateway has no price for it',
 };
 const searches = ['googleSearch', 'googleSearchRetrieval'];
+/** Billed as input and output alone. Google's servers run the code and fetch the pages. */
+const readers = ['codeExecution', 'urlContext'];
 
 /**
  * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field and
@@ -57,7 +57,7 @@ const unpricedSearch =
 
 /** For a model that runs elsewhere: leaves out what Google runs, which a model need never use. */
 export function leaveOutHosted<Body extends GeminiRequest>(body: Body): LeanRequest<Body> {
-  return leaveOut(body, [...searches, ...Object.keys(refusedTools)]);
+  return leaveOut(body, [...searches, ...readers, ...Object.keys(refusedTools)]);
 }
 
 /** For Google: leaves out what is not sold. */
@@ -93,8 +93,14 @@ export function declarationsOf({ tools }: Pick<GeminiRequest, 'tools'>) {
   return (tools ?? []).flatMap((tool) => (isObject(tool) ? (tool.functionDeclarations ?? []) : []));
 }
 
-export function asksForSearch({ tools }: Pick<GeminiRequest, 'tools'>): boolean {
-  return (tools ?? []).some((tool) =>
-    searches.some((name) => isAskedFor((tool as JsonObject)[name])),
-  );
+export function asksForSearch(body: Pick<GeminiRequest, 'tools'>): boolean {
+  return asksForAny(body, searches);
+}
+
+export function asksForReaders(body: Pick<GeminiRequest, 'tools'>): boolean {
+  return asksForAny(body, readers);
+}
+
+function asksForAny({ tools }: Pick<GeminiRequest, 'tools'>, names: readonly string[]): boolean {
+  return (tools ?? []).some((tool) => names.some((name) => isAskedFor((tool as JsonObject)[name])));
 }

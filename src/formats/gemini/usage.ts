@@ -21,26 +21,35 @@ export function readUsage(metadata: unknown): Usage | null {
   const promptTokens = count('promptTokenCount');
   const cacheReadTokens = Math.min(count('cachedContentTokenCount'), promptTokens);
   const reasoningTokens = count('thoughtsTokenCount');
-  const inputTokens = promptTokens - cacheReadTokens + count('toolUsePromptTokenCount');
+  const freshTokens = promptTokens - cacheReadTokens;
+  const toolTokens = count('toolUsePromptTokenCount');
   return unlessEmpty({
     ...noUsage,
-    inputTokens,
+    inputTokens: freshTokens + toolTokens,
     cacheReadTokens,
     outputTokens: count('candidatesTokenCount') + reasoningTokens,
     reasoningTokens,
-    ...readSound(metadata, { inputTokens, cacheReadTokens }),
+    ...readSound(metadata, { freshTokens, cacheReadTokens, toolTokens }),
     ...readTier(metadata['serviceTier'] ?? tierOf(metadata['trafficType'])),
   });
 }
 
+/** The input: new, cached, and what the provider's tools made the model read. */
+type PromptTokens = Record<'freshTokens' | 'cacheReadTokens' | 'toolTokens', number>;
+
 /** The counts of sound, if there is any. Those of the prompt include the cache's, which may be told nowhere else. */
 function readSound(
-  { promptTokensDetails: prompt, cacheTokensDetails: cache }: JsonObject,
-  { inputTokens, cacheReadTokens }: Pick<Usage, 'inputTokens' | 'cacheReadTokens'>,
+  {
+    promptTokensDetails: prompt,
+    cacheTokensDetails: cache,
+    toolUsePromptTokensDetails: read,
+  }: JsonObject,
+  { freshTokens, cacheReadTokens, toolTokens }: PromptTokens,
 ): Partial<Usage> {
-  const cached = Math.max(soundIn(cache), soundIn(prompt) - inputTokens);
+  const cached = Math.max(soundIn(cache), soundIn(prompt) - freshTokens);
   const cacheReadAudioTokens = Math.min(cached, cacheReadTokens);
-  const audioTokens = Math.min(Math.max(soundIn(prompt) - cacheReadAudioTokens, 0), inputTokens);
+  const fresh = Math.min(Math.max(soundIn(prompt) - cacheReadAudioTokens, 0), freshTokens);
+  const audioTokens = fresh + Math.min(soundIn(read), toolTokens);
   return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
 }
 

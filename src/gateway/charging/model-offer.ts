@@ -84,7 +84,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
       });
     },
     // Only the provider's final count shows what these cost: whole answers, and input of unknown
-    // length (a document by address, or what `pass_fields` opens). If they were stopped, a client
+    // length (a document by address, what the provider's code writes, or what `pass_fields` opens). If they were stopped, a client
     // that leaves shortly before the end would pay a small part. An image that is stopped is lost.
     runsToEnd: wanted.isInputUnknown || !request.stream || Boolean(tools?.own?.images),
     firstCall: () => selling.firstCall(granted),
@@ -136,13 +136,14 @@ function fitsPart(
 /** Names the tools: with the text that searches bring, they are often most of the cost. */
 function toolsPart({ tools }: HoldRequest): string {
   if (!tools) return '';
-  const { searchesMax, limitField, own } = tools;
+  const { searchesMax, limitField, own, readings } = tools;
   const images = own?.images?.imagesMax ?? 0;
   const parts = [
     ...(searchesMax > 0
       ? [`${count(searchesMax, 'web search', 'web searches')}, whose results are read as input`]
       : []),
     ...(images > 0 ? [count(images, 'image', 'images')] : []),
+    ...(readings ? ['what the model reads of code and pages, up to its whole context'] : []),
   ];
   const isFew = limitField === null || Math.max(searchesMax, images) === 1;
   return ` with ${parts.join(', and ')}${isFew ? '' : `; a lower \`${limitField}\` allows fewer`}`;

@@ -114,8 +114,8 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
             contextTokens,
           }) *
           (choices / prompts)
-        : // Every search is a round of its own, whose input counts again.
-          contextTokens * (1 + (tools?.searchesMax ?? 0)),
+        : // Every search or run of code is a round of its own, whose input counts again.
+          contextTokens * roundsWith(tools),
     ...(granted && {
       audioTokens: (granted.wanted.audioTokensMost * roundsWith(tools) * choices) / prompts,
     }),

@@ -1,5 +1,5 @@
-// Tools that run for a model beside it: web searches, which its provider or the gateway runs, and the
-// gateway's images. Their maximum, their price, and the input they add.
+// Tools that run for a model beside it: web searches, which its provider or the gateway runs, the
+// gateway's images, and the provider's code and pages. Their maximum, their price, and the input they add.
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import { imageFunction, searchFunction } from '../../canonical/own-tools.ts';
 import type { Picos } from '../../lib/money.ts';
@@ -22,6 +22,8 @@ export type AskedTools = {
   readonly mayBeFewer: boolean;
   /** The field with which the caller can allow fewer; null: none. */
   readonly limitField: string | null;
+  /** Rounds of the provider's code or pages, which only their input costs. Left out: none. */
+  readonly readings?: number;
   /** Absent: the provider runs them. */
   readonly own?: OwnTools;
 };
@@ -102,6 +104,29 @@ export function readSearch(
   );
 }
 
+export const noPrice = { listPicos: 0n, upstreamPicos: 0n };
+const noTools = {
+  searchesMax: 0,
+  price: noPrice,
+  billsResults: false,
+  mayBeFewer: false,
+  limitField: null,
+};
+/**
+ * Google lets a model write its code again five times (ai.google.dev/gemini-api/docs/code-execution,
+ * from memory, 2026-11-29). It has no limit to set.
+ */
+const readingsMost = 5;
+
+/** Adds what the provider of a route runs at no price of its own. */
+export function withReadings(
+  { route, format, request }: Omit<SearchQuery, 'model'>,
+  tools: AskedTools | null,
+): AskedTools | null {
+  const readsMore = route.format === format.name && format.relay.readsMore?.(request);
+  return readsMore ? { ...(tools ?? noTools), readings: readingsMost * request.choices } : tools;
+}
+
 /**
  * Input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI (recorded answers of 2026),
  * which bills 8,000 a search on its small models in any case.
@@ -112,16 +137,25 @@ export const imageTokens = 1_000;
 
 type Read = { readonly promptTokens: number; readonly contextTokens: number };
 
-/** Returns the most input that a request is billed for. */
+/** Returns the most input that a request is billed for. What is read last may fill the context. */
 export function inputTokensWithTools(tools: AskedTools | null, read: Read): number {
-  const images = tools?.own?.images?.imagesMax ?? 0;
-  const searches = Array.from({ length: tools?.searchesMax ?? 0 }, () => resultTokens.upper);
-  return readTokens([...searches, ...Array.from({ length: images }, () => imageTokens)], read);
+  const { searchesMax = 0, readings = 0, own } = tools ?? {};
+  const repeat = (count: number, tokens: number) => Array.from({ length: count }, () => tokens);
+  return readTokens(
+    [
+      ...repeat(searchesMax, resultTokens.upper),
+      ...repeat(own?.images?.imagesMax ?? 0, imageTokens),
+      ...repeat(readings - 1, resultTokens.upper),
+      ...repeat(Math.min(readings, 1), read.contextTokens),
+    ],
+    read,
+  );
 }
 
 /** Returns the most times that a model reads its prompt. */
 export function roundsWith(tools: AskedTools | null): number {
-  return 1 + (tools?.searchesMax ?? 0) + (tools?.own?.images?.imagesMax ?? 0);
+  const { searchesMax = 0, readings = 0, own } = tools ?? {};
+  return 1 + searchesMax + readings + (own?.images?.imagesMax ?? 0);
 }
 
 /** Returns the input that a request is probably billed for after that many searches. */

@@ -99,12 +99,13 @@ export function highestOf(
 function mostOf([first, ...others]: readonly AskedTools[]): AskedTools | null {
   if (!first) return null;
   return others.reduce(
-    (most, { searchesMax, price, mayBeFewer, own }) => ({
+    (most, { searchesMax, price, mayBeFewer, own, readings }) => ({
       ...most,
       searchesMax: Math.max(most.searchesMax, searchesMax),
       price: price.listPicos > most.price.listPicos ? price : most.price,
       mayBeFewer: most.mayBeFewer || mayBeFewer,
       ...(!most.own && own && { own }),
+      ...(readings && { readings }),
     }),
     first,
   );

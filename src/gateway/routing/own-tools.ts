@@ -5,17 +5,29 @@ import { hostedTools } from '../../formats/registry.ts';
 import { resultsByDefault } from '../../domain/search/search-request.ts';
 import { offerImages } from './own-images.ts';
 import { priceFactorFor } from './price-factor.ts';
-import { imageTokens, readSearch, resultTokens, type AskedTools } from './asked-tools.ts';
+import {
+  imageTokens,
+  noPrice,
+  readSearch,
+  resultTokens,
+  withReadings,
+  type AskedTools,
+} from './asked-tools.ts';
 import type { ChosenRoute } from './route.ts';
 import type { ModelRequest } from './write-request.ts';
 
 type Query = Omit<ModelRequest, 'forwardable' | 'sessionId'> & { readonly route: ChosenRoute };
 
 /**
- * Returns the tools that run beside the model of a route: the provider's search, or else ours and
- * our images; null: none.
+ * Returns the tools that run beside the model of a route: the provider's, or else our search and our
+ * images; null: none.
  */
 export function findTools(query: Query, factor: PriceFactor): AskedTools | null {
+  const tools = findPricedTools(query, factor);
+  return tools?.own ? tools : withReadings(query, tools);
+}
+
+function findPricedTools(query: Query, factor: PriceFactor): AskedTools | null {
   const { format, route, request } = query;
   const offered = readSearch(query, factor);
   const isLacking = route.kind.isOpenAi && format.relay.lacksSearch?.(route.upstreamModel);
@@ -26,8 +38,6 @@ export function findTools(query: Query, factor: PriceFactor): AskedTools | null 
   // The two kinds do not run together.
   return isOffered && !own?.own?.images ? offered : (own ?? offered);
 }
-
-const noPrice = { listPicos: 0n, upstreamPicos: 0n };
 
 /**
  * Returns the tools at their prices, that of a search as it is shown for one; null when there are

@@ -108,10 +108,11 @@ export class RoutePlan {
 
   /**
    * Returns true when the route is sent everything that the first would be. Messages requests carry
-   * data that only their vendor understands, such as signed thoughts.
+   * data that only their vendor understands, such as signed thoughts, and code runs at its vendor only.
    */
   #losesNothing({ ignored }: WrittenRequest): boolean {
-    if (this.#asked.format.name !== 'messages' || this.#candidates.length === 1) return true;
+    const isBound = this.#asked.format.name === 'messages' || this.highest.tools?.readings;
+    if (!isBound || this.#candidates.length === 1) return true;
     this.#ignoredByFirst ??= this.#findIgnoredByFirst();
     return ignored.every((name) => this.#ignoredByFirst!.has(name));
   }

@@ -185,7 +185,7 @@ function targetOf(
       areRefused: gateway.config.limits.unknown_fields === 'refuse',
       leftOut: new Set<string>(),
     },
-    ...(tools && { searchesMax: tools.searchesMax }),
+    ...(tools && tools.searchesMax > 0 && { searchesMax: tools.searchesMax }),
     ...(request.tier && { tier: request.tier }),
     ...withCompletions(wishesOf(route)),
     ...(key.marksCache &&

@@ -149,7 +149,7 @@ function offerAnswer(
     audioTokensUpper: Math.min(estimate.audio.upper, model.contextTokens),
     audioTokensLikely: estimate.audio.likely,
     audioTokensMost: estimate.audio.most,
-    isInputUnknown: estimate.upper >= beyondAnyContext,
+    isInputUnknown: estimate.upper >= beyondAnyContext || Boolean(plan.highest.tools?.readings),
     limitField: format.outputLimitField(request.body),
     tokensPerSecond: routing.health.tokensPerSecond(
       firstRoute.name,

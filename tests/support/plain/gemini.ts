@@ -15,7 +15,7 @@ export function readGemini(events: readonly Json[]): Reading {
     | string
     | undefined;
   return {
-    text: joinTexts(parts.filter((part) => !part['thought']).map((part) => part['text'])),
+    text: joinTexts(parts.filter((part) => !part['thought']).map(readText)),
     reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
     signatures: parts.filter(isShown).flatMap((part) => readSignature(part['thoughtSignature'])),
     calls,
@@ -25,10 +25,14 @@ export function readGemini(events: readonly Json[]): Reading {
   };
 }
 
-/**
- * Other formats have no place for code that Gemini runs itself, or for its signatures; only
- * Gemini's own clients can ask for it.
- */
+/** Code that Gemini has run, and what came of it, is a block of Markdown in other formats. */
+function readText({ text, executableCode: code, codeExecutionResult: result }: Json): string {
+  if (!code && !result) return text as string;
+  const block = String(code ? code.code : (result.output ?? '')).replace(/\n?$/, '\n');
+  return `\n\`\`\`${code ? code.language.toLowerCase() : ''}\n${block}\`\`\`\n`;
+}
+
+/** They have no place for its signatures. */
 function isShown(part: Json): boolean {
   return part['functionCall'] !== undefined || part['text'] !== undefined;
 }

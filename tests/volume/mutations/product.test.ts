@@ -281,6 +281,23 @@ testMutations([], {
     without: 'if (marker === 0) {',
     watchers: ['src/lib/image.test.ts'],
   },
+  'the hold covers no text that the model reads of code and pages': {
+    file: 'gateway/routing/asked-tools.ts',
+    guard: '...repeat(Math.min(readings, 1), read.contextTokens),',
+    watchers: integration('gemini-code', 'the hold covers'),
+  },
+  'who leaves a stream does not pay for what its code has read': {
+    file: 'gateway/sales/model-sale.ts',
+    guard: 'Boolean(plan.highest.tools?.readings)',
+    without: 'false',
+    watchers: integration('gemini-code', 'a client that leaves'),
+  },
+  'what the model reads of code is charged up to one context': {
+    file: 'gateway/charging/used.ts',
+    guard: 'contextTokens * roundsWith(tools)',
+    without: 'contextTokens',
+    watchers: integration('gemini-code', 'any count'),
+  },
   'a search of three pages costs as much as one page': {
     file: 'domain/catalog/search-price.ts',
     guard: 'picosFromUsd(0.005) * BigInt(calls)',

@@ -1,0 +1,263 @@
+// Code that Google runs and pages that it fetches for a Gemini client: passed on the straight path,
+// held for what the model may read of them, charged as Google counts them, and left out elsewhere.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { after, test } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { startGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
+import fc from '../support/property.ts';
+import { flushEventLoop, TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerBytes, answerJson, answerStatus, framesText } from '../support/upstream.ts';
+
+const contextTokens = 108_000;
+const settings = {
+  context_tokens: contextTokens,
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true },
+  prices: { input: 1, output: 10 },
+};
+const clock = new TestClock();
+const gateway = await startGateway(
+  ({ url }) => ({
+    providers: { vertex: { kind: 'vertex', base_url: url, api_key: 'express-key-1234' } },
+    models: {
+      google: { ...settings, routes: [{ provider: 'google', model: 'gemini-m' }] },
+      vertex: { ...settings, routes: [{ provider: 'vertex', model: 'gemini-m' }] },
+      both: {
+        ...settings,
+        routes: ['local', 'google'].map((provider) => ({ provider, model: 'gemini-m' })),
+      },
+      elsewhere: { ...settings, routes: [{ provider: 'local', model: 'm' }] },
+    },
+  }),
+  { clock },
+);
+after(() => gateway.stop());
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+
+const hosts = {
+  google: '/v1beta/models/gemini-m:',
+  vertex: '/v1beta1/publishers/google/models/gemini-m:',
+} as const;
+const chat = '/local/v1/chat/completions';
+
+const code = {
+  executableCode: { language: 'PYTHON', code: 'print("Käse"*2)', id: 'c1' },
+  thoughtSignature: 'Y29kZQ==',
+};
+const result = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'KäseKäse\n', id: 'c1' } };
+const contents = [
+  { role: 'user', parts: [{ text: 'Twice?' }] },
+  { role: 'model', parts: [code, result, { text: 'KäseKäse.' }] },
+  { role: 'user', parts: [{ text: 'Again, and https://a.example/' }] },
+];
+const tools = [{ codeExecution: {} }, { urlContext: {} }];
+
+const ending = {
+  finishReason: 'STOP',
+  index: 0,
+  groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a.example/', title: 'A' } }] },
+  urlContextMetadata: {
+    urlMetadata: [
+      {
+        retrievedUrl: 'https://a.example/',
+        urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS',
+      },
+    ],
+  },
+};
+const usageMetadata = {
+  promptTokenCount: 75,
+  candidatesTokenCount: 414,
+  thoughtsTokenCount: 117,
+  toolUsePromptTokenCount: 573,
+  toolUsePromptTokensDetails: [{ modality: 'TEXT', tokenCount: 573 }],
+  totalTokenCount: 1_179,
+};
+/** 75 and 573 at 1, 414 and 117 at 10 microdollars. */
+const costMicros = 5_958;
+const parts = [code, result, { text: 'KäseKäse, again.' }];
+const whole = {
+  candidates: [{ content: { parts, role: 'model' }, ...ending }],
+  usageMetadata,
+  modelVersion: 'gemini-m',
+};
+/** As Google streams them: the counts of the tools come last, and the others fall before. */
+const chunks = [
+  ...parts.map((part, index) => ({
+    candidates: [{ content: { parts: [part], role: 'model' }, index: 0 }],
+    usageMetadata: { promptTokenCount: 46, candidatesTokenCount: 51 - 20 * index },
+    modelVersion: 'gemini-m',
+  })),
+  { ...whole, candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, ...ending }] },
+];
+const frames = chunks.map((data) => ({ data }));
+
+function play(host: keyof typeof hosts, sizes: readonly number[] = [7]): void {
+  gateway.upstream.on(`${hosts[host]}generateContent`, answerJson(whole));
+  const bytes = Buffer.from(framesText(frames));
+  gateway.upstream.on(`${hosts[host]}streamGenerateContent`, answerBytes(bytes, { sizes }));
+}
+
+type Chunk = { readonly candidates: readonly object[]; readonly usageMetadata?: object };
+
+for (const host of ['google', 'vertex'] as const)
+  for (const method of [
+    'generateContent',
+    'streamGenerateContent?alt=sse',
+    'streamGenerateContent',
+  ])
+    test(`${host}, ${method}: code, its results and fetched pages pass unchanged, and cost what Google counts`, async () => {
+      for (const [asked, sizes] of [
+        [tools, [1]],
+        [
+          [{ code_execution: {} }, { url_context: {} }],
+          [5, 64, 3],
+        ],
+      ] as const) {
+        play(host, sizes);
+        const path = `/v1beta/models/${host}:${method}`;
+        const reply = await ok(gateway.post(path, { key, body: { contents, tools: asked } }));
+        const sent = gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
+        assert.deepEqual([sent['contents'], sent['tools']], [contents, tools]);
+        assert.equal(reply.headers['x-service-ignored'], undefined);
+        const got: readonly Chunk[] = method.includes('alt=sse')
+          ? reply.frames.map(({ data }) => data as Chunk)
+          : [reply.json<Chunk | Chunk[]>()].flat();
+        const expected = method === 'generateContent' ? [whole] : chunks;
+        const shown = (list: readonly Chunk[]) => JSON.stringify(list.map((one) => one.candidates));
+        assert.equal(shown(got), shown(expected));
+        assert.deepEqual(got.at(-1)!.usageMetadata, { ...usageMetadata, cost: costMicros / 1e6 });
+        const [record] = await gateway.usage(key, reply.requestId);
+        assert.partialDeepStrictEqual(record, { input_tokens: 648, output_tokens: 531 });
+        assert.equal(record!.cost_cents, costMicros / 1e4);
+      }
+    });
+
+test('any count of what the tools read is charged as input, up to six times the context', async () => {
+  const count = fc.nat(1_000_000);
+  await fc.assert(
+    fc.asyncProperty(count, fc.nat(1_000), fc.nat(1_000), async (read, prompt, output) => {
+      const counts = {
+        promptTokenCount: prompt + 1,
+        candidatesTokenCount: output + 1,
+        toolUsePromptTokenCount: read,
+      };
+      gateway.upstream.on(
+        `${hosts.google}generateContent`,
+        answerJson({ ...whole, usageMetadata: counts }),
+      );
+      const path = '/v1beta/models/google:generateContent';
+      const reply = await ok(gateway.post(path, { key, body: { contents, tools } }));
+      const input = Math.min(prompt + 1 + read, 6 * contextTokens);
+      const { cost } = reply.json<{ usageMetadata: { cost: number } }>().usageMetadata;
+      assert.equal(Math.round(cost * 1e6), input + 10 * (output + 1));
+      const lost = (await gateway.lossesOf(reply.requestId)).reduce((sum, one) => sum + one, 0);
+      assert.equal(lost, prompt + 1 + read - input);
+    }),
+    {
+      numRuns: 20,
+      examples: [
+        [0, 0, 0],
+        [6 * contextTokens - 1, 0, 0],
+      ],
+    },
+  );
+});
+
+test('the hold covers the prompt read again and a whole context beside it, for each tool alike', async () => {
+  const heldFor = async (asked: readonly object[], method: string) => {
+    let held = 0;
+    const stream = answerBytes(Buffer.from(framesText(frames)));
+    for (const name of ['generateContent', 'streamGenerateContent'])
+      gateway.upstream.on(hosts.google + name, async (response, request) => {
+        held = (await gateway.balance(account)).heldMicros;
+        await (name === 'generateContent' ? answerJson(whole) : stream)(response, request);
+      });
+    const body = { contents, tools: asked, generationConfig: { maxOutputTokens: 8_000 } };
+    await ok(gateway.post(`/v1beta/models/google:${method}`, { key, body }));
+    return held;
+  };
+  const plain = await heldFor([{ functionDeclarations: [{ name: 'f' }] }], 'generateContent');
+  for (const method of ['generateContent', 'streamGenerateContent'])
+    for (const tool of tools) {
+      const held = await heldFor([tool], method);
+      // Four rounds that grow by 10,000 tokens, and one that fills the context; a stream in full.
+      const more = held - plain - (contextTokens + 100_000);
+      assert.ok(more > 0 && more < 2_000, `${Object.keys(tool)[0]}, ${method}: ${held}, ${plain}`);
+    }
+});
+
+test('a balance without room for them is a 402 that names them', async () => {
+  const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.2 });
+  play('google');
+  const path = '/v1beta/models/google:generateContent';
+  const body = { contents, tools, generationConfig: { maxOutputTokens: 10 } };
+  const refused = await gateway.post(path, { key: poor.key, body });
+  assert.equal(refused.status, 402, refused.text);
+  assert.match(refused.error.message, /reads of code and pages, up to its whole context/);
+  await ok(gateway.post(path, { key: poor.key, body: { ...body, tools: [] } }));
+});
+
+test('a client that leaves a stream with code pays for all that its end counts', async () => {
+  const { key: own, account: leaver } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const called = Promise.withResolvers<ServerResponse>();
+  gateway.upstream.on(`${hosts.google}streamGenerateContent`, (answer) => called.resolve(answer));
+  const path = '/v1beta/models/google:streamGenerateContent?alt=sse';
+  const { request, response } = gateway.open(path, { key: own, body: { contents, tools } });
+  const answer = await called.promise;
+  answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText([frames[0]!]));
+  await once(await response, 'data');
+  request.destroy();
+  await once(request, 'close');
+  // The model writes for longer than it is read on for other clients that have left.
+  for (let step = 0; step < 20; step++) {
+    answer.write(framesText([frames[2]!]));
+    await flushEventLoop();
+    await clock.advance(500);
+  }
+  answer.end(framesText(frames.slice(3)));
+  await until(async () => (await gateway.balance(leaver)).heldMicros === 0);
+  const { availableMicros } = await gateway.balance(leaver);
+  assert.equal(5_000_000 - availableMicros, costMicros);
+});
+
+test('a route that runs them goes first, and no other stands in for it', async () => {
+  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+  play('google');
+  const path = '/v1beta/models/both:generateContent';
+  const ask = (asked: readonly object[]) =>
+    gateway.post(path, { key, body: { contents, tools: asked } });
+  assert.match((await ok(ask(tools))).text, /executableCode/);
+  gateway.upstream.on(`${hosts.google}generateContent`, answerStatus(503));
+  const calls = gateway.upstream.requests.length;
+  assert.equal((await ask(tools)).status, 503);
+  assert.deepEqual(
+    gateway.upstream.requests.slice(calls).map((request) => request.path),
+    [`${hosts.google}generateContent`],
+  );
+  await ok(ask([]));
+});
+
+test('elsewhere they are left out and listed, and the code of the history is text', async () => {
+  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+  const path = '/v1beta/models/elsewhere:generateContent';
+  const reply = await ok(gateway.post(path, { key, body: { contents, tools } }));
+  assert.match(
+    String(reply.headers['x-service-ignored']),
+    /^tools\[0\]\.codeExecution, tools\[1\]\.urlContext\b/,
+  );
+  const { messages, tools: sent } = gateway.upstream.requests.at(-1)!.body as {
+    messages: { content: string }[];
+    tools?: unknown;
+  };
+  assert.equal(sent, undefined);
+  assert.equal(
+    messages[1]!.content,
+    '\n```python\nprint("Käse"*2)\n```\n\n```\nKäseKäse\n```\nKäseKäse.',
+  );
+});
