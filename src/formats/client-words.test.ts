@@ -2,13 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiError } from '../canonical/errors.ts';
 import { invalidRequest } from '../canonical/errors.ts';
-import { inClientWords } from './client-words.ts';
+import { inWordsOf } from './client-words.ts';
 import { clientFormats } from './registry.ts';
 
 const asReported = (error: unknown, names?: Readonly<Record<string, string>>) => {
-  const refusal = inClientWords(error, names) as ApiError;
+  const refusal = thrownBy(error, names) as ApiError;
   return [refusal.param, refusal.message];
 };
+
+function thrownBy(error: unknown, names?: Readonly<Record<string, string>>): unknown {
+  try {
+    return inWordsOf(names, () => {
+      throw error;
+    });
+  } catch (thrown) {
+    return thrown;
+  }
+}
 
 test('a refusal uses the client format’s name for the field', () => {
   const refusal = invalidRequest(
@@ -32,6 +42,6 @@ test('a refusal uses the client format’s name for the field', () => {
 
 test('other errors stay unchanged', () => {
   const bug = new TypeError('x');
-  assert.equal(inClientWords(bug, { stop: 'y' }), bug);
+  assert.equal(thrownBy(bug, { stop: 'y' }), bug);
   assert.equal(asReported(invalidRequest(null, 'stop it'), { stop: 'y' })[1], 'stop it');
 });

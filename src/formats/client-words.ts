@@ -7,11 +7,20 @@ import { ApiError, invalidRequest } from '../canonical/errors.ts';
  */
 export type FieldNames = Readonly<Record<string, string>>;
 
+/** Runs a writer. Its refusals name the client's own fields. */
+export function inWordsOf<T>(names: FieldNames | undefined, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw inClientWords(error, names);
+  }
+}
+
 /**
  * Returns the refusal with the client's field name, also at the start of the message. Other errors
  * are returned unchanged.
  */
-export function inClientWords(error: unknown, names: FieldNames = {}): unknown {
+function inClientWords(error: unknown, names: FieldNames = {}): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error;
   const [field = ''] = /^\w+/.exec(error.param) ?? [];
   if (!Object.hasOwn(names, field)) return error;

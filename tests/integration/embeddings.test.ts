@@ -328,6 +328,28 @@ describe('vectors of another size than the host’s', () => {
     assert.deepEqual([reply.status, reply.error.param], [400, 'dimensions']);
   });
 
+  test('are refused in the words of Google’s clients', async () => {
+    const { key } = await newKey();
+    const one = { content: { parts: [{ text: 'x' }] } };
+    for (const [method, body, words] of [
+      ['embedContent', { ...one, outputDimensionality: 2 }, 'outputDimensionality must be 3'],
+      [
+        'batchEmbedContents',
+        { requests: [{ ...one, output_dimensionality: 2 }] },
+        'requests[0].outputDimensionality must be 3',
+      ],
+      [
+        'batchEmbedContents',
+        { requests: Array.from({ length: 2_049 }, () => one) },
+        'requests must have 1 to 2048 entries',
+      ],
+    ] as const) {
+      const reply = await gateway.post(`/v1beta/models/fixed:${method}`, { key, body });
+      assert.equal(reply.status, 400, reply.text);
+      assert.ok(reply.error.message.startsWith(words), reply.error.message);
+    }
+  });
+
   test('come normalised from Gemini, which leaves them as long as they are', async () => {
     upstream.on(
       '/v1beta/models/gemini-embedding-001:batchEmbedContents',

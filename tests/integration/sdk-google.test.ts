@@ -176,6 +176,20 @@ test('a stream is an event stream with alt=sse and a JSON array without; its las
   }
 });
 
+test('where Google counts nothing, our own count of the input is the same in every form', async () => {
+  const answer = answerContent('gemini', { text: 'Hi', tokens: null });
+  for (const method of ['generateContent', 'streamGenerateContent'])
+    gateway.upstream.on(path(method), answer);
+  const body = { contents: [{ parts: [{ text: 'Hello there!' }] }] };
+  const costs = ['generateContent', 'streamGenerateContent', 'streamGenerateContent?alt=sse'].map(
+    async (method) => {
+      const reply = await ok(gateway.post(`/v1beta/models/acme/gem:${method}`, { key, body }));
+      return (await gateway.usage(key, reply.requestId))[0]!.input_tokens;
+    },
+  );
+  assert.equal(new Set(await Promise.all(costs)).size, 1);
+});
+
 test('a repeat with its Idempotency-Key is replayed in its form, free of charge', async () => {
   const body = { contents: [{ parts: [{ text: 'Hello!' }] }] };
   for (const method of [

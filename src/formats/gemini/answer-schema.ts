@@ -12,6 +12,7 @@ export const UsageMetadata = Type.Object({
   promptTokenCount: count,
   cachedContentTokenCount: count,
   cacheWriteTokenCount: count,
+  toolUsePromptTokenCount: count,
   candidatesTokenCount: count,
   thoughtsTokenCount: count,
   totalTokenCount: count,
@@ -23,6 +24,7 @@ const candidate = Type.Object({
   finishReason: optional(Type.String()),
   index: optional(Type.Integer({ minimum: 0 })),
   groundingMetadata: optional(Type.Object({})),
+  urlContextMetadata: optional(Type.Object({})),
 });
 
 const head = {

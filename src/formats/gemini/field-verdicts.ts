@@ -15,7 +15,7 @@ const isPlainModality = (value: unknown) =>
 
 export const verdictTable: VerdictTable = {
   request: {
-    ...verdicts({ rule: 'set' }, 'model stream alt'),
+    ...verdicts({ rule: 'set' }, 'model stream'),
     ...verdicts({ rule: 'tool' }, 'tools'),
     ...pass('contents systemInstruction toolConfig generationConfig safetySettings serviceTier'),
     cachedContent: stored,

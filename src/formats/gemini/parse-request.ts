@@ -15,7 +15,8 @@ export function parseRequest(given: unknown, _limits: RequestLimits): ClientRequ
   const problem = findProblem(body);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
-  const request = body as GeminiRequest & JsonObject;
+  // Whole and streamed, the same request counts the same.
+  const { alt: _alt, ...request } = body as GeminiRequest & JsonObject;
   const { maxOutputTokens, candidateCount, thinkingConfig } = request.generationConfig ?? {};
   const tier = request.serviceTier?.replace(/^SERVICE_TIER_/i, '').toLowerCase();
   return {

@@ -159,7 +159,7 @@ function readOutputFormat(config: GenerationConfig): OutputFormat {
 
 const readFields: ReadonlySet<string> = new Set(
   (
-    'model stream alt contents systemInstruction tools toolConfig generationConfig serviceTier ' +
+    'model stream contents systemInstruction tools toolConfig generationConfig serviceTier ' +
     'temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType responseSchema responseJsonSchema ' +
     'responseModalities presencePenalty frequencyPenalty seed thinkingConfig'
   ).split(' '),

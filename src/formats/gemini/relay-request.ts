@@ -22,7 +22,7 @@ export function relayRequest(
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const known = refuseSharedState(lean, { hasSearch, unknown: target.unknown });
   const { labels, store, ...kept } = known;
-  const { model: _model, stream: _stream, alt: _alt, serviceTier: _tier, ...body } = kept;
+  const { model: _model, stream: _stream, serviceTier: _tier, ...body } = kept;
   const ignored = [...leftOut];
   if (isAskedFor(labels)) ignored.push('labels');
   if (isAskedFor(store)) ignored.push('store');

@@ -10,7 +10,7 @@ import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
 import { fitToHost, refusesField } from '../../formats/fit-to-host.ts';
-import { inClientWords } from '../../formats/client-words.ts';
+import { inWordsOf } from '../../formats/client-words.ts';
 import type {
   ClientFormat,
   ClientRequest,
@@ -242,7 +242,7 @@ function writeBody(
     route.kind.customTools && route.format !== 'messages'
       ? { request: read, names: none, ignored: [] }
       : lowerCustomTools(read);
-  const { written, names } = inWordsOf(format, () => {
+  const { written, names } = inWordsOf(format.fieldNames, () => {
     limitArguments(read.messages);
     const fitted = fitRequestNames(repairConversation(lowered.request), upstreamFormat.toolNames);
     return { written: upstreamFormat.writeRequest(fitted.request, target), names: fitted.names };
@@ -280,11 +280,3 @@ function withCacheKey(
 
 /** How long OpenAI keeps a prompt, at no other price. Other hosts may refuse it, or sell it. */
 const openAiCacheFields = ['prompt_cache_retention', 'prompt_cache_options'];
-
-function inWordsOf<T>({ fieldNames }: ClientFormat, write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    throw inClientWords(error, fieldNames);
-  }
-}

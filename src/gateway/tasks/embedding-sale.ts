@@ -10,6 +10,7 @@ import {
   parseGeminiEmbedding,
   parseGeminiEmbeddings,
 } from '../../domain/tasks/gemini-embedding.ts';
+import { inWordsOf, type FieldNames } from '../../formats/client-words.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { embeddingHostOf } from '../../providers/embeddings/index.ts';
@@ -23,6 +24,8 @@ import { taskEndpoint } from './task-sale.ts';
 type Form = {
   /** Throws ApiError `invalid_request`. */
   readonly read: (body: unknown) => EmbeddingRequest;
+  /** Its fields that OpenAI names differently. Left out: none. */
+  readonly fieldNames?: FieldNames;
   readonly write: (vectors: readonly Vector[], made: Made) => JsonObject;
 };
 
@@ -53,19 +56,21 @@ const geminiUsage = ({ tokens }: Made) => ({
 
 export const embedContentEndpoint = embeddingsIn({
   read: parseGeminiEmbedding,
+  fieldNames: { input: 'content', dimensions: 'outputDimensionality' },
   write: (vectors, made) => ({ embedding: valuesOf(vectors[0]!), ...geminiUsage(made) }),
 });
 
 export const batchEmbedContentsEndpoint = embeddingsIn({
   read: parseGeminiEmbeddings,
+  fieldNames: { input: 'requests', dimensions: 'requests[0].outputDimensionality' },
   write: (vectors, made) => ({ embeddings: vectors.map(valuesOf), ...geminiUsage(made) }),
 });
 
-function embeddingsIn({ read, write }: Form): Endpoint {
+function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
   return taskEndpoint({
     type: 'embedding',
     endpoint: 'embeddings',
-    read,
+    read: (body) => inWordsOf(fieldNames, () => read(body)),
     hostOf: ({ kind, provider, upstreamModel }) =>
       embeddingHostOf({ kind: kind.kind, upstreamModel, wishes: provider.wishes.embeddings }),
     serves: ({ takesTokens }, { inputs }) =>
@@ -77,7 +82,7 @@ function embeddingsIn({ read, write }: Form): Endpoint {
       ),
     isCachedUnasked: ({ config }) => config.cache.embeddings,
     measure(request, model) {
-      checkSize(request, model);
+      inWordsOf(fieldNames, () => checkSize(request, model));
       const { upper, likely, most } = estimateOf(request, model);
       return {
         prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
