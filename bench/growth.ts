@@ -88,7 +88,8 @@ async function benchStore(url: string, charges: number, folder: string): Promise
   await insertAccounts(database.write, history);
   const bytesBefore = await readBytes(database.write);
   for (let day = 0; day < days; day++) {
-    if (!isSqlite(database.read)) await createPartitions(database, history.firstMs + day * dayMs);
+    if (!isSqlite(database.read))
+      await createPartitions(database.write, history.firstMs + day * dayMs);
     await insertDay(database.write, history, day);
   }
   await sumLedgers(database.write);
@@ -168,7 +169,7 @@ async function removalTimes(database: Database, exportFolder: string): Promise<s
   const dropMs = isSqlite(database.read)
     ? null
     : await timeMs(async () =>
-        dropPartitions(database, await countPartitions(database.read, second.until_ms)),
+        dropPartitions(database.write, await countPartitions(database.read, second.until_ms)),
       );
   return [seconds(exportMs), seconds(removalMs), dropMs === null ? '–' : seconds(dropMs)];
 }

@@ -59,9 +59,13 @@ async function benchStore(
   await database.migrate();
   const rows: string[][] = [];
   for (const count of counts) {
-    const { id: accountId } = await openAccount(database, { name: `${count} charges` }, firstMs);
+    const { id: accountId } = await openAccount(
+      database.write,
+      { name: `${count} charges` },
+      firstMs,
+    );
     const key = await insertKey(
-      database,
+      database.write,
       digestKeyFrom(createSecret('bench')),
       { accountId, mode: 'live' },
       firstMs,

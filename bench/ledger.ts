@@ -78,12 +78,12 @@ async function addPayers(url: string): Promise<readonly Payer[]> {
   const payers: Payer[] = [];
   for (let number = 0; number < accountsMany; number++) {
     const { id: accountId } = await openAccount(
-      database,
+      database.write,
       { name: `Bench ${number}` },
       systemClock.nowMs(),
     );
     const key = await insertKey(
-      database,
+      database.write,
       digestKeyFrom(createSecret('bench')),
       { accountId, mode: 'live' },
       systemClock.nowMs(),

@@ -45,7 +45,7 @@ async function ensureAccount(
   secrets: Secrets,
   clock: Clock,
 ): Promise<FirstStart['account']> {
-  const first = await findFirstAccount(database);
+  const first = await findFirstAccount(database.read);
   if (first !== null) return { id: first, testKey: null };
   return new AuditedChanges({ database, actorOf: () => actor, clock }).together(async (changes) => {
     const { id } = await createAccount(changes, { name: 'Default' });

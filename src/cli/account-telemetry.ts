@@ -32,7 +32,7 @@ export async function accountTelemetryCommand(
       samplingRatio: sampling,
       includeContent: content ? undefined : false,
     };
-    await requireAccount(database, accountId);
+    await requireAccount(database.read, accountId);
     if (Object.values(change).some((value) => value !== undefined)) {
       const hosts = receiverHosts(config.telemetry.allowed_hosts);
       const order = { accountId, change, secrets, hosts, isOwner: false };

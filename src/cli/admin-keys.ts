@@ -39,7 +39,7 @@ export async function createAdminKeyCommand({
 
 export async function listAdminKeysCommand(options: JsonOption): Promise<void> {
   await withInstallation('admin-keys list', async ({ database }) => {
-    const keys = await listAdminKeys(database);
+    const keys = await listAdminKeys(database.read);
     const table = tableOf(keys, {
       'KEY ID': ({ id }) => id,
       KEY: ({ hint }) => hint,

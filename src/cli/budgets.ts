@@ -1,5 +1,5 @@
 // `tollgate budgets …`: the budgets of an account's members.
-import type { Database } from '../db/database.ts';
+import type { Db } from '../db/schema.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readMemberSpending } from '../domain/ledger/reports/spending.ts';
 import { type BudgetTerms, readBudgets } from '../domain/users/budgets.ts';
@@ -15,7 +15,7 @@ import { orNull, type OrNone } from './parse.ts';
 
 export async function listBudgetsCommand(accountId: string, options: JsonOption): Promise<void> {
   await withInstallation('budgets list', async ({ database }) => {
-    const budgets = await listBudgets(database, accountId);
+    const budgets = await listBudgets(database.read, accountId);
     const table = tableOf(budgets, {
       USER: (budget) => budget.user_id,
       NAME: ({ name }) => name,
@@ -29,12 +29,12 @@ export async function listBudgetsCommand(accountId: string, options: JsonOption)
 }
 
 /** The budgets of an account, and what the live keys of their users have spent. */
-async function listBudgets(database: Database, accountId: string) {
-  await requireAccount(database, accountId);
-  const budgets = await readBudgets(database, accountId);
-  const members = await listMembers(database, accountId);
+async function listBudgets(read: Db, accountId: string) {
+  await requireAccount(read, accountId);
+  const budgets = await readBudgets(read, accountId);
+  const members = await listMembers(read, accountId);
   const spending = await readMemberSpending(
-    database.read,
+    read,
     ledgerIdOf(accountId, 'live'),
     systemClock.nowMs(),
   );
@@ -99,10 +99,12 @@ async function change(
   { accountId, member, options }: Place,
   terms: Partial<BudgetTerms>,
 ): Promise<void> {
-  await requireAccount(database, accountId);
-  const userId = await findMember(database, accountId, member);
+  await requireAccount(database.read, accountId);
+  const userId = await findMember(database.read, accountId, member);
   await setBudget(changes, { accountId, userId }, terms);
-  const { daily_micros, monthly_micros } = (await readBudgets(database, accountId)).get(userId) ?? {
+  const { daily_micros, monthly_micros } = (await readBudgets(database.read, accountId)).get(
+    userId,
+  ) ?? {
     daily_micros: null,
     monthly_micros: null,
   };
@@ -114,14 +116,10 @@ async function change(
 }
 
 /** Returns the user id of a member who is named by e-mail address; any other text is an id. */
-export async function findMember(
-  database: Database,
-  accountId: string,
-  text: string,
-): Promise<string> {
+export async function findMember(read: Db, accountId: string, text: string): Promise<string> {
   if (!text.includes('@')) return text;
   const email = normalizeEmail(text);
-  const members = await listMembers(database, accountId);
+  const members = await listMembers(read, accountId);
   const found = members.find((member) => member.email === email);
   if (!found) throw noSuchMember();
   return found.userId;

@@ -156,8 +156,8 @@ async function inviteUsers(
       invited.set(user, email === null ? 'no valid e-mail address' : 'its account did not come');
       continue;
     }
-    const open = await listInvitations(database, accountId, systemClock.nowMs());
-    const members = await listMembers(database, accountId);
+    const open = await listInvitations(database.read, accountId, systemClock.nowMs());
+    const members = await listMembers(database.read, accountId);
     const isHere = [...open, ...members].some((other) => other.email === email);
     invited.set(user, isHere ? 'invited before' : 'invited');
     if (isHere) continue;

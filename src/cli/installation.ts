@@ -52,7 +52,7 @@ export async function withInstallation(
   const changes = changesOfCommand(database, command);
   try {
     await database.migrate();
-    if (!mayLackSecrets) await requireSecrets(database, secrets);
+    if (!mayLackSecrets) await requireSecrets(database.read, secrets);
     const parts = { reader, database, secrets, log: noLog, clock: systemClock };
     const live = await LiveConfig.open(parts).catch((error: unknown) => {
       // A command may be what mends them.

@@ -42,7 +42,7 @@ export async function createKeyCommand(
     const { id, key } = await createKey(changes, secrets[0], {
       accountId,
       mode,
-      ownerId: owner === none ? undefined : await findMember(database, accountId, owner),
+      ownerId: owner === none ? undefined : await findMember(database.read, accountId, owner),
       ...controlsOf(config, options),
     });
     printResult(options, { id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`);
@@ -54,9 +54,9 @@ export async function listKeysCommand({
   ...options
 }: JsonOption & { account?: string }): Promise<void> {
   await withInstallation('keys list', async ({ database }) => {
-    if (account !== undefined) await requireAccount(database, account);
-    const listings = await listKeys(database, account ?? null);
-    const owners = await listKeyOwners(database, account ?? null);
+    if (account !== undefined) await requireAccount(database.read, account);
+    const listings = await listKeys(database.read, account ?? null);
+    const owners = await listKeyOwners(database.read, account ?? null);
     const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
     const table = tableOf(keys, {
       'KEY ID': ({ id }) => id,
@@ -95,14 +95,14 @@ export async function assignKeyCommand(
   { owner, ...options }: JsonOption & { readonly owner: OrNone<string> },
 ): Promise<void> {
   await withInstallation('keys assign', async ({ database, changes }) => {
-    const key = await findKey(database, { keyId });
+    const key = await findKey(database.read, { keyId });
     if (!key) throw noSuchKey();
     const { account_id: accountId } = key;
-    const userId = owner === none ? null : await findMember(database, accountId, owner);
+    const userId = owner === none ? null : await findMember(database.read, accountId, owner);
     const assigned = await assignKey(changes, { keyId, userId });
     printResult(
       options,
-      { ...assigned, owner: ownerOf((await readKeyOwners(database, [keyId])).get(keyId)) },
+      { ...assigned, owner: ownerOf((await readKeyOwners(database.read, [keyId])).get(keyId)) },
       `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
     );
   });

@@ -1,4 +1,5 @@
 // `tollgate move`: copies the books to the other kind of database, and checks what arrived.
+import type { Db } from '../db/schema.ts';
 import { sql } from 'kysely';
 import { loadConfig } from '../config/load.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
@@ -38,12 +39,12 @@ export async function moveCommand({
     Database,
   ];
   try {
-    await requireSecrets(source, secrets);
-    if (isFromPostgres) await refuseRunning(source);
+    await requireSecrets(source.read, secrets);
+    if (isFromPostgres) await refuseRunning(source.read);
     const moved = await moveDatabase(source, target, ({ name, rows }) => {
       if (!options.json && rows > 0) process.stderr.write(`${name}: ${rows} rows\n`);
     });
-    if (isFromPostgres) await refuseRunning(source);
+    if (isFromPostgres) await refuseRunning(source.read);
     const whole = await verify(target.read, [compareBookings], { all: true });
     if (!whole.ok)
       throw new CommandFailed(
@@ -57,7 +58,9 @@ export async function moveCommand({
       before: null,
       after,
     } as const;
-    await finishMove(target, (write) => changesOfCommand(target, 'move').note({ write }, change));
+    await finishMove(target.write, (write) =>
+      changesOfCommand(target, 'move').note({ write }, change),
+    );
     report(options, {
       moved,
       to,
@@ -72,7 +75,7 @@ export async function moveCommand({
 }
 
 /** A gateway on PostgreSQL renews its lease every second. */
-async function refuseRunning({ read }: Database): Promise<void> {
+async function refuseRunning(read: Db): Promise<void> {
   const { rows } = await sql<{ host: string; pid: number }>`
     select host, pid from hold_owners where owner <> ${batchOwner}
       and expires_at_ms > extract(epoch from clock_timestamp()) * 1000 limit 1`.execute(read);

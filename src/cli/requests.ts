@@ -28,7 +28,7 @@ export async function showRequestCommand(id: string, options: JsonOption): Promi
         throw new CommandFailed(
           `there is no request ${id}, or it was not charged and its history was removed`,
         );
-      const [account] = await findAccounts(database, [accountId]);
+      const [account] = await findAccounts(database.read, [accountId]);
       const logged = (await findLogged(read, { accountId, requestIds: [id] })).get(id) ?? null;
       const pages = await Promise.all(
         modes.map((mode) => {
@@ -40,7 +40,7 @@ export async function showRequestCommand(id: string, options: JsonOption): Promi
       const charge = pages[at]?.charges[0] ?? null;
       const known = charge ?? logged;
       if (!known) throw new CommandFailed(`the request ${id} still runs, or was never answered`);
-      const keyNames = await readKeyNames(database, [known.keyId]);
+      const keyNames = await readKeyNames(database.read, [known.keyId]);
       const tags = charge
         ? ((await readTagsOf(read, [charge])).get(id) ?? [])
         : (logged?.tags ?? []);

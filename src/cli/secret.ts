@@ -116,7 +116,7 @@ async function readStatus({
   // may be the next current one.
   const others = file === null ? notedIds : [...notedIds, ...given];
   const isInUse = newest?.id === current.id;
-  const { apps, backupCodes } = await countSecondFactorsUnderOthers(database, current);
+  const { apps, backupCodes } = await countSecondFactorsUnderOthers(database.read, current);
   const keptDays = Math.max(config.storage.keep_days, config.bodies.days_max);
   const keptMs = Math.max(shortLivedMs, keptDays * 24 * 60 * 60_000);
   const status = {
@@ -125,7 +125,7 @@ async function readStatus({
     missing: notedIds.filter((id) => !given.includes(id)),
     ending: [...new Set(others)].filter((id) => id !== current.id),
     in_use: isInUse,
-    keys: await findKeysUnderOtherSecrets(database, current.id, systemClock.nowMs()),
+    keys: await findKeysUnderOtherSecrets(database.read, current.id, systemClock.nowMs()),
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
     telemetry_accounts: await sealedHeaders.underOthers(database, current),

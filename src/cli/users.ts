@@ -17,7 +17,7 @@ import { CommandFailed, printResult, tableOf, type JsonOption } from './output.t
 
 export async function listUsersCommand(options: JsonOption): Promise<void> {
   await withInstallation('users list', async ({ database }) => {
-    const users = await listUsers(database);
+    const users = await listUsers(database.read);
     const table = tableOf(users, {
       USER: ({ id }) => id,
       'E-MAIL': ({ email }) => email,

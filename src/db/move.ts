@@ -58,7 +58,7 @@ export async function moveDatabase(
   if (!first)
     throw new DatabaseUnusable('This database has no account, so there is nothing to move.');
   const tables = await openTarget(source, target, `${movePrefix}${first.id}-needs-9999`);
-  const [state, moved] = [await stateOf(source), [] as MovedTable[]];
+  const [state, moved] = [await stateOf(source.read), [] as MovedTable[]];
   for (const table of tables) {
     for (let after = await lastKey(target.write, table); ;) {
       const rows = await readPage(source.read, table, after);
@@ -78,12 +78,12 @@ export async function moveDatabase(
     moved.push({ name: table.name, rows, micros });
     onTable(moved.at(-1)!);
   }
-  if ((await stateOf(source)) !== state) throw changedMeanwhile('something was written');
+  if ((await stateOf(source.read)) !== state) throw changedMeanwhile('something was written');
   return moved;
 }
 
 /** Changes with each entry of the books, each change of a key and each audited change. */
-async function stateOf({ read }: Database): Promise<string> {
+async function stateOf(read: Db): Promise<string> {
   const { rows } = await sql`select (select max(seq) from entries) as entries,
     (select count(*) from audit_log) as changes, (select max(value) from revisions) as keys`.execute(
     read,
@@ -99,7 +99,7 @@ function changedMeanwhile(what: string): DatabaseUnusable {
 
 /** Opens the target to gateways, and has `note` write down that it was moved, both or neither. */
 export async function finishMove(
-  { write }: Database,
+  write: Db,
   note: (transaction: Db) => Promise<void>,
 ): Promise<void> {
   if (!isSqlite(write)) await continueSequences(write);

@@ -1,12 +1,11 @@
 // Runs work in its own transaction or in the caller's, so that a change can be committed together
 // with its audit entry.
 import type { Transaction } from 'kysely';
-import type { Database } from './database.ts';
-import type { Tables } from './schema.ts';
+import type { Db, Tables } from './schema.ts';
 
 /** When `write` is already a transaction, `work` joins it and is rolled back with it. */
 export function transact<Result>(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return write.isTransaction

@@ -121,13 +121,13 @@ export async function requireWithinBudget(
   { userId, keyId }: { readonly userId: string; readonly keyId: string | null },
 ): Promise<void> {
   if (role === 'owner') return;
-  if (!(await readBudgets(database, accountId)).has(userId)) return;
+  if (!(await readBudgets(database.read, accountId)).has(userId)) return;
   if (keyId === null)
     throw new ApiError(
       'not_permitted',
       'You have a budget, so you may not invite anybody. Ask an owner of the account.',
     );
-  if ((await readKeyOwners(database, [keyId])).get(keyId)?.userId === userId) return;
+  if ((await readKeyOwners(database.read, [keyId])).get(keyId)?.userId === userId) return;
   throw new ApiError(
     'not_permitted',
     'You have a budget, so you may use only your own keys here. Ask an owner of the account to give you this one.',

@@ -39,7 +39,7 @@ export function admitKey({ database, gateway, addressRates }: ServerContext) {
     const digest = adminKeyDigest(sent);
     const seconds = isKey && !known.has(digest) ? await failedKeys.secondsToWait(address) : 0;
     if (seconds > 0) throw tooManyWrong(seconds);
-    const key = await findAdminKey(database, sent);
+    const key = await findAdminKey(database.read, sent);
     if (key) {
       if (known.size >= knownMax) known.clear();
       known.add(digest);

@@ -56,7 +56,8 @@ async function enter(
   const { account } = request.params as { readonly account?: string };
   const named = requestName && { name: requestName, answers };
   // Members know that their account exists. Changes look for themselves.
-  if (request.method === 'GET' && account !== undefined) await requireAccount(database, account);
+  if (request.method === 'GET' && account !== undefined)
+    await requireAccount(database.read, account);
   return {
     session: null,
     account: null,
@@ -98,7 +99,7 @@ function removeRegularly(
 ): void {
   const stop = clock.every(
     removeEveryMs,
-    () => void removeExpiredAnswers(database, clock.nowMs()).catch(onError),
+    () => void removeExpiredAnswers(database.write, clock.nowMs()).catch(onError),
   );
   app.addHook('onClose', async () => stop());
 }

@@ -59,7 +59,7 @@ async function enter(
   const { account: of, request: id } = request.params as { account?: string; request?: string };
   const isOfAccount = of !== undefined && of !== operatorsPlace;
   if (!account && isOfAccount && request.method === 'GET') {
-    await requireAccount(context.database, of);
+    await requireAccount(context.database.read, of);
     if (noted) await changes.noteReading(of, noted === 'each' ? id! : null);
   }
   const once = new Once({ context, changes, named: null, body });

@@ -68,7 +68,7 @@ export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users
 }
 
 const makeAccount: MakeAccount = async (transaction, { name, nowMs }) => {
-  const { id } = await openAccount({ write: transaction }, { name }, nowMs);
+  const { id } = await openAccount(transaction, { name }, nowMs);
   return id;
 };
 

@@ -31,7 +31,7 @@ before(async () => {
   ]);
   member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 800_000 };
-  await changeTerms(gateway.database, member.account, { modelPrice });
+  await changeTerms(gateway.database.write, member.account, { modelPrice });
   await gateway.makeKey({ account: member.account });
 });
 after(() => gateway.stop());

@@ -237,7 +237,7 @@ test('the key used last is offered first', async () => {
   });
   await until(async () => {
     await gateway.program.app.gateway.observe.activity.flush();
-    return (await readKeyUses(gateway.database, [old.id])).size === 1;
+    return (await readKeyUses(gateway.database.read, [old.id])).size === 1;
   });
   await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
     const key = page.getByRole('combobox', { name: 'Key' });

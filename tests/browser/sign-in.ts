@@ -109,7 +109,7 @@ test('only the signed-in user can confirm their address', async () => {
     email: string;
   }>();
   const proof = { kind: 'verify-email', userId, email } as const;
-  const link = () => createLink(gateway.database, proof, gateway.program.clock.nowMs());
+  const link = () => createLink(gateway.database.write, proof, gateway.program.clock.nowMs());
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(`/verify-email?token=${await link()}`);
     await page.getByText('Sign in to confirm unproved@example.com.').waitFor();

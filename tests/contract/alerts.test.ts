@@ -100,7 +100,7 @@ onEachStore((store) => {
     await add('one');
     for (let at = 0; at < 1_200; at++) await writeEvent(database.write, payment('one'), 1 + at);
     await writeEvent(database.write, payment('one'), 100 * dayMs);
-    await removeOldEvents(database, 101 * dayMs);
+    await removeOldEvents(database.write, 101 * dayMs);
     assert.equal((await rowsOf(database, 'events')).length, 1);
     assert.equal((await rowsOf(database, 'event_deliveries')).length, 1);
   });

@@ -10,7 +10,7 @@ onEachStore((store) => {
   test('a clock that is set back does not lock a user out for that long', async (t) => {
     const database = await store.openDatabase(t);
     const take = (nowMs: number) =>
-      takeAttempt(database, { kind: 'sign-in', of: 'ada@example.com' }, nowMs);
+      takeAttempt(database.transient, { kind: 'sign-in', of: 'ada@example.com' }, nowMs);
     for (let count = 0; count < usualLimit.free; count++) await take(100 * hourMs);
     assert.equal(await take(100 * hourMs), 30);
     assert.equal(await take(10 * hourMs), 0);

@@ -37,8 +37,8 @@ onEachStore((store) => {
     await run(cache, others);
     const late = nameOf(cache, { late: true });
     const running = await runOf(cache, late);
-    assert.equal(await raiseCacheGeneration(database, 'nobody'), false);
-    assert.equal(await raiseCacheGeneration(database, 'a'), true);
+    assert.equal(await raiseCacheGeneration(database.write, 'nobody'), false);
+    assert.equal(await raiseCacheGeneration(database.write, 'a'), true);
     assert.equal(await removePurgedOf(database, 'a'), 1);
     assert.deepEqual(await digestsIn(database), [others.digest]);
     await settle('a', await sealForCache(running, response));
@@ -64,20 +64,20 @@ onEachStore((store) => {
       .set({ retain_responses: 0 })
       .where('id', '=', 'b')
       .execute();
-    await raiseCacheGeneration(database, 'a');
+    await raiseCacheGeneration(database.write, 'a');
     await cache.removeEnded();
     assert.deepEqual(await digestsIn(database), []);
     assert.equal(await servedBy(cache, nameOf(cache, {}, 'b')), null);
 
     assert.equal(
-      (await changeTerms(database, 'b', { retainResponses: false }))?.after.retain_responses,
+      (await changeTerms(database.write, 'b', { retainResponses: false }))?.after.retain_responses,
       false,
     );
     const name = nameOf(cache, {}, 'b', 1);
     await run(cache, name);
     assert.deepEqual(await digestsIn(database), []);
     assert.equal(
-      (await changeTerms(database, 'b', { retainResponses: true }))?.after.retain_responses,
+      (await changeTerms(database.write, 'b', { retainResponses: true }))?.after.retain_responses,
       true,
     );
     await run(openCache(), name);
@@ -92,7 +92,7 @@ onEachStore((store) => {
     await execute('b', 'k0');
     for (const accountId of ['a', 'b'])
       assert.equal(await replayed(accountId, 'k0'), String(response.body));
-    await raiseCacheGeneration(database, 'a');
+    await raiseCacheGeneration(database.write, 'a');
     await idempotency.removeEnded();
     assert.deepEqual(
       ['a', 'b'].map((accountId) => idempotency.recall(nameFor(accountId, 'k0'))?.kind),
@@ -102,7 +102,7 @@ onEachStore((store) => {
     assert.equal(await dropBodies(database, 'a'), 0);
     for (const key of keys) assert.equal(await replayed('a', key), null);
     assert.equal(await replayed('b', 'k0'), String(response.body));
-    await changeTerms(database, 'a', { retainResponses: false });
+    await changeTerms(database.write, 'a', { retainResponses: false });
     await execute('a', 'later');
     assert.equal(await replayed('a', 'later'), null);
   });
@@ -111,7 +111,7 @@ onEachStore((store) => {
     const { database, clock } = await openCaches(t, store);
     const digestKey = digestKeyFrom(secret);
     const { key: text } = (await insertKey(
-      database,
+      database.write,
       digestKey,
       { accountId: 'a', mode: 'live' },
       clock.nowMs(),
@@ -128,9 +128,9 @@ onEachStore((store) => {
       await until(async () => isDeepStrictEqual(await known(), change));
     };
     assert.deepEqual(await known(), [true, 0]);
-    await raiseCacheGeneration(database, 'a');
+    await raiseCacheGeneration(database.write, 'a');
     await follows([true, 1]);
-    await changeTerms(database, 'a', { retainResponses: false });
+    await changeTerms(database.write, 'a', { retainResponses: false });
     await follows([false, 2]);
   });
 

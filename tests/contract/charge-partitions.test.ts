@@ -70,14 +70,14 @@ test('partitions of coming days are made, a few in each look; charges dated ahea
   clock.nowMs = startMs + dayMs;
   const early = holdOf('early');
   await store.run([creditOf('acc:live', 1_000), reserveOf(early, 5), settleOf(early, 5)]);
-  await createPartitions(database, startMs);
+  await createPartitions(database.write, startMs);
   const first = [startMs, startMs + 2 * dayMs].map(partitionOf);
   assert.deepEqual(
     await partitionsOf(database),
     [...first, 'charges_default', 'charges_history'].toSorted(),
   );
-  await createPartitions(database, startMs);
-  await createPartitions(database, startMs);
+  await createPartitions(database.write, startMs);
+  await createPartitions(database.write, startMs);
   assert.equal((await partitionsOf(database)).length, 2 + 6);
   clock.nowMs = startMs + 2 * dayMs;
   const late = holdOf('late');
@@ -102,7 +102,7 @@ test('an old day is dropped with its partition, after its export; without one it
   const { database, store, clock } = await open(t, await createDatabase());
   await addAccount(database, 'acc', ['k']);
   // The first two days have no partition of their own.
-  await createPartitions(database, startMs + 2 * dayMs);
+  await createPartitions(database.write, startMs + 2 * dayMs);
   await store.run([creditOf('acc:live', 1_000)]);
   for (let day = 0; day < 40; day++) {
     const one = holdOf(`h${day}`);
@@ -132,7 +132,7 @@ test('an old day is dropped with its partition, after its export; without one it
 test('a partition is not dropped while the books are verified', async (t) => {
   const { database } = await open(t, await createDatabase());
   await addAccount(database, 'acc', ['k']);
-  await createPartitions(database, startMs);
+  await createPartitions(database.write, startMs);
   const before = await partitionsOf(database);
   const attempt = async () => {
     await assert.rejects(
@@ -143,6 +143,6 @@ test('a partition is not dropped while the books are verified', async (t) => {
   };
   assert.ok((await verify(database.read, [attempt])).ok);
   assert.deepEqual(await partitionsOf(database), before);
-  await dropPartitions(database, await countPartitions(database.read, startMs + dayMs));
+  await dropPartitions(database.write, await countPartitions(database.read, startMs + dayMs));
   assert.ok(!(await partitionsOf(database)).includes(partitionOf(startMs)));
 });

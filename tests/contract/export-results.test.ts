@@ -10,9 +10,14 @@ onEachStore((store) => {
     const database = await store.openDatabase(t);
     await addAccount(database, 'acc', []);
     const counts = { sent: 2, dropped: 1, succeededAtMs: null, problem: null };
-    await addResults(database, 'acc', { ...counts, problem: { text: 'refused', atMs: 1_000 } });
-    await Promise.all(Array.from({ length: 5 }, () => addResults(database, 'acc', counts)));
-    await addResults(database, 'acc', { ...counts, succeededAtMs: 2_000 });
+    await addResults(database.transient, 'acc', {
+      ...counts,
+      problem: { text: 'refused', atMs: 1_000 },
+    });
+    await Promise.all(
+      Array.from({ length: 5 }, () => addResults(database.transient, 'acc', counts)),
+    );
+    await addResults(database.transient, 'acc', { ...counts, succeededAtMs: 2_000 });
     assert.deepEqual(await readResults(database.read, 'acc'), {
       sent_spans: 14,
       dropped_spans: 7,

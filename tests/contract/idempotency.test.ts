@@ -209,7 +209,11 @@ onEachStore((store) => {
         .values({ ...earlier, ...row })
         .execute();
       assert.equal(
-        await takeClaim(database, nameOf(), { requestId: 'r2', owner: 'run_1', nowMs: startMs }),
+        await takeClaim(database.transient, nameOf(), {
+          requestId: 'r2',
+          owner: 'run_1',
+          nowMs: startMs,
+        }),
         isTaken,
       );
     });

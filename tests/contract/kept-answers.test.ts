@@ -17,7 +17,7 @@ const dayMs = 24 * 60 * 60_000;
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   const order = { name: 'A shop', scopes: adminScopes };
-  const { listing } = await insertAdminKey(database, order, startMs);
+  const { listing } = await insertAdminKey(database.write, order, startMs);
   const nameOf = (fingerprint = 'request', keyDigest = 'order-1') => ({
     keyId: listing.id,
     keyDigest,
@@ -112,7 +112,7 @@ onEachStore((store) => {
         await answers.claim(transaction, nameOf('request', `order-${made}`), startMs);
     });
     await answers.claim(write, nameOf('request', 'later'), startMs + 1);
-    await removeExpiredAnswers(database, startMs + dayMs);
+    await removeExpiredAnswers(database.write, startMs + dayMs);
     assert.deepEqual(await select(database, 'select key_digest from admin_answers'), [['later']]);
   });
 });

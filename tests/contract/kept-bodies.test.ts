@@ -94,13 +94,13 @@ onEachStore((store) => {
     const many = Array.from({ length: 450 }, (_, index) => ({ id: `m${index}` }));
     await insert(database, [...many, { id: 'other', account: 'b' }]);
     assert.equal(await removeErasedOf(database, 'a'), 0, 'nothing was erased yet');
-    await raiseCacheGeneration(database, 'a');
+    await raiseCacheGeneration(database.write, 'a');
     assert.equal(await removeErasedOf(database, 'a'), 450);
     await insert(database, [{ id: 'late' }, { id: 'new', generation: 1 }]);
     const upkeep = upkeepOf(database);
     await upkeep.run(startMs);
     assert.deepEqual(await idsIn(database), ['new', 'other']);
-    await changeTerms(database, 'a', { retainResponses: false });
+    await changeTerms(database.write, 'a', { retainResponses: false });
     await upkeep.run(startMs);
     assert.deepEqual(await idsIn(database), ['other']);
   });

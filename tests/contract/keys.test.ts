@@ -46,7 +46,7 @@ onEachStore((store) => {
     const hour = 3_600_000;
     const rotate = async (overlapMs: number) => {
       const place = { keyId: id, accountId, overlapMs };
-      const outcome = await replaceKeyText(database, digestKey, place, clock.nowMs());
+      const outcome = await replaceKeyText(database.write, digestKey, place, clock.nowMs());
       assert.ok(outcome.kind === 'rotated');
       return outcome.made.key;
     };
@@ -70,21 +70,21 @@ onEachStore((store) => {
     const fourth = await rotate(0);
     await untilWorks([second, third, fourth], [false, false, true]);
     const fifth = await rotate(hour);
-    await alterKey(database, { keyId: id }, { action: 'revoke' }, clock.nowMs());
+    await alterKey(database.write, { keyId: id }, { action: 'revoke' }, clock.nowMs());
     await untilWorks([fourth, fifth], [false, false]);
     const place = { keyId: id, overlapMs: 0 };
-    assert.equal((await replaceKeyText(database, digestKey, place, 0)).kind, 'revoked');
+    assert.equal((await replaceKeyText(database.write, digestKey, place, 0)).kind, 'revoked');
     const foreign = { ...place, accountId: 'another' };
-    assert.equal((await replaceKeyText(database, digestKey, foreign, 0)).kind, 'unknown');
+    assert.equal((await replaceKeyText(database.write, digestKey, foreign, 0)).kind, 'unknown');
   });
 
   test('an earlier text under another secret counts as a key that needs it', async (t) => {
     const database = await store.openDatabase(t);
     const { id } = await make(database, await makeAccount(database, 'A'), { name: 'A' });
     const next = digestKeyFrom(createSecret('the next secret'));
-    const under = (nowMs: number) => findKeysUnderOtherSecrets(database, next.secretId, nowMs);
+    const under = (nowMs: number) => findKeysUnderOtherSecrets(database.read, next.secretId, nowMs);
     assert.deepEqual(await under(startMs), [id]);
-    await replaceKeyText(database, next, { keyId: id, overlapMs: 10_000 }, startMs);
+    await replaceKeyText(database.write, next, { keyId: id, overlapMs: 10_000 }, startMs);
     assert.deepEqual(await under(startMs), [id]);
     assert.deepEqual(await under(startMs + 10_000), []);
   });
@@ -121,7 +121,7 @@ onEachStore((store) => {
     await set('expired', `expires_at_ms = ${nowMs}`);
     await set('disabled', `disabled_at_ms = 1, expires_at_ms = ${nowMs}`);
     await set('revoked', `revoked_at_ms = 1, disabled_at_ms = 1`);
-    const listed = await listKeys(database, accountId);
+    const listed = await listKeys(database.read, accountId);
     for (const key of listed)
       assert.equal(keyStateOf(key, nowMs), key.name === 'later' ? 'active' : key.name);
     const inStates = async (...states: NonNullable<KeySearch['states']>) =>
@@ -138,7 +138,7 @@ onEachStore((store) => {
     const accountId = await makeAccount(database, 'A');
     for (const name of ['a', 'b', 'c', 'd', 'e']) await make(database, accountId, { name });
     await run(database, `update api_keys set created_at_ms = 5 where name in ('b', 'c', 'd')`);
-    const all = (await listKeys(database, accountId)).map(({ name }) => name);
+    const all = (await listKeys(database.read, accountId)).map(({ name }) => name);
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -153,7 +153,7 @@ onEachStore((store) => {
     assert.deepEqual(seen, all);
     for (const wrong of ['x', '5', '5|a b', `5|${'a'.repeat(65)}`])
       assert.equal(
-        await searchKeys(database, { accountId, nowMs: 0, limit: 2, cursor: wrong }),
+        await searchKeys(database.read, { accountId, nowMs: 0, limit: 2, cursor: wrong }),
         null,
       );
   });
@@ -164,7 +164,7 @@ onEachStore((store) => {
     const { id: keyId } = await make(database, accountId, { name: 'a' });
     const place = { keyId, accountId };
     const capped = update({ dailyCapMicros: micros(5), models: ['m'] });
-    const updated = await alterKey(database, place, capped, startMs);
+    const updated = await alterKey(database.write, place, capped, startMs);
     assert.ok(updated.kind === 'changed');
     assert.deepEqual(
       [updated.before.daily_cap_micros, updated.after.daily_cap_micros, updated.after.models],
@@ -177,15 +177,19 @@ onEachStore((store) => {
     ] as const;
     for (const wrong of [{ keyId, accountId: 'acc_other' }, { keyId: 'key_none' }])
       for (const change of changes)
-        assert.deepEqual(await alterKey(database, wrong, change, startMs), { kind: 'unknown' });
-    assert.ok((await alterKey(database, place, { action: 'disable' }, startMs)).kind === 'changed');
-    const revoked = await alterKey(database, place, { action: 'revoke' }, startMs);
+        assert.deepEqual(await alterKey(database.write, wrong, change, startMs), {
+          kind: 'unknown',
+        });
+    assert.ok(
+      (await alterKey(database.write, place, { action: 'disable' }, startMs)).kind === 'changed',
+    );
+    const revoked = await alterKey(database.write, place, { action: 'revoke' }, startMs);
     assert.ok(revoked.kind === 'changed');
     const key = revoked.after;
     assert.ok(key.revoked_at !== null && key.disabled_at !== null && key.name === 'a');
     for (const change of [update({ name: 'b' }), { action: 'enable' }] as const)
-      assert.deepEqual(await alterKey(database, place, change, startMs), { kind: 'revoked' });
-    assert.deepEqual(await alterKey(database, place, { action: 'revoke' }, startMs + 1), {
+      assert.deepEqual(await alterKey(database.write, place, change, startMs), { kind: 'revoked' });
+    assert.deepEqual(await alterKey(database.write, place, { action: 'revoke' }, startMs + 1), {
       kind: 'changed',
       before: key,
       after: key,
@@ -198,13 +202,18 @@ onEachStore((store) => {
     const { id: keyId } = await make(database, accountId, { name: '0' });
     const outcomes = await Promise.all(
       ['1', '2', '3', '4'].map((name) =>
-        alterKey(database, { keyId }, update({ name, requestsPerMinute: Number(name) }), startMs),
+        alterKey(
+          database.write,
+          { keyId },
+          update({ name, requestsPerMinute: Number(name) }),
+          startMs,
+        ),
       ),
     );
     const steps = outcomes.map((outcome) =>
       outcome.kind === 'changed' ? [outcome.before.name, outcome.after.name] : [],
     );
-    const [last] = await listKeys(database, accountId);
+    const [last] = await listKeys(database.read, accountId);
     assert.deepEqual(
       [...steps.map(([name]) => String(name)), last!.name].toSorted(),
       ['0', '1', '2', '3', '4'],
@@ -214,7 +223,7 @@ onEachStore((store) => {
 });
 
 async function makeAccount(database: Database, name: string): Promise<string> {
-  return (await openAccount(database, { name }, startMs)).id;
+  return (await openAccount(database.write, { name }, startMs)).id;
 }
 
 function update(controls: KeyControls): KeyChange {
@@ -222,11 +231,16 @@ function update(controls: KeyControls): KeyChange {
 }
 
 async function make(database: Database, accountId: string, controls: { readonly name: string }) {
-  return (await insertKey(database, digestKey, { accountId, mode: 'live', ...controls }, startMs))!;
+  return (await insertKey(
+    database.write,
+    digestKey,
+    { accountId, mode: 'live', ...controls },
+    startMs,
+  ))!;
 }
 
 async function search(database: Database, query: Partial<KeySearch>) {
-  return (await searchKeys(database, { nowMs: startMs, limit: 50, cursor: null, ...query }))!;
+  return (await searchKeys(database.read, { nowMs: startMs, limit: 50, cursor: null, ...query }))!;
 }
 
 function names({ keys }: Awaited<ReturnType<typeof search>>): string[] {

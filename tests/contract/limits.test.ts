@@ -37,7 +37,7 @@ test('a statement grants the same as bucket.ts', async () => {
       for (const { waitMs, ...wanted } of asks) {
         nowMs += waitMs;
         const decided = draw(refill(bucket, wanted.perMinute, nowMs), wanted);
-        const [grant] = await exchangeRates(database, [{ id, ...wanted }], nowMs);
+        const [grant] = await exchangeRates(database.transient, [{ id, ...wanted }], nowMs);
         assert.equal(grant!.granted, decided.granted);
         assert.ok(
           Math.abs(grant!.level - decided.bucket.level) < 1e-6,
@@ -54,7 +54,9 @@ test("without a given time, a bucket refills by the database's clock", async () 
   const id = 'own clock';
   const perMinute = 60_000;
   const draws = async (wanted: number) => {
-    const [grant] = await exchangeRates(database, [{ id, perMinute, returned: 0, wanted }]);
+    const [grant] = await exchangeRates(database.transient, [
+      { id, perMinute, returned: 0, wanted },
+    ]);
     const { rows } = await sql<{
       ms: number;
     }>`select updated_at_ms as ms from rate_buckets where id = ${id}`.execute(database.read);
@@ -81,7 +83,7 @@ test('many gateways that draw at once, in any order of buckets, together get exa
   await Promise.all(
     orders.map(async (order) => {
       const asks = order.map((id) => ({ id, perMinute: 600, returned: 0, wanted: 3 }));
-      for (const [index, answer] of (await exchangeRates(database, asks)).entries()) {
+      for (const [index, answer] of (await exchangeRates(database.transient, asks)).entries()) {
         granted.set(order[index]!, granted.get(order[index]!)! + answer.granted);
       }
     }),
@@ -93,7 +95,7 @@ test('many gateways that draw at once, in any order of buckets, together get exa
 
 test('full buckets and unused slots are removed; owing buckets and used slots stay', async () => {
   await addOwner('gateway-1');
-  await exchangeRates(database, [
+  await exchangeRates(database.transient, [
     { id: 'full', perMinute: 10, returned: 0, wanted: 0 },
     { id: 'owes', perMinute: 10, returned: -50, wanted: 0 },
   ]);
@@ -101,7 +103,7 @@ test('full buckets and unused slots are removed; owing buckets and used slots st
     { id: 'empty', max: 3, inUse: 0, wanted: 0 },
     { id: 'held', max: 3, inUse: 0, wanted: 1 },
   ]);
-  await removeIdle(database);
+  await removeIdle(database.transient);
   const { rows } = await sql<{ id: string }>`
     select id from rate_buckets where id in ('full', 'owes') union select id from concurrency_slots order by id`.execute(
     database.read,

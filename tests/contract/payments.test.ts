@@ -51,9 +51,9 @@ async function newTopUp({ database }: Books, usd = 10) {
     amountMicros: micros(usd * dollar),
     feeMicros: micros(0),
   };
-  const { topUp } = (await openTopUp(database, asked))!;
+  const { topUp } = (await openTopUp(database.write, asked))!;
   const checkoutId = `cs_${accountId}`;
-  await setCheckout(database, topUp.id, {
+  await setCheckout(database.write, topUp.id, {
     id: checkoutId,
     url: `https://checkout.example/pay/${checkoutId}`,
   });
@@ -261,7 +261,7 @@ onEachStore((store) => {
     await payments.record(paidUpdate(other, 12));
     await payments.record(paidUpdate({ ...other, paymentId: 'pi_euro' }, 10, { currency: 'eur' }));
     await payments.record(laterUpdate(paying, eventOf('charge.refunded', 1, 20)));
-    const problems = await listProblems(books.database, 10);
+    const problems = await listProblems(books.database.read, 10);
     const named = Object.fromEntries(
       problems.map(({ id, problem, amount_micros }) => [id, [problem, amount_micros! / dollar]]),
     );
@@ -332,7 +332,7 @@ onEachStore((store) => {
         state,
       });
     }
-    const problems = await listProblems(books.database, 10);
+    const problems = await listProblems(books.database.read, 10);
     assert.deepEqual(
       new Map(problems.map(({ id, problem, account_id }) => [id, [problem, account_id]])),
       new Map(Object.keys(foreign).map((id) => [id, ['unknown-account', null]])),
@@ -390,9 +390,7 @@ onEachStore((store) => {
   test('a page of all payments is read in the order of an index, and no further', async (t) => {
     const { database } = await openBooks(t, store);
     const cursor = { createdAtMs: 5, id: 'pi' };
-    const plan = await planOf(database, store, (read) =>
-      listPayments({ read }, { limit: 50, cursor }),
-    );
+    const plan = await planOf(database, store, (read) => listPayments(read, { limit: 50, cursor }));
     assert.match(plan, /payments_by_time/);
     assert.doesNotMatch(plan, /temp b-tree|Sort/i);
     assert.match(plan, /\(paid_at_ms,id\)<|ROW\(paid_at_ms, id\) </);

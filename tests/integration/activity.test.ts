@@ -184,7 +184,7 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
     [openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others],
     ['openai', 3, 0, 2, []],
   );
-  assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
+  assert.equal((await readKeyUses(gateway.database.read, [id])).size, 1);
 });
 
 test('a retry whose answer was not stored is an error, not a replay that saved something', async (t) => {

@@ -216,13 +216,13 @@ test('after a day the key is free, but a credit is never booked twice', async ()
   const dayMs = 24 * 60 * 60_000;
   const kept = () => gateway.database.read.selectFrom('admin_answers').selectAll().execute();
   const { length } = await kept();
-  await removeExpiredAnswers(gateway.database, gateway.program.clock.nowMs());
+  await removeExpiredAnswers(gateway.database.write, gateway.program.clock.nowMs());
   assert.equal((await kept()).length, length);
-  await removeExpiredAnswers(gateway.database, gateway.program.clock.nowMs() + dayMs + 1);
+  await removeExpiredAnswers(gateway.database.write, gateway.program.clock.nowMs() + dayMs + 1);
   assert.equal((await kept()).length, 0);
   await admin.ok('POST', path, { body: credit, idempotencyKey });
   const larger = { ...credit, amount_micros: 5_000_000 };
-  await removeExpiredAnswers(gateway.database, gateway.program.clock.nowMs() + dayMs + 1);
+  await removeExpiredAnswers(gateway.database.write, gateway.program.clock.nowMs() + dayMs + 1);
   assert.equal(
     await admin.refused('POST', path, { body: larger, idempotencyKey }),
     '422 idempotency_conflict -',

@@ -283,19 +283,19 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     // The link works only while there are no users.
     await removeUsers();
     const link = { kind: 'first-run', userId: null, email: null } as const;
-    const token = await createLink(gateway.database, link, nowMs());
+    const token = await createLink(gateway.database.write, link, nowMs());
     return { ...(await byNobody()), body: { token, name: 'First', email: newcomer(), password } };
   },
   'POST /auth/password-reset/complete': async () => {
     const { userId: id, email } = await owner();
     const asked = { user: { id, email }, mailed: true };
-    const token = await createResetLink(gateway.database, asked, nowMs());
+    const token = await createResetLink(gateway.database.write, asked, nowMs());
     return { ...(await byNobody()), body: { token, password: 'another password' } };
   },
   'POST /auth/verify-email': async () => {
     const by = await owner();
     const link = { kind: 'verify-email', userId: by.userId, email: newcomer() } as const;
-    return { by, body: { token: await createLink(gateway.database, link, nowMs()) } };
+    return { by, body: { token: await createLink(gateway.database.write, link, nowMs()) } };
   },
   'POST /auth/invitation/accept': async () => {
     const by = await owner();

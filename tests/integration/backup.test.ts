@@ -42,10 +42,10 @@ test(
     const [secret] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
     assert.deepEqual(backup, { file, bytes: statSync(file).size, secret_ids: [secret.id] });
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    const recordedMs = await readLastBackup(gateway.database);
+    const recordedMs = await readLastBackup(gateway.database.read);
     assert.ok(recordedMs !== null, 'the backup is recorded');
     assert.deepEqual(await gateway.program.cli('backup', '--done'), { recorded: true });
-    assert.ok((await readLastBackup(gateway.database))! > recordedMs);
+    assert.ok((await readLastBackup(gateway.database.read))! > recordedMs);
     // The commands may have taken all of a busy machine: the gateway still serves.
     await load.charges(before + 1);
     await load.stop();
@@ -124,7 +124,7 @@ test('a backup names a file, or is only recorded', async (t) => {
   const file = join(folderFor(t), 'books.db');
   await assert.rejects(gateway.program.cli('backup', file, '--done'), /--done makes no backup/);
   assert.ok(!existsSync(file));
-  assert.equal(await readLastBackup(gateway.database), null);
+  assert.equal(await readLastBackup(gateway.database.read), null);
 });
 
 test('a backup overwrites no file and leaves no partial file', async (t) => {

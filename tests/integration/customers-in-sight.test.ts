@@ -297,7 +297,7 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
     amountMicros: microsFromUsd(20),
     feeMicros: microsFromUsd(1),
   };
-  const { topUp } = (await openTopUp(gateway.database, asked))!;
+  const { topUp } = (await openTopUp(gateway.database.write, asked))!;
   const { id, url } = stripe.open(
     {
       client_reference_id: topUp.id,
@@ -309,7 +309,7 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
     },
     topUp.id,
   );
-  await setCheckout(gateway.database, topUp.id, { id, url });
+  await setCheckout(gateway.database.write, topUp.id, { id, url });
   const payment = stripe.paymentOf(url);
   await stripe.deliver(stripe.completed(payment));
   await stripe.deliver(stripe.refunded(payment, 700));

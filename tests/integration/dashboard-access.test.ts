@@ -49,7 +49,7 @@ let foreign: Readonly<Record<string, string>>;
 before(async () => {
   gateway = await startGateway({ test_mode: { enabled: true } });
   ({ id: account } = await openAccount(
-    gateway.database,
+    gateway.database.write,
     { name: 'Ours' },
     gateway.program.clock.nowMs(),
   ));
@@ -69,7 +69,7 @@ after(() => gateway.stop());
 
 async function makeForeign(): Promise<Readonly<Record<string, string>>> {
   const { id } = await openAccount(
-    gateway.database,
+    gateway.database.write,
     { name: `${canary} account` },
     gateway.program.clock.nowMs(),
   );

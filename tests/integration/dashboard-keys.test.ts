@@ -291,7 +291,7 @@ test('every change is in the audit log once, with the previous values and withou
   await client.post(`${path}/${key.id}/enable`);
   await client.post(`${path}/${key.id}/revoke`);
   await client.post(`${path}/${key.id}/revoke`);
-  const page = await listChanges(gateway.database, {
+  const page = await listChanges(gateway.database.read, {
     accountId: client.account,
     action: 'key.',
     limit: 50,

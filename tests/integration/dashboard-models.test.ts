@@ -16,7 +16,10 @@ after(() => gateway.stop());
 test("prices are the account's own: the same as its keys see and are charged", async () => {
   const member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 500_000 };
-  await changeTerms(gateway.database, member.account, { priceMultiplierPpm: 900_000, modelPrice });
+  await changeTerms(gateway.database.write, member.account, {
+    priceMultiplierPpm: 900_000,
+    modelPrice,
+  });
   const { key } = await gateway.makeKey({ account: member.account });
   const { chat, images } = (
     await member.get(`/accounts/${member.account}/models`)

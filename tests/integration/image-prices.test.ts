@@ -108,7 +108,7 @@ describe('gpt-image', () => {
     play(t, imagePaths.generations, openaiDraws(1, usage));
     const member = await signIn(gateway);
     const { account } = member;
-    await changeTerms(gateway.database, account, { priceMultiplierPpm: 777_777 });
+    await changeTerms(gateway.database.write, account, { priceMultiplierPpm: 777_777 });
     const owner = await newKey({ account });
     const exact = (2 * 5 + 1 * 1.25 + 100 * 30) * markup * 0.777777;
     const reply = await draw(owner.key);

@@ -218,7 +218,7 @@ describe('options decide the provider call and the price', () => {
 
   test("an account's own price is a multiple of the list price", async () => {
     const owner = await newKey();
-    await changeTerms(gateway.database, owner.account, { priceMultiplierPpm: 500_000 });
+    await changeTerms(gateway.database.write, owner.account, { priceMultiplierPpm: 500_000 });
     await assertCharged(await draw(owner.key, { n: 3 }), {
       ...owner,
       images: 3,

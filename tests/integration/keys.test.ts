@@ -253,7 +253,7 @@ test('changes by commands are in the audit log once, with the previous values an
     `accounts debit ${account} --usd 0.5 --note fee`,
   ])
     await cli(command);
-  const page = await listChanges(gateway.database, {
+  const page = await listChanges(gateway.database.read, {
     accountId: account,
     limit: 50,
     cursor: null,

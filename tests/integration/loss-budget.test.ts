@@ -375,7 +375,7 @@ describe('the loss budget', () => {
     const account = await newAccount();
     for (let sent = 0; sent < 4; sent++) await ask(account, unreadable);
     assert.equal((await ask(account)).status, 403);
-    const forgiven = await transact(gateway.database, (transaction) =>
+    const forgiven = await transact(gateway.database.write, (transaction) =>
       forgiveLosses(transaction, account.account),
     );
     assert.equal(forgiven, 120_000);
@@ -436,10 +436,14 @@ describe('an account that has never paid', () => {
     const refused = await askAtOnce(account);
     assert.equal(refused.status, 429, refused.text);
     assert.match(refused.error.message, message);
-    await changeTerms(gateway.database, account.account, { limits: { concurrentRequests: 6 } });
+    await changeTerms(gateway.database.write, account.account, {
+      limits: { concurrentRequests: 6 },
+    });
     await noticeKeyChanges(gateway, { clock });
     assert.equal((await askAtOnce(account)).status, 200, 'with its own limit');
-    await changeTerms(gateway.database, account.account, { limits: { concurrentRequests: null } });
+    await changeTerms(gateway.database.write, account.account, {
+      limits: { concurrentRequests: null },
+    });
     await noticeKeyChanges(gateway, { clock });
     assert.equal((await askAtOnce(account)).status, 429);
     await gateway.makeKey({ account: account.account, creditUsd: 1 });

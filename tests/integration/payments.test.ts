@@ -35,7 +35,7 @@ async function checkout(
     amountMicros,
     feeMicros: microsFromUsd(feeUsd),
   };
-  const { topUp } = (await openTopUp(gateway.database, asked))!;
+  const { topUp } = (await openTopUp(gateway.database.write, asked))!;
   const fields = {
     client_reference_id: topUp.id,
     'metadata[account]': account,
@@ -45,7 +45,7 @@ async function checkout(
     'line_items[0][price_data][currency]': 'usd',
   };
   const { id, url } = stripe.open(fields, topUp.id);
-  await setCheckout(gateway.database, topUp.id, { id, url });
+  await setCheckout(gateway.database.write, topUp.id, { id, url });
   return { account, payment: stripe.paymentOf(url) };
 }
 

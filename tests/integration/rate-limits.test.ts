@@ -65,7 +65,7 @@ void describe('requests a minute', () => {
 
   test("an account's limit covers all its keys, separately for live and test keys", async () => {
     const first = await gateway.makeKey();
-    await changeTerms(gateway.database, first.account, { limits: { requestsPerMinute: 3 } });
+    await changeTerms(gateway.database.write, first.account, { limits: { requestsPerMinute: 3 } });
     const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 10 });
     const live = await gateway.makeKey({ account: first.account, mode: 'live', creditUsd: 1 });
     gateway.upstream.on(chat.upstreamPath, answer);
@@ -81,7 +81,9 @@ void describe('requests a minute', () => {
     );
     assert.equal((await ask(live.key)).status, 200);
     // A request refused by the account's limit does not count against the key's.
-    await changeTerms(gateway.database, first.account, { limits: { requestsPerMinute: null } });
+    await changeTerms(gateway.database.write, first.account, {
+      limits: { requestsPerMinute: null },
+    });
     await noticeChanges();
     assert.equal((await ask(second.key)).headers['x-ratelimit-remaining-requests'], '8');
   });
@@ -248,7 +250,7 @@ void describe('concurrent requests', () => {
   test("an account's limit covers all its keys", async () => {
     const first = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     const second = await gateway.makeKey({ mode: 'live', account: first.account });
-    await changeTerms(gateway.database, first.account, { limits: { concurrentRequests: 1 } });
+    await changeTerms(gateway.database.write, first.account, { limits: { concurrentRequests: 1 } });
     const gate = Promise.withResolvers<void>();
     gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answer), answer);
     const earlier = gateway.upstream.requests.length;
@@ -282,7 +284,7 @@ void describe('restrictions of a key', () => {
       assert.equal(refused.status, 403, address);
       assert.equal(refused.error.code, 'address_not_allowed');
     }
-    await changeTerms(gateway.database, account, {
+    await changeTerms(gateway.database.write, account, {
       limits: { allowedAddresses: ['192.0.2.128/25'] },
     });
     await noticeChanges();
@@ -343,7 +345,7 @@ void describe('wrong keys', () => {
     assert.equal((await ask(known.key, address)).status, 200);
     const fresh = await gateway.makeKey();
     assert.equal((await ask(fresh.key, address)).status, 200);
-    await changeTerms(gateway.database, known.account, { isFrozen: false });
+    await changeTerms(gateway.database.write, known.account, { isFrozen: false });
     await noticeChanges();
     assert.equal((await ask(known.key, address)).status, 200);
   });
@@ -359,7 +361,7 @@ void describe('wrong keys', () => {
     assert.ok(Number(late.headers['retry-after']) >= 1);
     assert.equal((await ask(fresh.key, '198.51.100.8')).status, 200);
     assert.equal((await ask(fresh.key, address)).status, 200, 'known by now');
-    await changeTerms(gateway.database, fresh.account, { isFrozen: false });
+    await changeTerms(gateway.database.write, fresh.account, { isFrozen: false });
     await noticeChanges();
     for (let count = 0; count < 10; count++) await ask(madeUp.key, address);
     assert.equal(

@@ -74,7 +74,7 @@ test('of several users who prove one address at once, one gets it', async () => 
   const nowMs = gateway.program.clock.nowMs();
   const prove = async (client: DashboardClient) => {
     const link = { kind: 'verify-email', userId: client.userId, email } as const;
-    const token = await createLink(gateway.database, link, nowMs);
+    const token = await createLink(gateway.database.write, link, nowMs);
     return () => client.post('/auth/verify-email', { token });
   };
   const proofs = await Promise.all(clients.map(prove));

@@ -137,7 +137,8 @@ export async function signIn(
   const { program, database } = place;
   const email = options.email ?? `${newIdWithPrefix('u')}@example.com`;
   const account =
-    options.account ?? (await openAccount(database, { name: 'Test' }, program.clock.nowMs())).id;
+    options.account ??
+    (await openAccount(database.write, { name: 'Test' }, program.clock.nowMs())).id;
   const role = options.role === undefined ? 'owner' : options.role;
   const nowMs = program.clock.nowMs();
   const userId = await database.write.transaction().execute(async (transaction) => {

@@ -168,19 +168,29 @@ export class TestGateway<Started extends Installation = Installation> {
   /** Makes a key as the command line does, but in this process: a command takes up to a second. */
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
     const nowMs = this.program.clock.nowMs();
-    const accountId = account ?? (await openAccount(this.database, { name: 'Test' }, nowMs)).id;
+    const accountId =
+      account ?? (await openAccount(this.database.write, { name: 'Test' }, nowMs)).id;
     if (creditUsd !== undefined) await this.creditAccount(accountId, creditUsd);
     const digestKey = digestKeyFrom(
       loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0],
     );
-    const made = await insertKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
+    const made = await insertKey(
+      this.database.write,
+      digestKey,
+      { accountId, mode, ...controls },
+      nowMs,
+    );
     return { ...made!, account: accountId };
   }
 
   /** Makes an admin key. Default: with all scopes. */
   async makeAdminKey(order: Partial<AdminKeyOrder> = {}) {
     const whole = { name: 'A shop', scopes: adminScopes, ...order };
-    const { key, listing } = await insertAdminKey(this.database, whole, this.program.clock.nowMs());
+    const { key, listing } = await insertAdminKey(
+      this.database.write,
+      whole,
+      this.program.clock.nowMs(),
+    );
     return { key, ...listing };
   }
 

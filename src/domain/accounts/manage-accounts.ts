@@ -1,7 +1,6 @@
 // The rows of accounts. management/changes/accounts.ts creates an account with its ledgers and
 // audit row.
 import { sql, type Transaction } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -76,11 +75,11 @@ export type AccountTerms = Awaited<ReturnType<typeof readTerms>>;
  * terms before and after; null when the account does not exist.
  */
 export async function changeTerms(
-  database: Database,
+  write: Db,
   id: string,
   change: AccountChange,
 ): Promise<{ readonly before: AccountTerms; readonly after: AccountTerms } | null> {
-  return transact(database, async (transaction) => {
+  return transact(write, async (transaction) => {
     // A write without effect locks the row on both databases, so that `before` is what this change
     // replaces.
     const lock = transaction.updateTable('accounts').set((eb) => ({ name: eb.ref('name') }));
@@ -164,8 +163,8 @@ export async function readMultipliers(db: Db): Promise<ReadonlyMap<string, Multi
  * Stops all gateways on the database from serving the account's cached answers, within seconds. The
  * caller must erase them. Returns false when the account does not exist.
  */
-export async function raiseCacheGeneration(database: Database, id: string): Promise<boolean> {
-  const [result] = await database.write
+export async function raiseCacheGeneration(write: Db, id: string): Promise<boolean> {
+  const [result] = await write
     .updateTable('accounts')
     .set({ cache_generation: nextGeneration })
     .where('id', '=', id)
@@ -207,9 +206,9 @@ async function setModelPrice(
 }
 
 /** Finds accounts by id, unordered. Unknown ids are left out. */
-export async function findAccounts(database: Pick<Database, 'read'>, ids: readonly string[]) {
+export async function findAccounts(read: Db, ids: readonly string[]) {
   if (ids.length === 0) return [];
-  const rows = await database.read
+  const rows = await read
     .selectFrom('accounts')
     .select(['id', 'name', 'frozen', 'retain_responses', 'requires_second_factor', 'created_at_ms'])
     .where('id', 'in', ids)
@@ -225,8 +224,8 @@ export async function findAccounts(database: Pick<Database, 'read'>, ids: readon
 }
 
 /** The oldest account's id; null in a new installation. */
-export async function findFirstAccount(database: Pick<Database, 'read'>): Promise<string | null> {
-  const row = await database.read
+export async function findFirstAccount(read: Db): Promise<string | null> {
+  const row = await read
     .selectFrom('accounts')
     .select('id')
     .orderBy('created_at_ms')

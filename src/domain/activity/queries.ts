@@ -2,7 +2,6 @@
 // few seconds old; see activity.ts.
 import { sql } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
-import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Db } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
@@ -282,11 +281,11 @@ export async function readModelLatencies(
  * used are missing.
  */
 export async function readKeyUses(
-  database: Pick<Database, 'read'>,
+  read: Db,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (keyIds.length === 0) return new Map();
-  const rows = await database.read
+  const rows = await read
     .selectFrom('key_uses')
     .selectAll()
     .where('key_id', 'in', keyIds)

@@ -20,7 +20,7 @@ export type NewEvent = AlertEvent & {
 
 /** Writes an event for every endpoint that wants it. Returns false when it was written before. */
 export function writeEvent(write: Db, event: NewEvent, nowMs: number) {
-  return transact({ write }, async (transaction) => {
+  return transact(write, async (transaction) => {
     const id = newIdWithPrefix('evt');
     if (!(await insertEvent(transaction, { id, ...event }, nowMs))) return false;
     await deliver(transaction, id, {
@@ -57,7 +57,7 @@ export function writeTest(
   endpoint: { readonly id: string; readonly account_id: string | null },
   nowMs: number,
 ): Promise<void> {
-  return transact({ write }, async (transaction) => {
+  return transact(write, async (transaction) => {
     const event = { type: 'test', data: { endpoint_id: endpoint.id } } as const;
     const about = { id: newIdWithPrefix('evt'), accountId: endpoint.account_id, onceKey: null };
     await insertEvent(transaction, { ...event, ...about }, nowMs);
@@ -72,7 +72,7 @@ export function recordTold(
   { id, type, data, createdAtMs: nowMs }: StoredEvent,
   told: ReadonlySet<string>,
 ): Promise<void> {
-  return transact({ write }, async (transaction) => {
+  return transact(write, async (transaction) => {
     const about = { accountId: null, onceKey: null };
     const event = { id, type, data: JSON.parse(data) as never, ...about } as NewEvent &
       typeof about;
@@ -148,7 +148,7 @@ async function deliver(
 
 /** Returns a page of an owner's deliveries, newest first; null when the cursor is invalid. */
 export function listDeliveries(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   owner: Owner,
   place: { readonly limit: number; readonly cursor: string | null },
 ) {
@@ -167,7 +167,7 @@ export function listDeliveries(
 
 /** Sends a delivery of an owner again, as its event was. Returns null when there is none. */
 export async function sendAgain(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   { owner, id, nowMs }: { readonly owner: Owner; readonly id: string; readonly nowMs: number },
 ): Promise<{ readonly endpointId: string } | null> {
   const own = byOwner(write.selectFrom('alert_endpoints'), owner).select('id');
@@ -185,7 +185,7 @@ const keptDays = 60;
 const stepRows = 500;
 
 /** Removes old events with their deliveries, in steps, so that other writers never wait long. */
-export async function removeOldEvents({ write }: Database, nowMs: number): Promise<void> {
+export async function removeOldEvents(write: Db, nowMs: number): Promise<void> {
   for (;;) {
     const old = write
       .selectFrom('events')

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { micros } from '../../lib/money.ts';
 import { dayMs, dayOf, hourMs, monthOf } from '../../lib/utc-time.ts';
 import { type NewEvent, writeNewEvents } from './outbox.ts';
@@ -105,7 +106,7 @@ export async function tellAnomalies(database: Database, nowMs: number): Promise<
       join accounts a on a.id = account_id where hour = ${hour} and mode = 'live'
       group by a.id, a.name having sum(cost_micros) >= ${leastMicros}`.execute(database.read);
     for (const { id, name, spent } of rows) {
-      const usual = await readUsual(database, id, startMs);
+      const usual = await readUsual(database.read, id, startMs);
       const isUsual = spent < usual.meanMicros * factor || spent <= usual.mostMicros;
       if (usual.sinceMs > startMs - 2 * dayMs || isUsual) continue;
       const time = new Date(startMs).toISOString();
@@ -118,7 +119,7 @@ export async function tellAnomalies(database: Database, nowMs: number): Promise<
   }
 }
 
-async function readUsual({ read }: Database, accountId: string, beforeMs: number) {
+async function readUsual(read: Db, accountId: string, beforeMs: number) {
   const { rows } = await sql<{ hour: string; spent: number }>`
     select hour, sum(cost_micros) as spent from activity_hours
     where account_id = ${accountId} and mode = 'live'

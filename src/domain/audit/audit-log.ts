@@ -2,9 +2,8 @@
 // Append-only; the database enforces it too.
 import type { Insertable, Selectable, Transaction } from 'kysely';
 import type { AuditAction } from '../../terms/audit-action.ts';
-import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { systemClock } from '../../lib/clock.ts';
 
@@ -44,7 +43,7 @@ type AuditRecord = {
  * not at all.
  */
 export async function recordChange(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   record: AuditRecord,
   nowMs = systemClock.nowMs(),
 ): Promise<void> {
@@ -95,7 +94,7 @@ export async function recordBooking(
     before: null,
     after: { delta_micros: deltaMicros },
   };
-  await recordChange({ write: transaction }, { actor, change, accountId });
+  await recordChange(transaction, { actor, change, accountId });
 }
 
 type AuditQuery = {
@@ -115,10 +114,10 @@ type AuditQuery = {
  * the cursor is invalid.
  */
 export async function listChanges(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { accountId, actorId, action, subject, limit, cursor }: AuditQuery,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: string | null } | null> {
-  let query = database.read.selectFrom('audit_log').selectAll();
+  let query = read.selectFrom('audit_log').selectAll();
   if (accountId !== undefined) query = query.where('account_id', '=', accountId);
   if (actorId !== undefined) query = query.where('actor_id', '=', actorId);
   if (subject !== undefined) query = query.where('subject', '=', subject);

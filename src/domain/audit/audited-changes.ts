@@ -53,7 +53,7 @@ export class AuditedChanges {
    * anything else either. An exception undoes the change.
    */
   commit<Result>(work: (database: Database) => Promise<Audited<Result>>): Promise<Result> {
-    return transact(this.unrecorded, async (transaction) => {
+    return transact(this.unrecorded.write, async (transaction) => {
       const { result, change, by } = await work({
         ...this.unrecorded,
         read: transaction,
@@ -66,7 +66,7 @@ export class AuditedChanges {
 
   /** Makes several changes in one transaction. */
   together<Result>(work: (changes: AuditedChanges) => Promise<Result>): Promise<Result> {
-    return transact(this.unrecorded, (transaction) => {
+    return transact(this.unrecorded.write, (transaction) => {
       const database = { ...this.unrecorded, read: transaction, write: transaction };
       return work(new AuditedChanges({ ...this.#input, database }));
     });
@@ -79,7 +79,7 @@ export class AuditedChanges {
     by: User | null = null,
   ): Promise<void> {
     const { accountId = null, actorOf, clock } = this.#input;
-    await recordChange(database, { actor: actorOf(by), change, accountId }, clock.nowMs());
+    await recordChange(database.write, { actor: actorOf(by), change, accountId }, clock.nowMs());
   }
 
   /**

@@ -217,11 +217,8 @@ export type PaymentListing = ReturnType<typeof toListing>;
 /**
  * Lists the payments that were not credited automatically: the undecided first, then newest first.
  */
-export async function listProblems(
-  database: Pick<Database, 'read'>,
-  limit: number,
-): Promise<PaymentListing[]> {
-  const rows = await database.read
+export async function listProblems(read: Db, limit: number): Promise<PaymentListing[]> {
+  const rows = await read
     .selectFrom('payments')
     .selectAll()
     .where('problem', 'is not', null)
@@ -243,11 +240,8 @@ type PaymentSearch = {
 };
 
 /** Returns a page of the payments that are known to be paid, newest first. */
-export async function listPayments(
-  database: Pick<Database, 'read'>,
-  { text, limit, cursor }: PaymentSearch,
-) {
-  const rows = await database.read
+export async function listPayments(read: Db, { text, limit, cursor }: PaymentSearch) {
+  const rows = await read
     .selectFrom('payments')
     .leftJoin('accounts', 'accounts.id', 'payments.account_id')
     .selectAll('payments')

@@ -1,7 +1,6 @@
 // Top-ups that owners request. A row is written before Stripe is called, so that no payment can
 // arrive for an unknown top-up.
 import type { Selectable } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -27,7 +26,7 @@ type NewTopUp = {
  * when that call was for another amount.
  */
 export async function openTopUp(
-  database: Database,
+  write: Db,
   { accountId, userId, requestId, amountMicros, feeMicros }: NewTopUp,
   nowMs = systemClock.nowMs(),
 ): Promise<{ readonly topUp: TopUp; readonly isNew: boolean } | null> {
@@ -42,12 +41,12 @@ export async function openTopUp(
     checkout_id: null,
     checkout_url: null,
   } as const;
-  const inserted = await database.write
+  const inserted = await write
     .insertInto('top_ups')
     .values({ ...row, created_at_ms: nowMs })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
-  const topUp = await findTopUp(database.write, accountId, id);
+  const topUp = await findTopUp(write, accountId, id);
   return topUp?.amount_micros === amountMicros
     ? { topUp, isNew: inserted.numInsertedOrUpdatedRows !== 0n }
     : null;
@@ -55,11 +54,11 @@ export async function openTopUp(
 
 /** Stores the checkout. Only a payment through it counts for the top-up. */
 export async function setCheckout(
-  database: Database,
+  write: Db,
   topUpId: string,
   { id, url }: Checkout,
 ): Promise<void> {
-  await database.write
+  await write
     .updateTable('top_ups')
     .set({ checkout_id: id, checkout_url: url })
     .where('id', '=', topUpId)

@@ -1,5 +1,5 @@
 // Reads the kept bodies of a request.
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 import { bodySealer, sealContext } from './kept-bodies.ts';
@@ -24,7 +24,7 @@ type BodyKey = { readonly accountId: string; readonly requestId: string };
 
 /** Returns null when none are kept, `unreadable` when they are under a secret that is not accepted. */
 export async function readBodies(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   secrets: Secrets,
   { accountId, requestId, nowMs }: BodyKey & { readonly nowMs: number },
 ): Promise<Bodies | 'unreadable' | null> {

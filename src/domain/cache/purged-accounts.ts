@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { belowGeneration, outdatedOf } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { SizedRows } from '../../db/sized-rows.ts';
 
 const pageAccounts = 500;
@@ -19,11 +20,11 @@ export function cachedRowsIn(database: Database): SizedRows {
 
 /** Removes rows that were stored during a purge, or left over from an interrupted one. */
 export async function removePurged(database: Database): Promise<void> {
-  let page = await readPurged(database, '');
+  let page = await readPurged(database.read, '');
   while (page.length > 0) {
     for (const { id, is_left } of page) if (is_left) await removePurgedOf(database, id);
     await setImmediate();
-    page = await readPurged(database, page.at(-1)!.id);
+    page = await readPurged(database.read, page.at(-1)!.id);
   }
 }
 
@@ -42,10 +43,7 @@ export function removePurgedOf(database: Database, accountId: string): Promise<n
  * Takes generations by account; returns the accounts that have a newer generation or no longer
  * store answers.
  */
-export function findPurged(
-  { read }: Database,
-  generations: ReadonlyMap<string, number>,
-): Promise<string[]> {
+export function findPurged(read: Db, generations: ReadonlyMap<string, number>): Promise<string[]> {
   return outdatedOf(generations, (ids) =>
     read
       .selectFrom('accounts')
@@ -55,7 +53,7 @@ export function findPurged(
   );
 }
 
-function readPurged({ read }: Database, afterId: string) {
+function readPurged(read: Db, afterId: string) {
   const isLeft = sql<0 | 1 | boolean>`exists (select 1 from cached_responses
     where cached_responses.account_id = accounts.id and cached_responses.generation < ${belowGeneration})`;
   return (

@@ -15,7 +15,7 @@ import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './c
 import { CacheRun, keptForMsOf, rowKeyOf } from './cache-run.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Selectable } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 
 /** Created once for each answer in memory, so that a hit costs one lookup. */
 type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
@@ -157,7 +157,7 @@ export class ResponseCache {
   /** Looks in the database. An unreadable row counts as a miss; the next answer replaces it. */
   async #find(name: CacheName): Promise<WholeResponse | null> {
     try {
-      const row = await findCached(this.#options.database, name, this.#nowMs());
+      const row = await findCached(this.#options.database.read, name, this.#nowMs());
       if (!row) return null;
       const response = await this.#read(name, row);
       this.#remember(name, response, row.expires_at_ms - this.#nowMs());
@@ -207,7 +207,7 @@ function memoryKeyOf({ accountId, generation, digest }: CacheName): ScopedKey {
   return scopedKey(accountId, generation, digest);
 }
 
-const read = [
+const columns = [
   'content_type',
   'headers',
   'body',
@@ -216,16 +216,12 @@ const read = [
   'input_tokens',
   'output_tokens',
 ] as const;
-type CachedRow = Pick<Selectable<Tables['cached_responses']>, (typeof read)[number]>;
+type CachedRow = Pick<Selectable<Tables['cached_responses']>, (typeof columns)[number]>;
 
-async function findCached(
-  database: Database,
-  name: CacheName,
-  nowMs: number,
-): Promise<CachedRow | null> {
-  const row = await database.read
+async function findCached(read: Db, name: CacheName, nowMs: number): Promise<CachedRow | null> {
+  const row = await read
     .selectFrom('cached_responses')
-    .select(read)
+    .select(columns)
     .where('account_id', '=', name.accountId)
     .where('digest', '=', name.digest)
     .where('generation', '=', name.generation)

@@ -29,7 +29,8 @@ export class Upkeep {
   async run(nowMs: number): Promise<void> {
     const { database, diskBytes, hot } = this.#options;
     hot.removeExpired();
-    for (const accountId of await findPurged(database, hot.generations())) hot.forget(accountId);
+    for (const accountId of await findPurged(database.read, hot.generations()))
+      hot.forget(accountId);
     await this.#rows.remove(sql`expires_at_ms <= ${nowMs} order by expires_at_ms`);
     await removePurged(database);
     await this.#rows.keepWithin({ diskBytes, commitMs }, nowMs);

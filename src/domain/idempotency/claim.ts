@@ -68,7 +68,7 @@ export class Claim {
     const { database, name, requestId, clock } = this.#options;
     const packed = await pack(response.body);
     const sealed = await this.seal(response, (await mayStore(packed.length)) ? packed : null);
-    const isOurs = await storeClaim(database, name, {
+    const isOurs = await storeClaim(database.write, name, {
       requestId,
       sealed,
       worth: response.worth,
@@ -108,7 +108,7 @@ export class Claim {
   async #release(): Promise<boolean> {
     const { database, name, requestId, onError } = this.#options;
     try {
-      await releaseClaim(database, name, requestId);
+      await releaseClaim(database.transient, name, requestId);
       return true;
     } catch (error) {
       onError(error);

@@ -6,7 +6,7 @@ import type { SealedResponse } from '../../terms/sealed-answer.ts';
 import type { AnswerWorth } from '../../terms/stored-response.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import type { RequestName } from './request-name.ts';
 
 export type ClaimRow = Selectable<Tables['idempotent_responses']>;
@@ -23,11 +23,11 @@ type Claimant = {
  * to a dead process.
  */
 export async function findClaim(
-  database: Database,
+  read: Db,
   { keyId, keyDigest }: RequestName,
   nowMs: number,
 ): Promise<ClaimRow | null> {
-  const row = await database.read
+  const row = await read
     .selectFrom('idempotent_responses as claim')
     .leftJoin('hold_owners', 'hold_owners.owner', 'claim.owner')
     .selectAll('claim')
@@ -53,7 +53,7 @@ export async function findChargedModel(
 
 /** Claims the key. Returns true when the claimant has it. */
 export async function takeClaim(
-  database: Database,
+  transient: Db,
   name: RequestName,
   { requestId, owner, nowMs }: Claimant,
 ): Promise<boolean> {
@@ -67,7 +67,7 @@ export async function takeClaim(
     where idempotent_responses.expires_at_ms <= ${nowMs}
       or (idempotent_responses.expires_at_ms is null
         and not exists (select 1 from hold_owners where hold_owners.owner = idempotent_responses.owner))
-    returning request_id`.execute(database.transient);
+    returning request_id`.execute(transient);
   return rows.length > 0;
 }
 
@@ -83,14 +83,14 @@ type StoreOptions = {
  * since the request began. Returns true when the request still held the key.
  */
 export async function storeClaim(
-  database: Database,
+  write: Db,
   { keyId, keyDigest, generation }: RequestName,
   { requestId, sealed, worth, nowMs }: StoreOptions,
 ): Promise<boolean> {
   const isErased = sql`(select ${belowGeneration} from accounts join api_keys
     on api_keys.account_id = accounts.id where api_keys.id = ${keyId}) > ${generation}`;
   const body = sealed.body === null ? null : Buffer.from(sealed.body, 'base64');
-  const { numUpdatedRows } = await database.write
+  const { numUpdatedRows } = await write
     .updateTable('idempotent_responses')
     .set({
       state: 'stored',
@@ -115,11 +115,11 @@ export async function storeClaim(
 
 /** Frees the key of a failed request. A row that was stored in the meantime stays. */
 export async function releaseClaim(
-  database: Database,
+  transient: Db,
   { keyId, keyDigest }: RequestName,
   requestId: string,
 ): Promise<void> {
-  await database.transient
+  await transient
     .deleteFrom('idempotent_responses')
     .where('key_id', '=', keyId)
     .where('key_digest', '=', keyDigest)

@@ -67,7 +67,7 @@ export class Idempotency {
    */
   async find(name: RequestName): Promise<{ readonly modelId: string | undefined } | null> {
     const { database } = this.#options;
-    const row = await findClaim(database, name, this.#nowMs());
+    const row = await findClaim(database.read, name, this.#nowMs());
     return row && { modelId: await findChargedModel(database, row) };
   }
 
@@ -96,7 +96,7 @@ export class Idempotency {
   async removeEnded(): Promise<void> {
     const { memory } = this.#recent;
     memory.removeExpired();
-    for (const keyId of await findPurgedKeys(this.#options.database, memory.generations()))
+    for (const keyId of await findPurgedKeys(this.#options.database.read, memory.generations()))
       memory.forget(keyId);
     while (
       (await removeEnded(this.#options.database, { nowMs: this.#nowMs(), max: removeMax })) ===
@@ -134,7 +134,7 @@ export class Idempotency {
   ): Promise<BeginOutcome> {
     const { database } = this.#options;
     for (let pollMs = pollMsMin; !signal.aborted; pollMs = Math.min(pollMs * 1.2, pollMsMax)) {
-      const row = await findClaim(database, name, this.#nowMs());
+      const row = await findClaim(database.read, name, this.#nowMs());
       if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };
       if (row?.state === 'stored') return { kind: 'stored', response: await this.#read(name, row) };
       if (row) {
@@ -158,7 +158,7 @@ export class Idempotency {
   async #take(name: RequestName, requestId: string, claim: Claim): Promise<boolean> {
     const { database, owner } = this.#options;
     try {
-      return await takeClaim(database, name, { requestId, owner, nowMs: this.#nowMs() });
+      return await takeClaim(database.transient, name, { requestId, owner, nowMs: this.#nowMs() });
     } catch (error) {
       void claim.end();
       throw error;

@@ -3,7 +3,6 @@
 // the ledger, in a transaction of its own. There the claim comes first, the ledger books only once
 // under an id that follows from the Idempotency-Key, and the answer is kept afterwards.
 import { sql } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
@@ -98,10 +97,7 @@ export class KeptAnswers {
 }
 
 /** Removes expired answers in small steps, so that other writers never wait long. */
-export async function removeExpiredAnswers(
-  { write }: Pick<Database, 'write'>,
-  nowMs: number,
-): Promise<void> {
+export async function removeExpiredAnswers(write: Db, nowMs: number): Promise<void> {
   for (let removed = removeMax; removed === removeMax;) {
     const { numAffectedRows } = await sql`
       delete from admin_answers where (admin_key_id, key_digest) in (

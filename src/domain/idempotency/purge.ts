@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { belowGeneration, outdatedOf } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function dropBodies(database: Database, accountId: string): Promise
 
 async function dropBodiesOfKey(database: Database, keyId: string): Promise<number> {
   let dropped = 0;
-  let rows = await findBodies(database, keyId, '');
+  let rows = await findBodies(database.read, keyId, '');
   while (rows.length > 0) {
     const digests = firstWithin(rows, stepBytes, ({ bytes }) => bytes).map((row) => row.key_digest);
     await database.write
@@ -32,7 +33,7 @@ async function dropBodiesOfKey(database: Database, keyId: string): Promise<numbe
       .where('key_digest', 'in', digests)
       .execute();
     dropped += digests.length;
-    rows = await findBodies(database, keyId, digests.at(-1)!);
+    rows = await findBodies(database.read, keyId, digests.at(-1)!);
   }
   return dropped;
 }
@@ -41,8 +42,8 @@ async function dropBodiesOfKey(database: Database, keyId: string): Promise<numbe
 const stepRows = 200;
 const stepBytes = 4 * 1024 * 1024;
 
-function findBodies(database: Database, keyId: string, afterDigest: string) {
-  return database.read
+function findBodies(read: Db, keyId: string, afterDigest: string) {
+  return read
     .selectFrom('idempotent_responses')
     .select(['key_digest', sql<number>`length(body)`.as('bytes')])
     .where('key_id', '=', keyId)
@@ -58,7 +59,7 @@ function findBodies(database: Database, keyId: string, afterDigest: string) {
  * stores answers.
  */
 export function findPurgedKeys(
-  { read }: Database,
+  read: Db,
   generations: ReadonlyMap<string, number>,
 ): Promise<string[]> {
   return outdatedOf(generations, (ids) =>

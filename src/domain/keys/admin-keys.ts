@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AdminScope } from '../../terms/admin-scope.ts';
-import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { type AddressList, createAddressList } from '../../lib/addresses.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -37,7 +36,7 @@ export type NewAdminKey = {
 };
 
 export async function insertAdminKey(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   { name, scopes, allowedAddresses = null, expiresAtMs = null }: AdminKeyOrder,
   nowMs: number,
 ): Promise<NewAdminKey> {
@@ -65,7 +64,7 @@ export async function insertAdminKey(
  * key.
  */
 export async function revokeAdminKey(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   id: string,
   nowMs: number,
 ): Promise<{ readonly listing: AdminKeyListing; readonly isChanged: boolean } | null> {
@@ -86,10 +85,8 @@ export async function revokeAdminKey(
 }
 
 /** Returns all keys, newest first. */
-export async function listAdminKeys(
-  database: Pick<Database, 'read'>,
-): Promise<readonly AdminKeyListing[]> {
-  const rows = await database.read
+export async function listAdminKeys(read: Db): Promise<readonly AdminKeyListing[]> {
+  const rows = await read
     .selectFrom('admin_keys')
     .selectAll()
     .orderBy('created_at_ms', 'desc')
@@ -99,9 +96,9 @@ export async function listAdminKeys(
 }
 
 /** Returns null for text that is not an admin key, and for unknown or revoked keys. */
-export async function findAdminKey(database: Database, text: string): Promise<AdminKey | null> {
+export async function findAdminKey(read: Db, text: string): Promise<AdminKey | null> {
   if (keyKindOf(text) !== 'admin') return null;
-  const row = await database.read
+  const row = await read
     .selectFrom('admin_keys')
     .selectAll()
     .where('digest', '=', adminKeyDigest(text))

@@ -2,32 +2,31 @@
 // keys of a user in an account and mode share the user's budget. management/changes/keys.ts writes
 // audit rows.
 import type { Mode } from '../../terms/mode.ts';
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 
 export type KeyOwner = { readonly userId: string; readonly name: string };
 
 /** Returns the owners by key id; keys of nobody are missing. */
 export async function readKeyOwners(
-  database: Pick<Database, 'read'>,
+  read: Db,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, KeyOwner>> {
   if (keyIds.length === 0) return new Map();
-  return byKey(await ownerRows(database).where('key_id', 'in', keyIds).execute());
+  return byKey(await ownerRows(read).where('key_id', 'in', keyIds).execute());
 }
 
 /** Returns the owners of all keys, or of one account's. */
 export async function listKeyOwners(
-  database: Pick<Database, 'read'>,
+  read: Db,
   accountId: string | null,
 ): Promise<ReadonlyMap<string, KeyOwner>> {
-  let query = ownerRows(database);
+  let query = ownerRows(read);
   if (accountId !== null)
     query = query.where('ledger_id', 'in', [`${accountId}:live`, `${accountId}:test`]);
   return byKey(await query.execute());
 }
 
-function ownerRows({ read }: Pick<Database, 'read'>) {
+function ownerRows(read: Db) {
   return read
     .selectFrom('key_owners')
     .leftJoin('users', 'users.id', 'key_owners.user_id')

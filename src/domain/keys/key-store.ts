@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -68,7 +68,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
   /** Until the first poll, keys of other gateways may be there. */
   let hasMovedKeys = true;
   const refresh = async () => {
-    const revisions = await readRevisions(database);
+    const revisions = await readRevisions(database.read);
     hasMovedKeys = revisions.has(movedKeysRevision);
     revision = revisions.get('keys') ?? 0;
   };
@@ -102,7 +102,7 @@ export function openKeyStore(options: KeyStoreOptions): KeyStore {
       const own = texts[Math.floor(at / digestKeys.length)] ?? text;
       if (found?.isNewest && (found.secretId !== currentSecret.id || at === -1)) {
         // Not awaited, because the key works under its earlier digest too.
-        const writing = redigest(database, found, {
+        const writing = redigest(database.write, found, {
           digest: keyDigest(digestKeys[0]!, own),
           secretId: currentSecret.id,
         })
@@ -144,8 +144,8 @@ function fingerprintOf(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-async function readRevisions(database: Database): Promise<ReadonlyMap<string, number>> {
-  const rows = await database.read
+async function readRevisions(read: Db): Promise<ReadonlyMap<string, number>> {
+  const rows = await read
     .selectFrom('revisions')
     .selectAll()
     .where('name', 'in', ['keys', movedKeysRevision])
@@ -186,7 +186,7 @@ async function readKey(
   options: KeyStoreOptions,
   digests: readonly string[],
 ): Promise<Found | null> {
-  const row = await selectKeys(options.database)
+  const row = await selectKeys(options.database.read)
     .where('api_keys.digest', 'in', digests)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
@@ -199,7 +199,7 @@ async function readEarlierKey(
   options: KeyStoreOptions,
   digests: readonly string[],
 ): Promise<Found | null> {
-  const row = await selectKeys(options.database)
+  const row = await selectKeys(options.database.read)
     .innerJoin('earlier_keys', 'earlier_keys.key_id', 'api_keys.id')
     .where('earlier_keys.digest', 'in', digests)
     .where('earlier_keys.expires_at_ms', '>', options.clock.nowMs())
@@ -226,12 +226,8 @@ type Digested = { readonly digest: string; readonly secretId: string };
  * Rehashes a key under the current secret. Only one of several gateways does it. A gateway that
  * still runs under an earlier secret does nothing, because it would undo the change of a newer one.
  */
-async function redigest(
-  database: Database,
-  found: Found,
-  { digest, secretId }: Digested,
-): Promise<void> {
-  await database.write
+async function redigest(write: Db, found: Found, { digest, secretId }: Digested): Promise<void> {
+  await write
     .updateTable('api_keys')
     .set({ digest, secret_id: secretId })
     .where('id', '=', found.key.id)
@@ -247,14 +243,14 @@ async function redigest(
 }
 
 function readKeyById({ database }: KeyStoreOptions, accountId: string, keyId: string) {
-  return selectKeys(database)
+  return selectKeys(database.read)
     .where('api_keys.id', '=', keyId)
     .where('api_keys.account_id', '=', accountId)
     .executeTakeFirst();
 }
 
-function selectKeys(database: Database) {
-  return database.read
+function selectKeys(read: Db) {
+  return read
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .leftJoin('key_owners', 'key_owners.key_id', 'api_keys.id')
@@ -278,17 +274,17 @@ async function completeKey(
 ): Promise<ApiKey> {
   const { account_id: accountId, mode } = row;
   const [modelMultipliersPpm, ownKeys] = await Promise.all([
-    readModelMultipliers(database, accountId),
-    mode === 'live' ? readOwnKeys(database, secrets, { accountId, onError }) : [],
+    readModelMultipliers(database.read, accountId),
+    mode === 'live' ? readOwnKeys(database.read, secrets, { accountId, onError }) : [],
   ]);
   return toApiKey(row, { modelMultipliersPpm, ownKeys });
 }
 
 async function readModelMultipliers(
-  database: Database,
+  read: Db,
   accountId: string,
 ): Promise<ApiKey['modelMultipliersPpm']> {
-  const rows = await database.read
+  const rows = await read
     .selectFrom('account_model_prices')
     .selectAll()
     .where('account_id', '=', accountId)

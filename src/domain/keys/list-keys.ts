@@ -3,9 +3,8 @@ import { type Selectable, type SelectQueryBuilder, sql, type SqlBool } from 'kys
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { contains } from '../../db/contains.ts';
-import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
@@ -28,11 +27,8 @@ export function keyStateOf(
 export type KeyLocator = { readonly keyId: string; readonly accountId?: string };
 
 /** Returns all keys, or one account's, newest first. */
-export async function listKeys(
-  database: Database,
-  accountId: string | null,
-): Promise<KeyListing[]> {
-  let query = database.read
+export async function listKeys(read: Db, accountId: string | null): Promise<KeyListing[]> {
+  let query = read
     .selectFrom('api_keys')
     .selectAll()
     .orderBy('created_at_ms', 'desc')
@@ -43,10 +39,10 @@ export async function listKeys(
 
 /** Returns null when the key does not exist. */
 export async function findKey(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { keyId, accountId }: KeyLocator,
 ): Promise<KeyListing | null> {
-  let query = database.read.selectFrom('api_keys').selectAll().where('id', '=', keyId);
+  let query = read.selectFrom('api_keys').selectAll().where('id', '=', keyId);
   if (accountId !== undefined) query = query.where('account_id', '=', accountId);
   const row = await query.executeTakeFirst();
   return row ? toListing(row) : null;
@@ -54,10 +50,10 @@ export async function findKey(
 
 /** Returns the active key that was used last, else the newest; null when no key is active. */
 export async function findLastUsedKey(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { accountId, mode, nowMs }: Required<Pick<KeySearch, 'accountId' | 'mode' | 'nowMs'>>,
 ): Promise<KeyListing | null> {
-  const row = await database.read
+  const row = await read
     .selectFrom('api_keys')
     .leftJoin('key_uses', 'key_uses.key_id', 'api_keys.id')
     .selectAll('api_keys')
@@ -91,10 +87,10 @@ export type KeySearch = {
  * cursor.
  */
 export async function searchKeys(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { limit, cursor, ...filters }: KeySearch,
 ): Promise<{ readonly keys: readonly KeyListing[]; readonly next: string | null } | null> {
-  const query = matching(database.read.selectFrom('api_keys').selectAll(), filters);
+  const query = matching(read.selectFrom('api_keys').selectAll(), filters);
   const page = await readNewestFirst(query, { table: 'api_keys', limit, cursor });
   return page && { keys: page.rows.map(toListing), next: page.next };
 }
@@ -105,11 +101,11 @@ type SortedKeys = Omit<KeySearch, 'cursor'> & {
 
 /** Returns the keys with the highest spend or the newest use; the newest key first among equals. */
 export async function sortKeys(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { order, limit, ...filters }: SortedKeys,
 ): Promise<readonly KeyListing[]> {
   const measure = order === 'last-used' ? lastUse : spentIn(order, filters.nowMs);
-  const rows = await matching(database.read.selectFrom('api_keys').selectAll(), filters)
+  const rows = await matching(read.selectFrom('api_keys').selectAll(), filters)
     .orderBy(sql`coalesce(${measure}, 0)`, 'desc')
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')

@@ -2,7 +2,6 @@
 import type { Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Mode } from '../../terms/mode.ts';
-import type { Database } from '../../db/database.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -48,12 +47,12 @@ export type KeyOrder = KeyControls & {
 
 /** Creates a key. Returns null when the account does not exist. */
 export async function insertKey(
-  database: Database,
+  write: Db,
   digestKey: DigestKey,
   { accountId, mode, ownerId, textStart, ...controls }: KeyOrder,
   nowMs: number,
 ): Promise<NewKey | null> {
-  const account = await database.write
+  const account = await write
     .selectFrom('accounts')
     .select('id')
     .where('id', '=', accountId)
@@ -61,7 +60,7 @@ export async function insertKey(
   if (!account) return null;
   const id = newIdWithPrefix('key');
   const key = generateKeyText(mode, textStart);
-  const row = await database.write
+  const row = await write
     .insertInto('api_keys')
     .values({
       id,
@@ -77,7 +76,7 @@ export async function insertKey(
     .returningAll()
     .executeTakeFirstOrThrow();
   if (ownerId !== undefined)
-    await writeKeyOwner(database.write, { keyId: id, accountId, mode, userId: ownerId });
+    await writeKeyOwner(write, { keyId: id, accountId, mode, userId: ownerId });
   return { id, key, listing: toListing(row) };
 }
 
@@ -90,12 +89,12 @@ export type Rotation =
  * texts from before that one end now. Caps, limits and spending stay with the key.
  */
 export async function replaceKeyText(
-  database: Database,
+  write: Db,
   digestKey: DigestKey,
   { keyId, accountId, overlapMs }: KeyLocator & { readonly overlapMs: number },
   nowMs: number,
 ): Promise<Rotation> {
-  return transact(database, async (transaction) => {
+  return transact(write, async (transaction) => {
     const before = await lockKey(transaction, { keyId, accountId });
     if (!before) return { kind: 'unknown' };
     if (before.revoked_at_ms !== null) return { kind: 'revoked' };
@@ -142,7 +141,7 @@ export type KeyOutcome =
 
 /** Finds a key that is not revoked by the digest of its newest text, under any of the secrets. */
 export function findByDigest(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   digests: readonly string[],
 ): Promise<{ readonly keyId: string; readonly accountId: string } | undefined> {
   return read
@@ -155,11 +154,11 @@ export function findByDigest(
 
 /** Returns key names by id, over all accounts. Keys are never deleted, so every id has a name. */
 export async function readKeyNames(
-  database: Pick<Database, 'read'>,
+  read: Db,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (keyIds.length === 0) return new Map();
-  const rows = await database.read
+  const rows = await read
     .selectFrom('api_keys')
     .select(['id', 'name'])
     .where('id', 'in', keyIds)
@@ -174,12 +173,12 @@ export type KeyChange =
 
 /** Changes a key. Disabling a disabled key or revoking a revoked one changes nothing. */
 export async function alterKey(
-  database: Database,
+  write: Db,
   { keyId, accountId }: KeyLocator,
   change: KeyChange,
   nowMs: number,
 ): Promise<KeyOutcome> {
-  return transact(database, async (transaction) => {
+  return transact(write, async (transaction) => {
     const before = await lockKey(transaction, { keyId, accountId });
     if (!before) return { kind: 'unknown' };
     if (before.revoked_at_ms !== null && change.action !== 'revoke') return { kind: 'revoked' };

@@ -46,7 +46,7 @@ async function open(t: TestContext, { under = secret } = {}) {
     return queries - earlier;
   };
   const move = async () => {
-    await openAccount(database, { id: 'acc', name: 'A' }, clock.nowMs());
+    await openAccount(database.write, { id: 'acc', name: 'A' }, clock.nowMs());
     const key = { accountId: 'acc', hint: 'sk-…', isDisabled: false };
     const made = (id: string, text: Parameters<typeof insertMovedKey>[2]['text']) =>
       insertMovedKey(database, digestKeyFrom(under), { ...key, id, text }, clock.nowMs());
@@ -123,7 +123,7 @@ test('the first use replaces a hash and an earlier secret; only then does a secr
   const { store, database, move } = await open(t, { under: older });
   await move();
   await registerSecrets(database, [secret, older], 10_000_000_000_000);
-  const waiting = () => findKeysUnderOtherSecrets(database, secret.id, 0);
+  const waiting = () => findKeysUnderOtherSecrets(database.read, secret.id, 0);
   // A hash depends on no secret.
   assert.deepEqual(await waiting(), ['key_new']);
   for (const text of [`${newApi}-7`, liteLlm]) assert.ok(await store.find(text));

@@ -14,9 +14,9 @@ type RegisteredSecret = {
 };
 
 /** Throws when a secret that the database needs is missing from `secrets`. */
-export async function requireSecrets(database: Database, secrets: Secrets): Promise<void> {
+export async function requireSecrets(read: Db, secrets: Secrets): Promise<void> {
   const given = secrets.map(({ id }) => id);
-  const missing = (await readRegisteredSecrets(database.read))
+  const missing = (await readRegisteredSecrets(read))
     .map(({ id }) => id)
     .filter((id) => !given.includes(id));
   if (missing.length === 0) return;
@@ -33,7 +33,7 @@ export async function registerSecrets(
   secrets: Secrets,
   nowMs: number,
 ): Promise<void> {
-  await requireSecrets(database, secrets);
+  await requireSecrets(database.read, secrets);
   const [{ id }, ...accepted] = secrets;
   const [newest] = await readRegisteredSecrets(database.read);
   if (newest?.id === id) return;
@@ -76,11 +76,11 @@ export async function forgetOtherSecrets(db: Db, id: string): Promise<readonly s
  * Returns ids of unrevoked keys with a text that works only under another secret than this one.
  */
 export async function findKeysUnderOtherSecrets(
-  database: Database,
+  read: Db,
   id: string,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const rows = await database.read
+  const rows = await read
     .selectFrom('api_keys')
     .select('id')
     .where('revoked_at_ms', 'is', null)

@@ -3,7 +3,6 @@
 // Gateways learn of a change with the account's API keys.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -92,7 +91,7 @@ export function toListing(row: Row) {
  * left out and reported.
  */
 export async function readOwnKeys(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   secrets: Secrets,
   { accountId, onError }: { readonly accountId: string; onError: (error: unknown) => void },
 ): Promise<readonly OwnKey[]> {
@@ -106,11 +105,7 @@ export async function readOwnKeys(
 }
 
 /** Notes that a provider refused a key. Returns undefined when that is known, or the key is gone. */
-export function noteRefused(
-  { write }: Pick<Database, 'write'>,
-  id: string,
-  nowMs: number,
-): Promise<Row | undefined> {
+export function noteRefused(write: Db, id: string, nowMs: number): Promise<Row | undefined> {
   return write
     .updateTable('own_keys')
     .set({ refused_at_ms: nowMs })

@@ -43,7 +43,7 @@ export function openLimits({
   }
   const inTime = <Answer>(answer: Promise<Answer>) => withTimeout(clock, databaseTimeoutMs, answer);
   const rates = new SharedRates({
-    exchange: (requests) => inTime(exchangeRates(database, requests, databaseNowMs?.())),
+    exchange: (requests) => inTime(exchangeRates(database.transient, requests, databaseNowMs?.())),
     onError,
     clock,
   });
@@ -54,7 +54,7 @@ export function openLimits({
   });
   const stopRemoving = clock.every(
     removeEveryMs,
-    () => void removeIdle(database, databaseNowMs?.()).catch(onError),
+    () => void removeIdle(database.transient, databaseNowMs?.()).catch(onError),
   );
   const close = async () => {
     stopRemoving();

@@ -3,6 +3,7 @@
 // gateway reports its slots again.
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import type { RateRequest, RateGrant } from './shared-rates.ts';
 import type { SlotRequest } from './shared-slots.ts';
 
@@ -16,7 +17,7 @@ const triesMax = 5;
  * after the row is locked.
  */
 export async function exchangeRates(
-  database: Database,
+  transient: Db,
   requests: readonly RateRequest[],
   nowMs?: number,
 ): Promise<readonly RateGrant[]> {
@@ -41,7 +42,7 @@ export async function exchangeRates(
         update rate_buckets as bucket
         set level = decided.now_level - decided.granted, per_minute = decided.per_minute, updated_at_ms = decided.now_ms
         from decided where bucket.id = decided.id
-        returning bucket.id, decided.granted, bucket.level`.execute(database.transient);
+        returning bucket.id, decided.granted, bucket.level`.execute(transient);
       return new Map(rows.map(({ id, granted, level }) => [id, { granted, level }]));
     },
     createRows: async (missing) => {
@@ -49,7 +50,7 @@ export async function exchangeRates(
         insert into rate_buckets (id, level, per_minute, updated_at_ms)
         select id, per_minute, per_minute, ${timeOf(nowMs)}
         from unnest(${missing.map(({ id }) => id)}::text[], ${missing.map(({ perMinute }) => perMinute)}::float8[]) as a (id, per_minute)
-        order by id on conflict (id) do nothing`.execute(database.transient);
+        order by id on conflict (id) do nothing`.execute(transient);
     },
   });
 }
@@ -101,11 +102,11 @@ function timeOf(nowMs: number | undefined) {
 }
 
 /** Removes rows that equal missing ones: full buckets and unused slots. */
-export async function removeIdle(database: Database, nowMs?: number): Promise<void> {
+export async function removeIdle(transient: Db, nowMs?: number): Promise<void> {
   await sql`
     delete from rate_buckets where level + (${timeOf(nowMs)} - updated_at_ms) * per_minute / 60000
-      >= per_minute`.execute(database.transient);
-  await sql`delete from concurrency_slots where holders = '{}'`.execute(database.transient);
+      >= per_minute`.execute(transient);
+  await sql`delete from concurrency_slots where holders = '{}'`.execute(transient);
 }
 
 type RowStatements<Request, Answer> = {

@@ -1,7 +1,6 @@
 // The settings that operators save in the database, with their versions. They are encrypted, because
 // they hold credentials of providers. The newest version is in force.
 import type { SavedSettings } from '../../config/saved-settings.ts';
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import type { Secrets } from '../../lib/secrets.ts';
@@ -97,7 +96,7 @@ export async function sealVersion(
 
 /** Returns false when another change has taken the version's number. */
 export async function insertVersion(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   row: SealedVersion,
   nowMs: number,
 ): Promise<boolean> {

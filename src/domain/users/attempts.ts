@@ -3,8 +3,7 @@
 // Every attempt is counted before it is checked, so concurrent attempts get no further than
 // sequential ones.
 import { createHash } from 'node:crypto';
-import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 
 export type Attempts = {
@@ -37,12 +36,12 @@ const waitMaxMs = 15 * 60_000;
 
 /** Counts one attempt. Returns 0, or the seconds to wait when the attempt must not be made. */
 export async function takeAttempt(
-  database: Database,
+  transient: Db,
   attempts: Attempts,
   nowMs: number,
 ): Promise<number> {
   const subject = subjectOf(attempts);
-  return database.transient.transaction().execute(async (transaction) => {
+  return transient.transaction().execute(async (transaction) => {
     // Also locks the row on PostgreSQL, where a second gateway may be counting.
     const row = await transaction
       .insertInto('attempts')
@@ -64,20 +63,13 @@ export async function takeAttempt(
 }
 
 /** Resets the count after a success. */
-export async function forgetAttempts(database: Database, attempts: Attempts): Promise<void> {
-  await database.transient
-    .deleteFrom('attempts')
-    .where('subject', '=', subjectOf(attempts))
-    .execute();
+export async function forgetAttempts(transient: Db, attempts: Attempts): Promise<void> {
+  await transient.deleteFrom('attempts').where('subject', '=', subjectOf(attempts)).execute();
 }
 
 /** Counts further attempts of `to` as those of `from`. */
-export async function moveAttempts(
-  database: Database,
-  from: Attempts,
-  to: Attempts,
-): Promise<void> {
-  await database.transient
+export async function moveAttempts(transient: Db, from: Attempts, to: Attempts): Promise<void> {
+  await transient
     .updateTable('attempts')
     .set({ subject: subjectOf(to) })
     .where('subject', '=', subjectOf(from))
@@ -85,8 +77,8 @@ export async function moveAttempts(
 }
 
 /** Removes counts that no longer delay anything. */
-export async function tidyAttempts(database: Database, nowMs: number): Promise<void> {
-  await database.transient
+export async function tidyAttempts(transient: Db, nowMs: number): Promise<void> {
+  await transient
     .deleteFrom('attempts')
     .where('started_at_ms', '<', nowMs - windowMaxMs)
     .where('blocked_until_ms', '<', nowMs - windowMaxMs)

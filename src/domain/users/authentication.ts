@@ -439,7 +439,7 @@ export class Authentication {
 
   async #refusalOf(email: string): Promise<string | null> {
     const { config, database, clock } = this.#input;
-    return config.signup.open || (await isInvited(database, email, clock.nowMs()))
+    return config.signup.open || (await isInvited(database.read, email, clock.nowMs()))
       ? null
       : 'signup_closed';
   }
@@ -474,7 +474,7 @@ export class Authentication {
       .where('users.id', '=', userId)
       .executeTakeFirst();
     if (!user || user.own_account_id !== null || user.role !== null) return;
-    if (await isInvited(database, user.email, clock.nowMs())) return;
+    if (await isInvited(database.read, user.email, clock.nowMs())) return;
     const { initial_credit_usd: creditUsd } = config.signup;
     const { name, email } = user;
     await database.write.transaction().execute(async (transaction) => {

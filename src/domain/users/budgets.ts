@@ -1,6 +1,6 @@
 // The budgets of an account's users. The ledger compares a budget with what all keys of its user have
 // spent (domain/ledger/limits.ts). A budget stays when its user leaves, because the keys stay.
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
 /** null: no budget of this kind; 0: nothing is allowed. */
@@ -13,7 +13,7 @@ type Member = { readonly accountId: string; readonly userId: string };
 
 /** Returns the budgets of an account by user id. */
 export async function readBudgets(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   accountId: string,
 ): Promise<ReadonlyMap<string, BudgetTerms>> {
   const rows = await read
@@ -27,7 +27,7 @@ export async function readBudgets(
 
 /** Writes a budget; two nulls remove it. */
 export async function writeBudget(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   { accountId, userId }: Member,
   terms: BudgetTerms,
 ): Promise<void> {

@@ -3,7 +3,6 @@
 // made when the program next asks, so that its text is stored nowhere. Only digests of the codes are
 // stored. The short code's is keyed, because it has only 34 random bits.
 import { createHmac, randomInt } from 'node:crypto';
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 import { digestOf, newToken } from './one-time-link.ts';
@@ -38,7 +37,7 @@ export type DeviceLogins = {
 
 /** Returns null when too many programs wait. */
 export async function beginDeviceLogin(
-  { transient }: Pick<Database, 'transient'>,
+  transient: Db,
   secret: Secret,
   asking: Asking,
   nowMs: number,
@@ -66,7 +65,7 @@ export async function beginDeviceLogin(
 
 /** What a user sees before confirming; null when nobody has this code, or it was decided. */
 export async function findDeviceLogin(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   secret: Secret,
   userCode: string,
   nowMs: number,
@@ -123,7 +122,7 @@ export type DeviceLogin =
 
 /** `gone`: unknown, used or expired. */
 export async function readDeviceLogin(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   deviceCode: string,
   nowMs: number,
 ): Promise<DeviceLogin> {

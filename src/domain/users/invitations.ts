@@ -2,7 +2,6 @@
 // invited e-mail address. Each invitation has two links. One is shown to the inviter and proves
 // nothing. The other is sent only to the address, and following it proves the address.
 import type { ExpressionBuilder } from 'kysely';
-import type { Database } from '../../db/database.ts';
 import type { Db, Role, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { addMember, lockMembers } from './members.ts';
@@ -76,12 +75,8 @@ export async function invite(
 }
 
 /** `userId`: the user who has the address. Returns null when the invitation is unknown or not open. */
-export async function findInvitation(
-  database: Pick<Database, 'read'>,
-  token: string,
-  nowMs: number,
-) {
-  const invitation = await selectOpen(database.read, nowMs)
+export async function findInvitation(read: Db, token: string, nowMs: number) {
+  const invitation = await selectOpen(read, nowMs)
     .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
     .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
     .leftJoin('users as invited', 'invited.email', 'invitations.email')
@@ -99,12 +94,8 @@ export async function findInvitation(
 }
 
 /** Returns true when an open invitation is addressed to this e-mail address. */
-export async function isInvited(
-  database: Database,
-  email: string,
-  nowMs: number,
-): Promise<boolean> {
-  const row = await selectOpen(database.read, nowMs)
+export async function isInvited(read: Db, email: string, nowMs: number): Promise<boolean> {
+  const row = await selectOpen(read, nowMs)
     .select('invitations.id')
     .where('invitations.email', '=', normalizeEmail(email))
     .limit(1)
@@ -113,12 +104,8 @@ export async function isInvited(
 }
 
 /** Lists the open invitations, newest first. */
-export async function listInvitations(
-  database: Pick<Database, 'read'>,
-  accountId: string,
-  nowMs: number,
-) {
-  return selectOpen(database.read, nowMs)
+export async function listInvitations(read: Db, accountId: string, nowMs: number) {
+  return selectOpen(read, nowMs)
     .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
     .select([
       'invitations.id',
@@ -136,7 +123,7 @@ export async function listInvitations(
 
 /** Returns the withdrawn invitation, or null when there is none with this id. */
 export async function withdrawInvitation(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<{ readonly email: string; readonly role: Role } | null> {
   const row = await write

@@ -46,7 +46,7 @@ export class KnownDevices {
   }
 
   async #signedFor(userId: string, name: string): Promise<string> {
-    return `${name}\n${(await passwordHashOf(this.#database, userId)) ?? ''}`;
+    return `${name}\n${(await passwordHashOf(this.#database.read, userId)) ?? ''}`;
   }
 }
 

@@ -29,7 +29,7 @@ export async function openAdapter(
     const database = { db, type, transaction: false } as const;
     const adapter = withHashedTokens(await getAdapter({ ...options, database }));
     const transaction: DBAdapter['transaction'] = (work) =>
-      transact({ write: db }, async (transacting) => work(await adapterOn(transacting)));
+      transact(db, async (transacting) => work(await adapterOn(transacting)));
     const create: DBAdapter['create'] = async (call) => {
       if (call.model !== 'account') return adapter.create(call);
       if (!db.isTransaction) return transaction((inner) => inner.create(call));

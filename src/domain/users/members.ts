@@ -1,6 +1,5 @@
 // The members of accounts and their roles. An account always has an owner: of several concurrent
 // changes, the one that would remove the last owner is refused.
-import type { Database } from '../../db/database.ts';
 import type { Db, Role } from '../../db/schema.ts';
 
 export type MemberChange =
@@ -11,7 +10,7 @@ export type MemberChange =
 const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2, viewer: 3 };
 
 /** Lists members: owners first, then admins, members and viewers; each by join time. */
-export async function listMembers({ read }: Pick<Database, 'read'>, accountId: string) {
+export async function listMembers(read: Db, accountId: string) {
   const rows = await read
     .selectFrom('account_members')
     .innerJoin('users', 'users.id', 'account_members.user_id')

@@ -1,7 +1,6 @@
 // Links that work once and expire: for the first user, a forgotten password, and proof of an e-mail
 // address. A link carries a random token, of which only a digest is stored.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 
@@ -32,12 +31,12 @@ export function digestOf(token: string): string {
 
 /** Creates a link and returns its token. `lifetimeMs` overrides the lifetime of its kind. */
 export async function createLink(
-  database: Database,
+  write: Db,
   { kind, userId, email, lifetimeMs = lifetimesMs[kind] }: Link & { readonly lifetimeMs?: number },
   nowMs: number,
 ): Promise<string> {
   const token = newToken();
-  await database.write
+  await write
     .insertInto('sign_in_links')
     .values({
       token_digest: digestOf(token),
@@ -52,12 +51,8 @@ export async function createLink(
 }
 
 /** Returns the link of a token, or null when it is unknown, used or expired. */
-export async function findLink(
-  database: Pick<Database, 'read'>,
-  token: string,
-  nowMs: number,
-): Promise<Link | null> {
-  const row = await database.read
+export async function findLink(read: Db, token: string, nowMs: number): Promise<Link | null> {
+  const row = await read
     .selectFrom('sign_in_links')
     .leftJoin('users', 'users.id', 'sign_in_links.user_id')
     .select([

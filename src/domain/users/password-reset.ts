@@ -1,5 +1,4 @@
 // Sets a new password through a link, which is e-mailed or passed on by an operator.
-import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
 import { removePasskeys } from './passkeys/records.ts';
@@ -15,17 +14,13 @@ import {
  * following it proves the address.
  */
 export async function createResetLink(
-  database: Database,
+  write: Db,
   { user, mailed }: { readonly user: Pick<UserRecord, 'id' | 'email'>; readonly mailed: boolean },
   nowMs: number,
 ): Promise<string> {
   const email = mailed ? user.email : null;
   const lifetimeMs = mailed ? undefined : handedOverLifetimeMs;
-  return createLink(
-    database,
-    { kind: 'password-reset', userId: user.id, email, lifetimeMs },
-    nowMs,
-  );
+  return createLink(write, { kind: 'password-reset', userId: user.id, email, lifetimeMs }, nowMs);
 }
 
 /**

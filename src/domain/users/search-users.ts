@@ -1,7 +1,7 @@
 // An operator's search for users, page by page.
 import { sql, type SqlBool } from 'kysely';
 import { contains } from '../../db/contains.ts';
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 
 type UserSearch = {
   /** Matches a part of the name or e-mail address, or the whole id. */
@@ -12,18 +12,15 @@ type UserSearch = {
 };
 
 /** Returns a page as the API does, newest first; its `next` is null on the last page. */
-export async function searchUsers(
-  database: Pick<Database, 'read'>,
-  { text, limit, cursor }: UserSearch,
-) {
+export async function searchUsers(read: Db, { text, limit, cursor }: UserSearch) {
   // Ids begin with their creation time.
-  let query = database.read.selectFrom('users').selectAll().orderBy('id', 'desc');
+  let query = read.selectFrom('users').selectAll().orderBy('id', 'desc');
   if (text !== undefined) query = query.where(isNamed(text));
   if (cursor !== null) query = query.where('id', '<', cursor);
   const rows = await query.limit(limit + 1).execute();
   const page = rows.slice(0, limit);
   const accounts = await readMemberships(
-    database,
+    read,
     page.map(({ id }) => id),
   );
   const users = page.map((row) => ({
@@ -45,9 +42,9 @@ function isNamed(text: string) {
   return sql<SqlBool>`(${contains('name', text)} or ${contains('email', text)} or id = ${text})`;
 }
 
-async function readMemberships(database: Pick<Database, 'read'>, userIds: readonly string[]) {
+async function readMemberships(read: Db, userIds: readonly string[]) {
   if (userIds.length === 0) return [];
-  return database.read
+  return read
     .selectFrom('account_members')
     .innerJoin('accounts', 'accounts.id', 'account_members.account_id')
     .select([

@@ -2,6 +2,7 @@
 // secret is encrypted, and each start re-encrypts it under the current secret. Backup codes have
 // digests only: these stay until a code is used or new codes are made.
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret, type Secrets } from '../../lib/secrets.ts';
 import { isDigestUnder, withKeyIds } from './backup-codes.ts';
 
@@ -23,7 +24,7 @@ export function librarySecret(secret: Secret): string {
  */
 export async function renewSecondFactors(database: Database, secrets: Secrets): Promise<void> {
   const [current] = secrets;
-  for (const row of await readRows(database)) {
+  for (const row of await readRows(database.read)) {
     const codes = secrets.length === 1 ? withKeyIds(row.backup_codes, current) : row.backup_codes;
     const secret = isEncryptedUnder(current, row.secret)
       ? row.secret
@@ -47,10 +48,10 @@ type OtherSecondFactors = {
 };
 
 export async function countSecondFactorsUnderOthers(
-  database: Database,
+  read: Db,
   current: Secret,
 ): Promise<OtherSecondFactors> {
-  const rows = await readRows(database);
+  const rows = await readRows(read);
   const codesOf = (json: string) => JSON.parse(json) as string[];
   return {
     apps: rows.filter((row) => !isEncryptedUnder(current, row.secret)).length,
@@ -60,7 +61,7 @@ export async function countSecondFactorsUnderOthers(
   };
 }
 
-function readRows({ read }: Database) {
+function readRows(read: Db) {
   return read
     .selectFrom('user_two_factors')
     .select(['user_id', 'secret', 'backup_codes'])

@@ -18,5 +18,5 @@ export async function tidySignIns(database: Database, nowMs: number): Promise<vo
     .where('expires_at', '<', new Date(nowMs).toISOString())
     .execute();
   await write.deleteFrom('used_passkey_challenges').where('expires_at_ms', '<', nowMs).execute();
-  await tidyAttempts(database, nowMs);
+  await tidyAttempts(database.transient, nowMs);
 }

@@ -95,11 +95,8 @@ export async function replacePassword(
 }
 
 /** Returns null when the user has no password. */
-export async function passwordHashOf(
-  database: Pick<Database, 'read'>,
-  userId: string,
-): Promise<string | null> {
-  const row = await database.read
+export async function passwordHashOf(read: Db, userId: string): Promise<string | null> {
+  const row = await read
     .selectFrom('user_credentials')
     .select('password')
     .where('user_id', '=', userId)
@@ -166,16 +163,14 @@ export async function findOutsideOperators(
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function hasUsers(database: Pick<Database, 'read'>): Promise<boolean> {
-  return (
-    (await database.read.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
-  );
+export async function hasUsers(read: Db): Promise<boolean> {
+  return (await read.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Lists all users, oldest first. */
-export async function listUsers(database: Database) {
-  const users = await database.read.selectFrom('users').selectAll().orderBy('id').execute();
-  const memberships = await database.read
+export async function listUsers(read: Db) {
+  const users = await read.selectFrom('users').selectAll().orderBy('id').execute();
+  const memberships = await read
     .selectFrom('account_members')
     .select(['account_id', 'user_id', 'role'])
     .orderBy('account_id')
@@ -194,8 +189,8 @@ export async function listUsers(database: Database) {
   }));
 }
 
-export async function renameUser(database: Database, userId: string, name: string): Promise<void> {
-  await database.write.updateTable('users').set({ name }).where('id', '=', userId).execute();
+export async function renameUser(write: Db, userId: string, name: string): Promise<void> {
+  await write.updateTable('users').set({ name }).where('id', '=', userId).execute();
 }
 
 /**

@@ -1,13 +1,9 @@
 // Lists and ends a user's sessions. A session without its row is refused from the next request on.
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 
 /** Lists sessions that have not expired, newest first. `renewedAt` is accurate to the day. */
-export async function listSessions(
-  database: Pick<Database, 'read'>,
-  userId: string,
-  nowMs: number,
-) {
-  const rows = await database.read
+export async function listSessions(read: Db, userId: string, nowMs: number) {
+  const rows = await read
     .selectFrom('user_sessions')
     .select(['id', 'created_at as createdAt', 'updated_at as renewedAt', 'expires_at as expiresAt'])
     .select(['ip_address as address', 'user_agent as userAgent'])
@@ -19,10 +15,10 @@ export async function listSessions(
 
 /** Ends a session. Returns false when it was not one of the user's. */
 export async function endSession(
-  database: Database,
+  write: Db,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
 ): Promise<boolean> {
-  const [result] = await database.write
+  const [result] = await write
     .deleteFrom('user_sessions')
     .where('user_id', '=', userId)
     .where('id', '=', sessionId)
@@ -32,10 +28,10 @@ export async function endSession(
 
 /** Ends the user's other sessions. Returns their number. */
 export async function endOtherSessions(
-  database: Database,
+  write: Db,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
 ): Promise<number> {
-  const [result] = await database.write
+  const [result] = await write
     .deleteFrom('user_sessions')
     .where('user_id', '=', userId)
     .where('id', '!=', sessionId)

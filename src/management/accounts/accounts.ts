@@ -89,7 +89,7 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   },
 
   'GET /accounts/:account/settings': async ({ context, params }) => {
-    const [account] = await findAccounts(context.database, [params.account]);
+    const [account] = await findAccounts(context.database.read, [params.account]);
     if (!account) throw noSuchAccount();
     const { id, name, retainResponses, requiresSecondFactor, createdAtMs } = account;
     const created_at = new Date(createdAtMs).toISOString();

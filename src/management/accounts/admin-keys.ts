@@ -7,7 +7,7 @@ import { readAddresses, readExpiry } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
 export const adminKeysHandlers: Handlers<typeof adminKeysEndpoints> = {
-  'GET /operator/admin-keys': ({ context }) => listAdminKeys(context.database),
+  'GET /operator/admin-keys': ({ context }) => listAdminKeys(context.database.read),
 
   'POST /operator/admin-keys': async ({ context, body, changes }) => {
     const { allowed_addresses: addresses = null, expires_at: expiresAt = null } = body;

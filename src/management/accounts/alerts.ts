@@ -61,7 +61,7 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
   },
 
   'GET /accounts/:account/alert-deliveries': async ({ context, page, ...call }) => {
-    const found = await listDeliveries(context.database, ownerOf(call), page);
+    const found = await listDeliveries(context.database.read, ownerOf(call), page);
     const rows = found?.rows.map(({ type: name, data, disabled_at_ms: disabledAtMs, ...row }) => {
       const type = name as AlertType;
       const { id, event_id, endpoint_id, attempts, problem } = row;

@@ -24,14 +24,14 @@ export const auditHandlers: Handlers<typeof auditEndpoints> = {
   'GET /operator/audit-log': async ({ context, query, page }) => {
     const { account: accountId, actor: actorId, action, subject } = query;
     const filters = { accountId, actorId, action, subject };
-    const found = await listChanges(context.database, { ...filters, ...page });
+    const found = await listChanges(context.database.read, { ...filters, ...page });
     if (!found) return null;
     return { rows: await withNames(context.database.read, found.entries), next: found.next };
   },
 
   'GET /accounts/:account/audit-log': async ({ context: { database }, params, query, page }) => {
     const accountId = params.account;
-    const found = await listChanges(database, { accountId, action: query.action, ...page });
+    const found = await listChanges(database.read, { accountId, action: query.action, ...page });
     if (!found) return null;
     const users = found.entries.flatMap(({ actor }) => (actor.kind === 'user' ? [actor.id] : []));
     const userIds = [...new Set(users)];

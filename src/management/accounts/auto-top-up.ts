@@ -24,7 +24,7 @@ import { askStripe, checkAmount, noCardPayments } from './billing.ts';
 
 export const autoTopUpHandlers: Handlers<typeof autoTopUpEndpoints> = {
   'GET /accounts/:account/auto-top-up': async ({ context, params }) => {
-    await requireAccount(context.database, params.account);
+    await requireAccount(context.database.read, params.account);
     return shown(context, params.account);
   },
 

@@ -45,13 +45,13 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
 
   'GET /accounts/:account/statement': async ({ context, params, query, page }) => {
     // An operator's path may name an account that does not exist.
-    await requireAccount(context.database, params.account);
+    await requireAccount(context.database.read, params.account);
     const { mode, only } = query;
     return readStatement(context, ledgerIdOf(params.account, mode), { ...page, only });
   },
 
   'GET /accounts/:account/statement.csv': async ({ context, params, query, reply }) => {
-    await requireAccount(context.database, params.account);
+    await requireAccount(context.database.read, params.account);
     return sendStatementFile(context, reply, { accountId: params.account, query });
   },
 
@@ -90,7 +90,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
       feeMicros,
     };
     const topUp = await call.changes.commit(async (database) => {
-      const opened = await openTopUp(database, order, context.gateway.clock.nowMs());
+      const opened = await openTopUp(database.write, order, context.gateway.clock.nowMs());
       if (!opened)
         throw new ApiError('conflict', 'This request id was used before for another amount.');
       const { topUp: result, isNew } = opened;
@@ -108,7 +108,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
       email: session.email,
       base: baseUrlOf(context.gateway.config.server.public_url, call.request),
     });
-    await setCheckout(call.changes.unrecorded, topUp.id, checkout);
+    await setCheckout(call.changes.unrecorded.write, topUp.id, checkout);
     return output(checkout.url);
   },
 
@@ -140,7 +140,7 @@ async function adjust<Answer>(
 ): Promise<Answer> {
   const { account: accountId } = params;
   const { kind, mode, note, amount_micros } = body;
-  await requireAccount(context.database, accountId);
+  await requireAccount(context.database.read, accountId);
   return once.withLedger(ledgerIdOf(accountId, mode), async (entryId) => {
     const order = { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
     const booked = await adjustBalance(changes, context.gateway.books.ledger, order);

@@ -61,7 +61,7 @@ async function sendAgain(call: InviteCall, accountId: string, kept: Kept): Promi
   const { context, once } = call;
   const nowMs = context.gateway.clock.nowMs();
   if (!kept.unsent || nowMs < kept.unsent.triedAtMs + sendAgainAfterMs) return;
-  const open = await listInvitations(context.database, accountId, nowMs);
+  const open = await listInvitations(context.database.read, accountId, nowMs);
   if (!open.some(({ id }) => id === kept.shown.id)) return;
   const tried = { ...kept, unsent: { ...kept.unsent, triedAtMs: nowMs } };
   await once.keepInstead(tried);

@@ -49,15 +49,15 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const filters = { accountId: params.account, mode, text, states, nowMs };
     if (sort !== undefined) {
       const sorting = { ...filters, order: sort, limit: sortedRows };
-      const keys = await sortKeys(context.database, sorting);
+      const keys = await sortKeys(context.database.read, sorting);
       return { rows: await toKeys(context, keys), next: null };
     }
-    const found = await searchKeys(context.database, { ...filters, ...page });
+    const found = await searchKeys(context.database.read, { ...filters, ...page });
     return found && { rows: await toKeys(context, found.keys), next: found.next };
   },
 
   'GET /accounts/:account/keys/:key': async ({ context, params }) => {
-    const listing = await findKey(context.database, placeOf(params));
+    const listing = await findKey(context.database.read, placeOf(params));
     if (!listing) throw noSuchKey();
     return toKey(context, listing);
   },
@@ -65,7 +65,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'GET /accounts/:account/key-last-used': async ({ context, params, query: { mode } }) => {
     const nowMs = context.gateway.clock.nowMs();
     const which = { accountId: params.account, mode, nowMs };
-    const listing = await findLastUsedKey(context.database, which);
+    const listing = await findLastUsedKey(context.database.read, which);
     return { key: listing && (await toKey(context, listing)) };
   },
 
@@ -73,7 +73,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const { limits, bodies, tuning } = context.gateway.config;
     const { requests_per_minute, tokens_per_minute, concurrent_requests } = limits;
     const { enabled, days_max } = bodies;
-    const [found] = await findAccounts(context.database, [params.account]);
+    const [found] = await findAccounts(context.database.read, [params.account]);
     const retained = found?.retainResponses === true;
     return {
       requests_per_minute,
@@ -150,12 +150,12 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const { account: accountId, mode, search: text, state: states } = query;
     const nowMs = context.gateway.clock.nowMs();
     const search = { accountId, mode, text, states, nowMs, ...page };
-    const found = await searchKeys(context.database, search);
+    const found = await searchKeys(context.database.read, search);
     return found && { rows: await withAccounts(context, found.keys), next: found.next };
   },
 
   'GET /admin/v1/keys/:key': async ({ context, params }) => {
-    const listing = await findKey(context.database, { keyId: params.key });
+    const listing = await findKey(context.database.read, { keyId: params.key });
     if (!listing) throw new ApiError('not_found', 'There is no such key.');
     return withAccount(context, listing);
   },
@@ -192,7 +192,7 @@ async function withAccounts(
   listings: readonly KeyListing[],
 ): Promise<readonly OperatorKey[]> {
   const ids = new Set(listings.map((listing) => listing.account_id));
-  const accounts = await findAccounts(context.database, [...ids]);
+  const accounts = await findAccounts(context.database.read, [...ids]);
   const names = new Map(accounts.map(({ id, name }) => [id, name]));
   const keys = await toKeys(context, listings);
   return keys.map((key, index) => {
@@ -295,8 +295,8 @@ async function toKeys(
   const ids = listings.map(({ id }) => id);
   const [spend, uses, owners] = [
     await readKeySpending(database.read, ids, nowMs),
-    await readKeyUses(database, ids),
-    await readKeyOwners(database, ids),
+    await readKeyUses(database.read, ids),
+    await readKeyOwners(database.read, ids),
   ];
   return listings.map(({ account_id: _account, ...listing }) => ({
     ...listing,

@@ -24,7 +24,7 @@ const done = { ok: true } as const;
 
 export const membersHandlers: Handlers<typeof membersEndpoints> = {
   'GET /accounts/:account/members': async ({ context, params }) => {
-    const members = await listMembers(context.database, params.account);
+    const members = await listMembers(context.database.read, params.account);
     return members.map(({ userId, name, email, role, hasSecondFactor, joinedAtMs }) => ({
       user_id: userId,
       name,
@@ -52,7 +52,7 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
 
   'GET /accounts/:account/budgets': async ({ context: { database, gateway }, params }) => {
     const nowMs = gateway.clock.nowMs();
-    const budgets = await readBudgets(database, params.account);
+    const budgets = await readBudgets(database.read, params.account);
     const ledgerId = ledgerIdOf(params.account, 'live');
     const spending = await readMemberSpending(database.read, ledgerId, nowMs);
     return [...budgets].map(([user_id, terms]) => {
@@ -64,7 +64,7 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
   'PATCH /admin/v1/accounts/:account/members/:user/budget': changeBudget,
 
   'GET /accounts/:account/invitations': async ({ context: { database, gateway }, params }) => {
-    const open = await listInvitations(database, params.account, gateway.clock.nowMs());
+    const open = await listInvitations(database.read, params.account, gateway.clock.nowMs());
     return open.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
       id,
       email,

@@ -13,7 +13,7 @@ import type { Handlers } from '../handlers.ts';
 export const ownKeysHandlers: Handlers<typeof ownKeysEndpoints> = {
   'GET /accounts/:account/own-keys': async ({ context, params }) => {
     const { database, gateway } = context;
-    await requireAccount(database, params.account);
+    await requireAccount(database.read, params.account);
     const { pricing } = gateway.config;
     return {
       keys: await shown(context, await listOwnKeys(database.read, params.account)),
@@ -53,7 +53,7 @@ async function shown(
 ) {
   const allowed = ownKeyProviders(gateway.config);
   const uses = await readKeyUses(
-    database,
+    database.read,
     keys.map(({ id }) => id),
   );
   return keys.map(({ address_digest: address, ...key }) => ({

@@ -12,11 +12,13 @@ const paymentsMax = 100;
 export const paymentsHandlers: Handlers<typeof paymentsEndpoints> = {
   'GET /operator/payments': async ({ context }) => ({
     is_configured: context.billing.stripe !== null,
-    data: await listProblems(context.database, paymentsMax),
+    data: await listProblems(context.database.read, paymentsMax),
   }),
 
   'GET /operator/payments/all': ({ context, query, page }) =>
-    pageByTime(page, (place) => listPayments(context.database, { text: query.search, ...place })),
+    pageByTime(page, (place) =>
+      listPayments(context.database.read, { text: query.search, ...place }),
+    ),
 
   'POST /operator/payments/:payment/assign': async ({ context, params, body, changes }) => {
     const account = await findAccount(context.database, body.account);

@@ -32,7 +32,7 @@ async function readReceipt(
   const credit = await findCredit(database.read, { ledgerId, entryId });
   if (!credit) throw new ApiError('not_found', 'There is no payment with this id in this account.');
   const card = await findCardPayment(database.read, entryId);
-  const [account] = await findAccounts(database, [accountId]);
+  const [account] = await findAccounts(database.read, [accountId]);
   const { billing, service } = gateway.config;
   const { amountMicros, createdAtMs } = credit;
   const returned = card?.returnedMicros ?? 0;

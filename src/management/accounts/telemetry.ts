@@ -30,7 +30,7 @@ export const telemetryHandlers: Handlers<typeof telemetryEndpoints> = {
 
   'POST /accounts/:account/telemetry/test': async ({ context, params, session, request }) => {
     const { account: accountId } = params;
-    await requireAccount(context.database, accountId);
+    await requireAccount(context.database.read, accountId);
     if (session)
       await context.users.attempts.take(request.ip, { kind: 'telemetry-test', of: accountId });
     return { problem: await context.telemetry.accounts.sendTest(accountId) };

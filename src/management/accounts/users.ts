@@ -8,7 +8,10 @@ import { linkTo } from '../sign-in/links.ts';
 
 export const usersHandlers: Handlers<typeof usersEndpoints> = {
   'GET /operator/users': async ({ context, query, page }) => {
-    const { users, next } = await searchUsers(context.database, { text: query.search, ...page });
+    const { users, next } = await searchUsers(context.database.read, {
+      text: query.search,
+      ...page,
+    });
     return { rows: users, next };
   },
 

@@ -2,6 +2,7 @@
 // also looks for what the books show, and delivers.
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { Channels, type SendEventMail } from '../../domain/alerts/channels.ts';
 import { Deliverer } from '../../domain/alerts/deliverer.ts';
 import { ownersAddress } from '../../domain/alerts/endpoints.ts';
@@ -55,7 +56,7 @@ export class Alerts implements RequestListener {
     this.#input = input;
     this.channels = new Channels({
       allowedHosts: config.alerts.allowed_hosts,
-      sendMail: users.mailer && mailFrom(database, users.mailer),
+      sendMail: users.mailer && mailFrom(database.read, users.mailer),
       publicUrl,
       clock,
     });
@@ -147,15 +148,15 @@ export class Alerts implements RequestListener {
   };
 
   readonly #lookAtService = async (nowMs: number): Promise<void> => {
-    await removeOldEvents(this.#input.database, nowMs);
+    await removeOldEvents(this.#input.database.write, nowMs);
     await tellOfService({ ...this.#input, nowMs });
   };
 }
 
 /** Members who have left get nothing more, and one who has no mailbox keeps it from no other. */
-function mailFrom(database: Database, mailer: Mailer): SendEventMail {
+function mailFrom(read: Db, mailer: Mailer): SendEventMail {
   return async ({ account_id: accountId, address }, { messageId, ...mail }) => {
-    const members = accountId === null ? [] : await listMembers(database, accountId);
+    const members = accountId === null ? [] : await listMembers(read, accountId);
     const to =
       accountId === null
         ? [address]

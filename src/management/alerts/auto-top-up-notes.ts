@@ -12,9 +12,9 @@ export function autoTopUpNotes(clock: Clock): NoteAutoTopUp {
     const nowMs = clock.nowMs();
     const change = changeOf(note);
     const actor = { kind: 'service', ...actorOf(note), address: null } as const;
-    if (change) await recordChange({ write }, { actor, change, accountId }, nowMs);
+    if (change) await recordChange(write, { actor, change, accountId }, nowMs);
     if (note.kind !== 'fail' && note.kind !== 'ceiling') return;
-    const [account] = await findAccounts({ read: write }, [accountId]);
+    const [account] = await findAccounts(write, [accountId]);
     const about = { account_id: accountId, account_name: account!.name };
     if (note.kind === 'fail') {
       const { topUp, problem: reason } = note;

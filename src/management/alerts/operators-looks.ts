@@ -34,7 +34,7 @@ export async function tellLosses({ database, gateway, nowMs }: Looked): Promise<
     ([ledgerId, { isExceeded }]) => isExceeded && ledgerId.endsWith(':live'),
   );
   const ids = exceeded.map(([ledgerId]) => accountIdOf(ledgerId));
-  const names = new Map((await findAccounts(database, ids)).map(({ id, name }) => [id, name]));
+  const names = new Map((await findAccounts(database.read, ids)).map(({ id, name }) => [id, name]));
   const events = exceeded.map(([, standing], index): NewEvent => {
     const accountId = ids[index]!;
     const resets_at = isoTimeOf(standing.resetsAtMs)!;
@@ -53,7 +53,7 @@ export async function tellLosses({ database, gateway, nowMs }: Looked): Promise<
 
 /** Once a week while it is overdue. */
 async function backupEvents({ database, nowMs }: Looked): Promise<readonly NewEvent[]> {
-  const lastMs = await readLastBackup(database);
+  const lastMs = await readLastBackup(database.read);
   const accounts = database.read.selectFrom('accounts');
   const first = accounts.select(({ fn }) => fn.min('created_at_ms').as('ms')).executeTakeFirst();
   const sinceMs = lastMs ?? (await first)?.ms ?? nowMs;

@@ -9,7 +9,7 @@ export async function tellOwnKey(
   database: Database,
   { id, status, nowMs }: { readonly id: string; readonly status: number; readonly nowMs: number },
 ): Promise<void> {
-  const refused = await noteRefused(database, id, nowMs);
+  const refused = await noteRefused(database.write, id, nowMs);
   if (!refused) return;
   const { provider, shown_end, account_id: accountId } = refused;
   const data = { account_id: accountId, provider, own_key_id: id, shown_end, status };

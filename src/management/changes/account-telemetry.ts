@@ -32,8 +32,8 @@ export async function changeAccountTelemetry(
       'Only an owner of the account may export prompts and answers, in the dashboard.',
     );
   await changes.commit(async (database) => {
-    await requireAccount(database, accountId);
-    const { before, after } = await changeExport(database, secrets, { accountId, change });
+    await requireAccount(database.read, accountId);
+    const { before, after } = await changeExport(database.write, secrets, { accountId, change });
     const noted = headers ? { ...after, headers: 'replaced' } : after;
     const fields = changedFields(before, noted);
     const about = { action: 'account.telemetry', subject: accountId, accountId } as const;

@@ -21,6 +21,7 @@ import { dropBodies } from '../../domain/idempotency/purge.ts';
 import { createLedgers } from '../../domain/ledger/create-ledgers.ts';
 import { forgiveLosses as forgiveIn } from '../../domain/ledger/reports/caused-losses.ts';
 import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import type { Micros } from '../../lib/money.ts';
 
@@ -30,7 +31,7 @@ export function createAccount(
   account: NewAccount,
 ): Promise<{ readonly id: string; readonly terms: AccountTerms }> {
   return changes.commit(async (database) => {
-    const { id, isNew } = await openAccount(database, account, changes.clock.nowMs());
+    const { id, isNew } = await openAccount(database.write, account, changes.clock.nowMs());
     const terms = await readTerms(database.write, id);
     return {
       result: { id, terms },
@@ -44,11 +45,11 @@ export function createAccount(
  * row.
  */
 export function openAccount(
-  database: Pick<Database, 'write'>,
+  write: Db,
   account: NewAccount,
   nowMs: number,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
-  return transact(database, async (transaction) => {
+  return transact(write, async (transaction) => {
     const made = await insertAccount(transaction, account, nowMs);
     if (made.isNew) await createLedgers(transaction, { accountId: made.id, nowMs });
     return made;
@@ -76,7 +77,7 @@ export async function updateAccount(
   change: AccountChange,
 ): Promise<Erased | null> {
   await changes.commit(async (database) => {
-    const terms = await changeTerms(database, accountId, change);
+    const terms = await changeTerms(database.write, accountId, change);
     if (!terms) throw noSuchAccount();
     const fields = changedFields(terms.before, terms.after);
     return { result: null, change: fields && changeOf('update', accountId, fields) };
@@ -87,7 +88,7 @@ export async function updateAccount(
 /** Erases an account's stored answers. Throws ApiError 404. */
 export async function purgeAccount(changes: AuditedChanges, accountId: string): Promise<Erased> {
   await changes.commit(async (database) => {
-    if (!(await raiseCacheGeneration(database, accountId))) throw noSuchAccount();
+    if (!(await raiseCacheGeneration(database.write, accountId))) throw noSuchAccount();
     return { result: null, change: changeOf('purge', accountId, { before: null, after: null }) };
   });
   return eraseResponses(changes.unrecorded, accountId);
@@ -112,7 +113,7 @@ export function forgiveLosses(
   accountId: string,
 ): Promise<{ readonly forgiven_loss_micros: Micros }> {
   return changes.commit(async ({ read, write }) => {
-    await requireAccount({ read }, accountId);
+    await requireAccount(read, accountId);
     const after = { forgiven_loss_micros: await forgiveIn(write, accountId) };
     return {
       result: after,
@@ -145,11 +146,8 @@ export function setLowBalanceThresholds(
 }
 
 /** Throws ApiError 404. */
-export async function requireAccount(
-  database: Pick<Database, 'read'>,
-  accountId: string,
-): Promise<void> {
-  if ((await findAccounts(database, [accountId])).length === 0) throw noSuchAccount();
+export async function requireAccount(read: Db, accountId: string): Promise<void> {
+  if ((await findAccounts(read, [accountId])).length === 0) throw noSuchAccount();
 }
 
 export function noSuchAccount(): ApiError {

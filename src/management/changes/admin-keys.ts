@@ -14,7 +14,7 @@ export function createAdminKey(
   order: AdminKeyOrder,
 ): Promise<NewAdminKey> {
   return changes.commit(async (database) => {
-    const made = await insertAdminKey(database, order, changes.clock.nowMs());
+    const made = await insertAdminKey(database.write, order, changes.clock.nowMs());
     const { id: subject } = made.listing;
     return {
       result: made,
@@ -26,7 +26,7 @@ export function createAdminKey(
 /** Revokes a key for good, at once in every gateway. Throws ApiError 404. */
 export function revokeAdminKey(changes: AuditedChanges, id: string): Promise<AdminKeyListing> {
   return changes.commit(async (database) => {
-    const outcome = await revokeIn(database, id, changes.clock.nowMs());
+    const outcome = await revokeIn(database.write, id, changes.clock.nowMs());
     if (!outcome) throw new ApiError('not_found', 'There is no such admin key.');
     const { listing, isChanged } = outcome;
     const fields = { before: { revoked_at: null }, after: { revoked_at: listing.revoked_at } };

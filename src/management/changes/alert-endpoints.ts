@@ -39,8 +39,8 @@ export async function createAlertEndpoint(
   const { row, secret } = await newEndpoint(secrets, order, changes.clock.nowMs());
   const endpoint = toListing(row);
   return changes.commit(async (database) => {
-    if (owner !== null) await requireAccount(database, owner);
-    if (kind === 'email') await checkMailbox(database, { owner, address });
+    if (owner !== null) await requireAccount(database.read, owner);
+    if (kind === 'email') await checkMailbox(database.read, { owner, address });
     if ((await listEndpoints(database.write, owner)).length >= endpointsMax)
       throw new ApiError('conflict', `There can be ${endpointsMax} endpoints. Remove one first.`);
     await database.write.insertInto('alert_endpoints').values(row).execute();
@@ -143,7 +143,7 @@ export function sendTestAlert(changes: AuditedChanges, place: Place): Promise<vo
 export function sendAlertAgain(changes: AuditedChanges, { owner, id }: Place): Promise<void> {
   return changes.commit(async (database) => {
     const nowMs = changes.clock.nowMs();
-    const again = await sendAgain(database, { owner, id, nowMs });
+    const again = await sendAgain(database.write, { owner, id, nowMs });
     if (!again) throw new ApiError('not_found', 'There is no such delivery.');
     const change = sentBy({ owner, id: again.endpointId }, { delivery: id });
     return { result: undefined, change };
@@ -177,7 +177,7 @@ function refuse(problem: string | null): void {
 
 /** An account's mail goes to its own users, so that nobody makes the gateway write to others. */
 async function checkMailbox(
-  database: Pick<Database, 'read'>,
+  read: Db,
   { owner, address }: Pick<EndpointOrder, 'owner' | 'address'>,
 ): Promise<void> {
   if (owner === null) {
@@ -185,7 +185,7 @@ async function checkMailbox(
     return;
   }
   if (address === ownersAddress) return;
-  const members = await listMembers(database, owner);
+  const members = await listMembers(read, owner);
   if (members.some(({ email }) => email === address)) return;
   refuse(`must be \`${ownersAddress}\` or the e-mail address of a user of this account.`);
 }

@@ -1,6 +1,6 @@
 // The record of backups: the audit log knows when the last one was made.
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 
 /** The subject of the entries, by which the last one is found in an index. */
 const subject = 'database';
@@ -18,7 +18,7 @@ export function recordBackup(
 }
 
 /** Returns when the last backup was recorded, in Unix milliseconds; null: none was. */
-export async function readLastBackup({ read }: Pick<Database, 'read'>): Promise<number | null> {
+export async function readLastBackup(read: Db): Promise<number | null> {
   const row = await read
     .selectFrom('audit_log')
     .select('created_at_ms')

@@ -69,7 +69,7 @@ async function importAccount(
   const id = idOf('acc', { source }, planned);
   const isNew = ledger
     ? await openImported(changes, planned, { id, source })
-    : (await findAccounts(changes.unrecorded, [id])).length === 0;
+    : (await findAccounts(changes.unrecorded.read, [id])).length === 0;
   if (!isNew && (await nameAtImport(changes, id)) !== name) {
     const why = `${sourceId} had another name when it came. If this is another installation, give it a name of its own with --source`;
     return { id, result: 'refused', why };
@@ -98,9 +98,9 @@ function openImported(
   const limits = { requestsPerMinute, tokensPerMinute };
   return changes.commit(async (database) => {
     const order = { id, name, priceMultiplierPpm, limits };
-    const { isNew } = await openAccount(database, order, changes.clock.nowMs());
+    const { isNew } = await openAccount(database.write, order, changes.clock.nowMs());
     if (!isNew) return { result: false, change: null };
-    if (result === 'disabled') await changeTerms(database, id, { isFrozen: true });
+    if (result === 'disabled') await changeTerms(database.write, id, { isFrozen: true });
     const after = { ...(await readTerms(database.write, id)), source, source_id: sourceId };
     const about = { action: 'account.import', subject: id, accountId: id } as const;
     return { result: true, change: { ...about, before: null, after } };
@@ -110,7 +110,7 @@ function openImported(
 /** From the audit log, because accounts can be renamed here. */
 async function nameAtImport(changes: AuditedChanges, id: string): Promise<unknown> {
   const query = { subject: id, action: 'account.import', limit: 1, cursor: null };
-  const page = await listChanges(changes.unrecorded, query);
+  const page = await listChanges(changes.unrecorded.read, query);
   return (page?.entries[0]?.after as { readonly name?: string } | undefined)?.name;
 }
 
@@ -119,7 +119,7 @@ async function importKey(
   { sourceId, result, ...key }: PlannedKey,
   { source, ledger, secret, id, accountId }: ImportOptions & Record<'id' | 'accountId', string>,
 ): Promise<Arrival> {
-  const isHere = (await findKey(changes.unrecorded, { keyId: id })) !== null;
+  const isHere = (await findKey(changes.unrecorded.read, { keyId: id })) !== null;
   if (isHere || !ledger) return { id, result: isHere ? 'here' : 'came' };
   const isNew = await changes.commit(async (database) => {
     const order = { ...key, id, accountId, isDisabled: result === 'disabled' };

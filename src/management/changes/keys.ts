@@ -1,7 +1,7 @@
 // Creates and changes API keys. Each change and its audit row are one transaction.
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { digestKeyFrom } from '../../domain/keys/key-text.ts';
@@ -32,14 +32,22 @@ export function createKey(
 ): Promise<NewKey> {
   return changes.commit(async (database) => {
     const { accountId, ownerId } = order;
-    if (ownerId !== undefined && !(await isMember(database, { accountId, userId: ownerId }))) {
-      await requireAccount(database, accountId);
+    if (
+      ownerId !== undefined &&
+      !(await isMember(database.write, { accountId, userId: ownerId }))
+    ) {
+      await requireAccount(database.read, accountId);
       throw invalidRequest(
         'owner_id',
         'The owner must be a member of the account. Send the id of one, or leave the field out.',
       );
     }
-    const made = await insertKey(database, digestKeyFrom(secret), order, changes.clock.nowMs());
+    const made = await insertKey(
+      database.write,
+      digestKeyFrom(secret),
+      order,
+      changes.clock.nowMs(),
+    );
     if (!made) throw noSuchAccount();
     const { id: subject, listing } = made;
     const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
@@ -52,7 +60,7 @@ export function createKey(
 
 /** Locks the members, so that who is one stays one until the key is theirs. */
 async function isMember(
-  { write }: Pick<Database, 'write'>,
+  write: Db,
   { accountId, userId }: { readonly accountId: string; readonly userId: string },
 ): Promise<boolean> {
   const members = await lockMembers(write, accountId);
@@ -70,7 +78,7 @@ export function rotateKey(
 ): Promise<NewKey> {
   return changes.commit(async (database) => {
     const nowMs = changes.clock.nowMs();
-    const outcome = await replaceKeyText(database, digestKeyFrom(secret), rotation, nowMs);
+    const outcome = await replaceKeyText(database.write, digestKeyFrom(secret), rotation, nowMs);
     if (outcome.kind !== 'rotated') throw notChangeable(outcome.kind);
     const { before, made } = outcome;
     const overlapEndsAt = new Date(nowMs + rotation.overlapMs).toISOString();
@@ -100,8 +108,9 @@ export function assignKey(
     const row = await lockKey(database.write, locator);
     if (!row) throw noSuchKey();
     const { id: keyId, account_id: accountId } = row;
-    if (userId !== null && !(await isMember(database, { accountId, userId }))) throw noSuchMember();
-    const owners = await readKeyOwners({ read: database.write }, [keyId]);
+    if (userId !== null && !(await isMember(database.write, { accountId, userId })))
+      throw noSuchMember();
+    const owners = await readKeyOwners(database.write, [keyId]);
     const before = { owner: owners.get(keyId)?.userId ?? null };
     await writeKeyOwner(database.write, { keyId, accountId, mode: row.mode, userId });
     const fields = changedFields(before, { owner: userId });
@@ -134,7 +143,7 @@ export function changeKey(
   change: KeyChange,
 ): Promise<KeyListing> {
   return changes.commit(async (database) => {
-    const outcome = await alterKey(database, locator, change, changes.clock.nowMs());
+    const outcome = await alterKey(database.write, locator, change, changes.clock.nowMs());
     if (outcome.kind !== 'changed') throw notChangeable(outcome.kind);
     const { before, after } = outcome;
     const fields = changedFields(before, after);

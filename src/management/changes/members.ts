@@ -30,9 +30,9 @@ type Invited = InvitationLinks & { readonly accountName: string };
 export function inviteMember(changes: AuditedChanges, invitation: NewInvitation): Promise<Invited> {
   const { accountId, email, role } = invitation;
   return changes.commit(async (database) => {
-    const [account] = await findAccounts(database, [accountId]);
+    const [account] = await findAccounts(database.read, [accountId]);
     if (!account) throw noSuchAccount();
-    const members = await listMembers(database, accountId);
+    const members = await listMembers(database.read, accountId);
     if (members.some((member) => member.email === email))
       throw new ApiError('conflict', 'This person is already a member.', { param: 'email' });
     const links = await invite(database.write, invitation, changes.clock.nowMs());
@@ -55,7 +55,7 @@ export function withdrawInvitation(
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<void> {
   return changes.commit(async (database) => {
-    const before = await withdraw(database, { accountId, id });
+    const before = await withdraw(database.write, { accountId, id });
     if (!before)
       throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
     const about = { action: 'invitation.withdraw', subject: id, accountId } as const;
@@ -91,7 +91,7 @@ export function setBudget(
 ): Promise<void> {
   return changes.commit(async (database) => {
     const members = await lockMembers(database.write, accountId);
-    const budgets = await readBudgets({ read: database.write }, accountId);
+    const budgets = await readBudgets(database.write, accountId);
     const earlier = budgets.get(userId);
     const role = members.find((member) => member.user_id === userId)?.role;
     // Who has left may still have keys, and so a budget.
@@ -101,7 +101,7 @@ export function setBudget(
       daily_micros: daily === undefined ? before.daily_micros : daily,
       monthly_micros: monthly === undefined ? before.monthly_micros : monthly,
     };
-    await writeBudget(database, { accountId, userId }, terms);
+    await writeBudget(database.write, { accountId, userId }, terms);
     const hasBudget = terms.daily_micros !== null || terms.monthly_micros !== null;
     // Owners may lift their own budget, so it takes nothing from them.
     if (hasBudget && role !== 'owner')

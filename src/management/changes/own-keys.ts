@@ -12,7 +12,7 @@ import {
   newOwnKey,
   toListing,
 } from '../../domain/keys/own-keys.ts';
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { isChatKind } from '../../terms/provider-kind.ts';
 import { requireAccount } from './accounts.ts';
@@ -48,7 +48,7 @@ export async function addOwnKey(
   const row = await newOwnKey(secrets, { ...order, address }, changes.clock.nowMs());
   const listing = toListing(row);
   return changes.commit(async (database) => {
-    await requireAccount(database, accountId);
+    await requireAccount(database.read, accountId);
     const known = await listOwnKeys(database.write, accountId);
     if (known.filter((key) => key.provider === provider).length >= ownKeysMax) {
       const message = `There can be ${ownKeysMax} own keys for ${provider}. Remove one first.`;
@@ -69,7 +69,7 @@ export function changeOwnKey(
   { order }: Pick<OwnKeyListing, 'order'>,
 ): Promise<OwnKeyListing> {
   return changes.commit(async (database) => {
-    const before = await requireOwnKey(database, place);
+    const before = await requireOwnKey(database.write, place);
     if (before.order === order) return { result: before, change: null };
     await database.write
       .updateTable('own_keys')
@@ -85,7 +85,7 @@ export function changeOwnKey(
 /** Throws ApiError 404. */
 export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<void> {
   return changes.commit(async (database) => {
-    const before = await requireOwnKey(database, place);
+    const before = await requireOwnKey(database.write, place);
     await database.write.deleteFrom('own_keys').where('id', '=', place.id).execute();
     const change = { action: 'own-key.remove', ...about(place), after: null } as const;
     return { result: undefined, change: { ...change, before: noted(before) } };
@@ -102,10 +102,7 @@ function about({ accountId, id }: Place) {
   return { subject: id, accountId };
 }
 
-async function requireOwnKey(
-  { write }: Pick<Database, 'write'>,
-  { accountId, id }: Place,
-): Promise<OwnKeyListing> {
+async function requireOwnKey(write: Db, { accountId, id }: Place): Promise<OwnKeyListing> {
   const found = (await listOwnKeys(write, accountId)).find((key) => key.id === id);
   if (found) return found;
   throw new ApiError('not_found', 'There is no such key.');

@@ -15,7 +15,7 @@ export async function rotateSecret(
   await registerSecrets(database, secrets, clock.nowMs());
   const made = newSecretText();
   const { id } = createSecret(made);
-  await transact(database, async (write) => {
+  await transact(database.write, async (write) => {
     await changes.note({ write }, changeOf('secret.rotate', secrets[0].id, id));
     // Last, because it cannot be undone.
     addSecret(file, made);
@@ -45,7 +45,8 @@ export async function retireSecrets(
   });
   // Last, because no gateway serves a database without the secrets it needs. In a transaction,
   // because a rotation may write the file at the same time.
-  if (file !== null) await transact(changes.unrecorded, async () => removeSecrets(file, ending));
+  if (file !== null)
+    await transact(changes.unrecorded.write, async () => removeSecrets(file, ending));
 }
 
 function changeOf(action: 'secret.rotate' | 'secret.retire', before: string, after: string) {

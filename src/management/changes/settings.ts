@@ -135,7 +135,8 @@ async function save(
   const version = before.version + 1;
   const row = await sealVersion(secrets, { version, settings: after, author, note, rereadsFile });
   await audited.commit(async (database) => {
-    if (!(await insertVersion(database, row, audited.clock.nowMs()))) throw overtaken(version);
+    if (!(await insertVersion(database.write, row, audited.clock.nowMs())))
+      throw overtaken(version);
     const { before: old, after: now } = fields ?? { before: {}, after: {} };
     const change = {
       action: rereadsFile ? 'settings.reload' : 'settings.update',

@@ -40,7 +40,7 @@ export function createResetLink(
     const user = await requireUser(database, who);
     if (withoutSecondFactor) await removeSecondFactor(database.write, user.id);
     const passkeysRemoved = withoutSecondFactor ? await removeAll(database.write, user.id) : 0;
-    const token = await resetLink(database, { user, mailed: false }, changes.clock.nowMs());
+    const token = await resetLink(database.write, { user, mailed: false }, changes.clock.nowMs());
     const removed = { second_factor: false, passkeys_removed: passkeysRemoved };
     const after = { email: user.email, ...(withoutSecondFactor && removed) };
     return {

@@ -300,8 +300,8 @@ async function readNames(
   accountId: string,
   { by, ids }: Groups,
 ): Promise<Names> {
-  if (by === 'member') return readMemberNames(database, accountId, ids);
-  if (by === 'key') return readKeyNames(database, ids);
+  if (by === 'member') return readMemberNames(database.read, accountId, ids);
+  if (by === 'key') return readKeyNames(database.read, ids);
   return by === 'model'
     ? namesOfModels(gateway.hosts.catalog, ids)
     : new Map(ids.map((id) => [id, id]));

@@ -1,9 +1,9 @@
 // The names of the members in whose figures keys count (db/which-groups.ts).
-import type { Database } from '../../db/database.ts';
+import type { Db } from '../../db/schema.ts';
 
 /** Returns names by user id: of a member the address, else the name when a key was made. */
 export async function readMemberNames(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   accountId: string,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {

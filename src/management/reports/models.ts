@@ -34,7 +34,7 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
     describeCatalogue(await viewFor(context, params.account)),
 
   'GET /admin/v1/models': async ({ context, query }) => {
-    if (query.account !== undefined) await requireAccount(context.database, query.account);
+    if (query.account !== undefined) await requireAccount(context.database.read, query.account);
     const { chat, images, others } = describeCatalogue(await viewFor(context, query.account));
     return [
       ...chat.map((model) => ({ type: 'chat' as const, ...model })),

@@ -56,7 +56,7 @@ async function toRecentErrors(
   { database }: ManagementContext,
   errors: readonly LoggedRequest[],
 ): Promise<readonly RecentError[]> {
-  const names = await readKeyNames(database, [...new Set(errors.map(({ keyId }) => keyId))]);
+  const names = await readKeyNames(database.read, [...new Set(errors.map(({ keyId }) => keyId))]);
   return errors.map((error) => ({
     request_id: error.requestId,
     created_at: new Date(error.createdAtMs).toISOString(),

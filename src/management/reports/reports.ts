@@ -90,7 +90,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
   'GET /operator/attention': async ({ context }) => {
     const { database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
-    const lastBackupMs = await readLastBackup(database);
+    const lastBackupMs = await readLastBackup(database.read);
     const isPostgres = isPostgresUrl(database.url);
     const { config, hosts } = gateway;
     const { catalog } = hosts;
@@ -202,9 +202,11 @@ async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   switch (by) {
     case 'account':
-      return new Map((await findAccounts(database, [...ids])).map(({ id, name }) => [id, name]));
+      return new Map(
+        (await findAccounts(database.read, [...ids])).map(({ id, name }) => [id, name]),
+      );
     case 'key':
-      return readKeyNames(database, [...ids]);
+      return readKeyNames(database.read, [...ids]);
     case 'model':
       return namesOfModels(gateway.hosts.catalog, ids);
     case 'day':

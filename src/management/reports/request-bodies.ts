@@ -18,7 +18,7 @@ export async function readRequestBodies(
   if (!gateway.config.bodies.enabled) return noBodies('disabled');
   const nowMs = gateway.clock.nowMs();
   const place = { accountId, requestId: request.request_id, nowMs };
-  const found = await readBodies(database, secrets, place);
+  const found = await readBodies(database.read, secrets, place);
   if (found === 'unreadable') return noBodies('unreadable');
   if (!found) return noBodies(await reasonOf(context, { accountId, request, nowMs }));
   return {
@@ -44,9 +44,9 @@ async function reasonOf(
   { database, gateway }: ManagementContext,
   { accountId, request, nowMs }: Place & { readonly nowMs: number },
 ): Promise<Reason> {
-  const [account] = await findAccounts(database, [accountId]);
+  const [account] = await findAccounts(database.read, [accountId]);
   if (account?.retainResponses !== true) return 'account-off';
-  const key = await findKey(database, { keyId: request.key.id, accountId });
+  const key = await findKey(database.read, { keyId: request.key.id, accountId });
   if (!key || key.body_days === null) return 'key-off';
   const sentMs = Date.parse(request.created_at);
   const days = Math.min(key.body_days, gateway.config.bodies.days_max);
@@ -60,7 +60,7 @@ async function wasErasedSince(
   sentMs: number,
 ): Promise<boolean> {
   const query = { accountId, subject: accountId, action: 'account.', limit: 50, cursor: null };
-  const changes = await listChanges(database, query);
+  const changes = await listChanges(database.read, query);
   return changes!.entries.some(
     ({ action, after, created_at }) =>
       Date.parse(created_at) >= sentMs &&

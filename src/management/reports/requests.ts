@@ -174,7 +174,7 @@ async function withNames(
   const charged = rows.flatMap((row) => ('charge' in row ? [row.id] : []));
   const models = rows.flatMap((row) => ('logged' in row ? [row.logged.modelId] : []));
   const [keyNames, history] = await Promise.all([
-    readKeyNames(database, [...new Set(rows.map(({ keyId }) => keyId))]),
+    readKeyNames(database.read, [...new Set(rows.map(({ keyId }) => keyId))]),
     findLogged(database.read, { accountId, requestIds: charged }),
   ]);
   const modelNames = namesOfModels(gateway.hosts.catalog, [...new Set(models)]);
@@ -310,7 +310,7 @@ async function findCharge(
     const caches = { ledgerIds: [query.ledgerId], fromMs, toMs: fromMs + 1, by: 'key' } as const;
     const upstreamModelOf = upstreamModelIn(gateway.hosts.catalog);
     const [names, tags, terms, { total }] = await Promise.all([
-      readKeyNames(database, [keyId]),
+      readKeyNames(database.read, [keyId]),
       readTagsOf(database.read, [charge]),
       charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
       reportCaches(database.read, { ...caches, holdId: requestId, chargesMax, upstreamModelOf }),

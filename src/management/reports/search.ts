@@ -16,7 +16,7 @@ export const searchHandlers: Handlers<typeof searchEndpoints> = {
   'GET /accounts/:account/search': async ({ context, account: { accountId }, query: { q } }) => {
     const text = q.trim();
     const nowMs = context.gateway.clock.nowMs();
-    const found = await searchKeys(context.database, {
+    const found = await searchKeys(context.database.read, {
       accountId,
       text,
       nowMs,
@@ -42,10 +42,10 @@ export const searchHandlers: Handlers<typeof searchEndpoints> = {
     const search = { text: q.trim(), limit: rowsMax, cursor: null };
     const requestId = requestIdIn(search.text);
     const accountId = requestId && (await findAccountOf(database.read, requestId));
-    const [account] = accountId ? await findAccounts(database, [accountId]) : [];
+    const [account] = accountId ? await findAccounts(database.read, [accountId]) : [];
     const requests = account ? await findRequests(context, requestId, account.id) : [];
     const found = await searchAccounts(database, search);
-    const { users } = await searchUsers(database, search);
+    const { users } = await searchUsers(database.read, search);
     return {
       requests: requests.map((request) => ({
         ...request,

@@ -36,7 +36,7 @@ export async function readPage(
   const page = { ledgerId: ledgerIdOf(accountId, mode), limit, cursor, ...filter };
   const { charges: found, next } = await listCharges(database.read, page);
   const [names, tags, history] = await Promise.all([
-    readKeyNames(database, [...new Set(found.map(({ keyId }) => keyId))]),
+    readKeyNames(database.read, [...new Set(found.map(({ keyId }) => keyId))]),
     readTagsOf(database.read, found),
     findLogged(database.read, { accountId, requestIds: found.map(({ id }) => id) }),
   ]);

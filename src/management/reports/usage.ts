@@ -34,7 +34,7 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
       upstreamModelOf: upstreamModelIn(catalog),
     });
     const ids = report.rows.map(({ id }) => id);
-    const named = by === 'key' ? await readKeyNames(context.database, ids) : null;
+    const named = by === 'key' ? await readKeyNames(context.database.read, ids) : null;
     const names = named ?? namesOfModels(catalog, by === 'model' ? ids : []);
     return {
       ...report,

@@ -40,18 +40,18 @@ export class AttemptLimits {
   /** Counts an attempt from an address against a user. Throws ApiError 429. */
   async take(address: string, attempts: Attempts): Promise<void> {
     await this.takeFrom(address);
-    const seconds = await takeAttempt(this.#database, attempts, this.#nowMs());
+    const seconds = await takeAttempt(this.#database.transient, attempts, this.#nowMs());
     if (seconds > 0) throw tooMany('Too many attempts.', seconds);
     this.#taken += 1;
-    if (this.#taken % tidyEvery === 0) await tidyAttempts(this.#database, this.#nowMs());
+    if (this.#taken % tidyEvery === 0) await tidyAttempts(this.#database.transient, this.#nowMs());
   }
 
   move(from: Attempts, to: Attempts): Promise<void> {
-    return moveAttempts(this.#database, from, to);
+    return moveAttempts(this.#database.transient, from, to);
   }
 
   forget(attempts: Attempts): Promise<void> {
-    return forgetAttempts(this.#database, attempts);
+    return forgetAttempts(this.#database.transient, attempts);
   }
 }
 

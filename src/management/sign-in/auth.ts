@@ -165,7 +165,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (accountName === '') throw invalidRequest('account_name', 'Give the account a name.');
     await openLink(call, 'first-run');
     const passwordHash = await checkNewPassword(body.password, { email });
-    const accountId = await findFirstAccount(context.database);
+    const accountId = await findFirstAccount(context.database.read);
     if (accountId === null)
       throw new Error('an installation without an account cannot have a first user');
     const userId = await changes.commit(async (database) => {
@@ -174,7 +174,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const first = { token: body.token, user, accountId };
       const id = await createFirstUser(write, first, changes.clock.nowMs());
       if (id === null) throw deadLink();
-      if (accountName !== null) await changeTerms(database, accountId, { name: accountName });
+      if (accountName !== null) await changeTerms(database.write, accountId, { name: accountName });
       const named = accountName !== null && { account_name: accountName };
       const after = { name, email, is_operator: true, role: 'owner', ...named };
       const change = userChange('user.first-run', id, { accountId, after });
@@ -329,7 +329,7 @@ type TokenCall = Pick<RequestAndReply, 'request'> & {
 /** Counts an attempt and returns the link, before anything costly. Throws ApiError 404, 429. */
 async function openLink({ context, body, request }: TokenCall, kind?: Link['kind']): Promise<Link> {
   await context.users.attempts.takeFrom(request.ip);
-  const link = await findLink(context.database, body.token, context.gateway.clock.nowMs());
+  const link = await findLink(context.database.read, body.token, context.gateway.clock.nowMs());
   if (link && (kind === undefined || link.kind === kind)) return link;
   throw deadLink();
 }
@@ -338,7 +338,7 @@ async function openLink({ context, body, request }: TokenCall, kind?: Link['kind
 async function openInvitation({ context, body, request }: TokenCall) {
   await context.users.attempts.takeFrom(request.ip);
   const { clock } = context.gateway;
-  const invitation = await findInvitation(context.database, body.token, clock.nowMs());
+  const invitation = await findInvitation(context.database.read, body.token, clock.nowMs());
   if (invitation) return invitation;
   throw deadLink();
 }
@@ -361,7 +361,7 @@ async function sendResetLink({ context, changes }: ResetCall, email: string): Pr
   try {
     const user = await findUser(database, { email });
     if (!user) return;
-    const token = await createResetLink(unrecorded, { user, mailed: true }, clock.nowMs());
+    const token = await createResetLink(unrecorded.write, { user, mailed: true }, clock.nowMs());
     await users.mailer?.send({
       to: email,
       ...passwordResetMail(linkTo(context, '/reset-password', token)),

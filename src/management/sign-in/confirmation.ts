@@ -65,7 +65,7 @@ export async function checkPassword(
   // Counted per session, so that a thief of one session cannot block the user.
   const attempts = { kind: 'password', of: session.id } as const;
   await users.attempts.take(address, attempts);
-  const hash = await passwordHashOf(database, session.userId);
+  const hash = await passwordHashOf(database.read, session.userId);
   if (hash === null) {
     throw new ApiError(
       'conflict',
@@ -148,7 +148,7 @@ async function takeProviderProof(
   const proof = cookieOf(request, 'confirmed');
   if (proof === null || !users.proofs.isValid(proof, proofOf(id), nowMs)) return false;
   setCookies(reply, [cookieLine(context, { name: 'confirmed', value: '' }, request)]);
-  return useChallenge(database, proof, nowMs);
+  return useChallenge(database.write, proof, nowMs);
 }
 
 async function confirmationRequired(
@@ -159,7 +159,7 @@ async function confirmationRequired(
   const here = users.passkeys.place?.rpId;
   const passkeys = await listPasskeys(database.read, userId);
   const details: ConfirmationWays = {
-    password: (await passwordHashOf(database, userId)) !== null,
+    password: (await passwordHashOf(database.read, userId)) !== null,
     code,
     passkey: passkeys.some(({ rpId }) => rpId === here),
     provider: gateway.config.oidc?.name ?? null,

@@ -33,9 +33,9 @@ type Input = { readonly database: Database; readonly secrets: Secrets; readonly 
 export function openDeviceLogins({ database, secrets, clock }: Input): DeviceLogins {
   const [secret] = secrets;
   return {
-    begin: (asking) => beginDeviceLogin(database, secret, asking, clock.nowMs()),
+    begin: (asking) => beginDeviceLogin(database.transient, secret, asking, clock.nowMs()),
     async poll(deviceCode) {
-      const login = await readDeviceLogin(database, deviceCode, clock.nowMs());
+      const login = await readDeviceLogin(database.read, deviceCode, clock.nowMs());
       if (login.kind !== 'confirmed') return login;
       const { accountId, userId, keyName: name, email, confirmedFrom: address } = login;
       const actor = { kind: 'user', id: userId, name: email, address } as const;
@@ -57,7 +57,7 @@ export function openDeviceLogins({ database, secrets, clock }: Input): DeviceLog
     async revoke(key, address) {
       if (!isOfProgram(key)) return;
       const digests = secrets.map((one) => keyDigest(digestKeyFrom(one), key));
-      const found = await findByDigest(database, digests);
+      const found = await findByDigest(database.read, digests);
       if (!found) return;
       const actor = { kind: 'service', id: 'sign-out', name: 'Sign-out', address } as const;
       const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
@@ -71,7 +71,7 @@ export const deviceLoginsHandlers: Handlers<typeof deviceLoginsEndpoints> = {
     await takeTry(context, session.userId, request.ip);
     const { secrets, database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
-    const login = await findDeviceLogin(database, secrets[0], body.user_code, nowMs);
+    const login = await findDeviceLogin(database.read, secrets[0], body.user_code, nowMs);
     if (!login) throw nobodyWaits();
     return {
       program: login.program,

@@ -26,6 +26,6 @@ export async function makeProofMail(
   { userId, email }: Owner,
 ): Promise<Mail> {
   const link = { kind: 'verify-email', userId, email } as const;
-  const token = await createLink(unrecorded, link, clock.nowMs());
+  const token = await createLink(unrecorded.write, link, clock.nowMs());
   return { to: email, ...verifyMail(linkTo(context, '/verify-email', token)) };
 }

@@ -54,7 +54,7 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     if (made.kind !== 'made') throw refusedCredential(made.kind, place);
     const nowMs = gateway.clock.nowMs();
     const id = await changes.commit(async (database) => {
-      if (!(await useChallenge(database, made.challenge, nowMs)))
+      if (!(await useChallenge(database.write, made.challenge, nowMs)))
         throw refusedCredential('over', place);
       const added = await insertPasskey(database.write, { userId, name, ...made.passkey }, nowMs);
       if (added.kind !== 'added') throw notAdded(added.kind);

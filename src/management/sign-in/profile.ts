@@ -29,7 +29,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       name: user.name,
       email: user.email,
       email_verified: user.isEmailVerified,
-      has_password: (await passwordHashOf(database, user.id)) !== null,
+      has_password: (await passwordHashOf(database.read, user.id)) !== null,
       second_factor: {
         enabled: user.hasSecondFactor,
         backup_codes_left: user.hasSecondFactor
@@ -42,7 +42,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
   'PATCH /profile': async ({ body, session: { userId, name: before }, changes }) => {
     const name = checkName(body.name);
     await changes.commit(async (database) => {
-      await renameUser(database, userId, name);
+      await renameUser(database.write, userId, name);
       return {
         result: null,
         change: userChange('user.update', userId, { before: { name: before }, after: { name } }),
@@ -97,7 +97,11 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
-    const [renewed] = await listSessions(context.database, userId, context.gateway.clock.nowMs());
+    const [renewed] = await listSessions(
+      context.database.read,
+      userId,
+      context.gateway.clock.nowMs(),
+    );
     // Otherwise each change of the password would allow further guesses of a code.
     if (renewed)
       await users.attempts.move(secondFactorAttempts(session), secondFactorAttempts(renewed));
@@ -106,7 +110,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
   },
 
   'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
-    const sessions = await listSessions(database, session.userId, gateway.clock.nowMs());
+    const sessions = await listSessions(database.read, session.userId, gateway.clock.nowMs());
     return {
       data: sessions.map(({ id, createdAt, renewedAt, expiresAt, address, userAgent }) => ({
         id,
@@ -124,7 +128,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const { session: sessionId } = params;
     const { userId } = session;
     await changes.commit(async (database) => {
-      const isEnded = await endSession(database, { userId, sessionId });
+      const isEnded = await endSession(database.write, { userId, sessionId });
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
       return {
         result: null,
@@ -137,7 +141,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
   'POST /profile/sessions/revoke-others': async ({ session, changes }) => {
     const { userId, id: sessionId } = session;
     await changes.commit(async (database) => {
-      const count = await endOtherSessions(database, { userId, sessionId });
+      const count = await endOtherSessions(database.write, { userId, sessionId });
       const change = userChange('session.end-others', userId, { after: { count } });
       return { result: null, change: count === 0 ? null : change };
     });

@@ -40,7 +40,7 @@ async function accountsOf(
   memberships: readonly Membership[],
 ): Promise<SessionInfo['accounts']> {
   const accounts = await findAccounts(
-    database,
+    database.read,
     memberships.map(({ accountId }) => accountId),
   );
   const byId = new Map(accounts.map((account) => [account.id, account]));

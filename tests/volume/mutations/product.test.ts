@@ -753,8 +753,8 @@ testMutations([], {
   },
   'an answer of a passkey counts again and again': {
     file: 'domain/users/passkeys/passkeys.ts',
-    guard: '(await useChallenge(database, challenge, nowMs))',
-    without: '((await useChallenge(database, challenge, nowMs)) || true)',
+    guard: '(await useChallenge(database.write, challenge, nowMs))',
+    without: '((await useChallenge(database.write, challenge, nowMs)) || true)',
     watchers: integration('dashboard-passkeys', 'on SQLite a challenge signs in once'),
   },
   'a challenge of a passkey works in another browser': {

@@ -59,29 +59,29 @@ export async function look(options: LookOptions): Promise<void> {
     const newest = await readNewestSeal(database.read);
     tell({ kind, sealedUntilMs: newest?.until_ms ?? null });
   };
-  if (!(await takeTurn(database, owner, await clock()))) return tellEnd('skipped');
+  if (!(await takeTurn(database.write, owner, await clock()))) return tellEnd('skipped');
   try {
     const nowMs = await clock();
-    if (await trustsClock(database, nowMs)) {
+    if (await trustsClock(database.write, nowMs)) {
       if (!isSqlite(database.read)) await preparePartitions(options, nowMs);
       await sealDays(options, { closedMs: nowMs - closedAfterMs, clock });
     } else tell({ kind: 'clock-doubted', clock: new Date(nowMs).toISOString() });
     if (options.retention) {
-      const keepTurn = async () => takeTurn(database, owner, await clock());
+      const keepTurn = async () => takeTurn(database.write, owner, await clock());
       const pause = options.pause ?? (() => systemClock.sleep(pauseMs));
       const { retention } = options;
       await removeOldDays(database, { retention, tell, keepTurn, clock, pause });
     }
     await tellEnd('done');
   } finally {
-    await endTurn(database, owner);
+    await endTurn(database.write, owner);
   }
 }
 
 /** A failure must not stop sealing: the default partition takes the charges. */
 async function preparePartitions({ database, tell }: LookOptions, nowMs: number): Promise<void> {
   try {
-    await createPartitions(database, nowMs);
+    await createPartitions(database.write, nowMs);
   } catch (error) {
     tell({ kind: 'no-partitions', message: (error as Error).message });
   }
@@ -102,6 +102,6 @@ async function sealDays(
     if (result.kind !== 'sealed') return;
     const { day, until_ms: untilMs, entries, charges, digest } = result.seal;
     tell({ kind: 'sealed', day, untilMs, entries, charges, digest });
-    if (!(await takeTurn(database, owner, await clock()))) return;
+    if (!(await takeTurn(database.write, owner, await clock()))) return;
   }
 }

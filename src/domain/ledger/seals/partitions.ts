@@ -1,7 +1,6 @@
 // The partitions of `charges` on PostgreSQL, one for each UTC day. They are made some days ahead. A
 // charge without one goes to the default partition, which is slower to clean up but never wrong.
 import { sql } from 'kysely';
-import type { Database } from '../../../db/database.ts';
 import { codeOf } from '../../../db/postgres/error.ts';
 import type { Db } from '../../../db/schema.ts';
 import { systemClock } from '../../../lib/clock.ts';
@@ -15,7 +14,7 @@ const createdMax = 3;
 type Partition = { readonly name: string; readonly fromMs: number; readonly toMs: number };
 
 /** Makes the partitions of coming days. Leaves out days of which the default partition has charges. */
-export async function createPartitions({ write }: Database, nowMs: number): Promise<void> {
+export async function createPartitions(write: Db, nowMs: number): Promise<void> {
   const partitions = await readPartitions(write);
   const todayMs = Math.floor(nowMs / dayMs) * dayMs;
   const missing = Array.from({ length: daysAhead }, (_, day) => todayMs + day * dayMs).filter(
@@ -55,7 +54,7 @@ export async function countPartitions(db: Db, untilMs: number): Promise<Counts> 
  * Drops these partitions, whose charges must have been exported. No trigger guards a drop, so throws
  * when a partition has another number of charges than was counted before the export was compared.
  */
-export async function dropPartitions({ write }: Database, counts: Counts): Promise<void> {
+export async function dropPartitions(write: Db, counts: Counts): Promise<void> {
   for (const [name, counted] of counts)
     await withLocks(write, [`lock table ${name} in share mode`], async (transaction) => {
       const found = await countRows(transaction, name);

@@ -67,12 +67,12 @@ async function removeDay(database: Database, options: Removed): Promise<Removal 
   const counts = isSqlite(database.read)
     ? new Map<string, number>()
     : await countPartitions(database.read, seal.until_ms);
-  const refusal = await exportOrFind(database, options);
+  const refusal = await exportOrFind(database.read, options);
   if (refusal !== null) return refusal;
   // From here on the charges of the day may be deleted, and no longer be read.
   if (seal.removing_since_ms === null)
     await markSeal(database.write, day, { removing_since_ms: await clock() });
-  await dropPartitions(database, counts);
+  await dropPartitions(database.write, counts);
   if (!(await deleteCharges(database, options))) return null;
   if (!(await deleteTags(database, options))) return null;
   await markSeal(database.write, day, { removed_at_ms: await clock() });
@@ -82,7 +82,7 @@ async function removeDay(database: Database, options: Removed): Promise<Removal 
 
 /** Returns null when this host has the file of the day, and it matches. */
 async function exportOrFind(
-  { read }: Pick<Database, 'read'>,
+  read: Db,
   { before, seal, retention }: Removed,
 ): Promise<Removal | null> {
   const { day } = seal;
@@ -144,14 +144,14 @@ async function deleteCharges(database: Database, options: Removed): Promise<bool
   // Partitions that cannot be dropped, and the default partition, still have charges.
   const older = read.selectFrom('charges').select('id').where('created_at_ms', '<', seal.until_ms);
   if (!isSqlite(read) && !(await older.limit(1).executeTakeFirst())) return options.keepTurn();
-  return deleteInSteps(database, options, 'charges', (id, fromMs) =>
+  return deleteInSteps(database.read, options, 'charges', (id, fromMs) =>
     deleteSome(transient, { seal, id, fromMs }),
   );
 }
 
 /** Deletes the tags of removed charges; their sums stay. */
 async function deleteTags(database: Database, options: Removed): Promise<boolean> {
-  return deleteInSteps(database, options, 'charge_tags', async (id, fromMs) => {
+  return deleteInSteps(database.read, options, 'charge_tags', async (id, fromMs) => {
     const { rows } = await sql<{ created_at_ms: number }>`
       delete from charge_tags where (ledger_id, tag, created_at_ms, charge_id) in (
         select ledger_id, tag, created_at_ms, charge_id from charge_tags
@@ -168,7 +168,7 @@ type DeleteSome = (ledgerId: string, fromMs: number) => Promise<readonly number[
 
 /** Returns false when another gateway has taken the turn. */
 async function deleteInSteps(
-  { read }: Database,
+  read: Db,
   { seal, keepTurn, pause }: Removed,
   table: 'charges' | 'charge_tags',
   deleteRows: DeleteSome,

@@ -1,7 +1,6 @@
 // The row `sealing`: which gateway seals now, and its view of the clock. A turn ends by itself, so a
 // killed gateway is replaced within half an hour.
 import { sql } from 'kysely';
-import type { Database } from '../../../db/database.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Db } from '../../../db/schema.ts';
 import { systemClock } from '../../../lib/clock.ts';
@@ -21,11 +20,7 @@ export async function readDatabaseClock(db: Db): Promise<number> {
 }
 
 /** Takes or prolongs the turn. Returns false while another gateway has it. */
-export async function takeTurn(
-  { write }: Pick<Database, 'write'>,
-  owner: string,
-  nowMs: number,
-): Promise<boolean> {
+export async function takeTurn(write: Db, owner: string, nowMs: number): Promise<boolean> {
   const result = await write
     .updateTable('sealing')
     .set({ owner, claimed_until_ms: nowMs + turnMs })
@@ -42,15 +37,12 @@ export async function takeTurn(
   return result.numUpdatedRows > 0n;
 }
 
-export async function endTurn({ write }: Pick<Database, 'write'>, owner: string): Promise<void> {
+export async function endTurn(write: Db, owner: string): Promise<void> {
   await write.updateTable('sealing').set({ owner: null }).where('owner', '=', owner).execute();
 }
 
 /** Notes a look at the clock. Returns true when days may be closed by it. */
-export async function trustsClock(
-  { write }: Pick<Database, 'write'>,
-  nowMs: number,
-): Promise<boolean> {
+export async function trustsClock(write: Db, nowMs: number): Promise<boolean> {
   const row = await write.selectFrom('sealing').selectAll().executeTakeFirstOrThrow();
   const looks = lookAtClock(
     {

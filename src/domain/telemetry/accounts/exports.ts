@@ -70,7 +70,7 @@ export class AccountExports {
    */
   async sendTest(accountId: string): Promise<string | null> {
     const { database, secrets, clock } = this.#parts;
-    const target = await readTarget(database, secrets, accountId);
+    const target = await readTarget(database.read, secrets, accountId);
     if (!target) return 'no address is set';
     const { head, tail } = wrapping;
     const span = Buffer.from(writeTestSpan(accountId, clock.nowMs()));
@@ -111,7 +111,7 @@ export class AccountExports {
   async #post(accountId: string, version: number, body: string | Uint8Array): Promise<Posted> {
     const { database, secrets, log } = this.#parts;
     try {
-      const target = await readTarget(database, secrets, accountId);
+      const target = await readTarget(database.read, secrets, accountId);
       if (target?.version === version) return await this.#send(target, body);
       return { kind: 'refused', problem: 'its settings were changed' };
     } catch (err) {
@@ -139,7 +139,7 @@ export class AccountExports {
     this.total.sent += more.sent;
     this.total.dropped += more.dropped;
     const { database, log } = this.#parts;
-    await addResults(database, accountId, { ...results, ...more }).catch((err: unknown) =>
+    await addResults(database.transient, accountId, { ...results, ...more }).catch((err: unknown) =>
       log.warn({ err, account_id: accountId }, 'the result of an export cannot be stored'),
     );
   }

@@ -1,7 +1,6 @@
 // What became of the spans that an account exports, for its settings page. Threads and gateways add
 // theirs.
 import { sql } from 'kysely';
-import type { Database } from '../../../db/database.ts';
 import type { Db } from '../../../db/schema.ts';
 import { isoTimeOf } from '../../../lib/iso-time.ts';
 
@@ -37,7 +36,7 @@ export async function readResults(db: Db, accountId: string): Promise<ExportResu
 }
 
 export async function addResults(
-  { transient }: Database,
+  transient: Db,
   accountId: string,
   { sent, dropped, succeededAtMs, problem }: NewResults,
 ): Promise<void> {

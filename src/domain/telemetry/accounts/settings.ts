@@ -1,6 +1,5 @@
 // An account's settings for the export of its own traces. management/changes/account-telemetry.ts
 // changes them with their audit row. Running gateways learn of a change with the account's keys.
-import type { Database } from '../../../db/database.ts';
 import type { Db } from '../../../db/schema.ts';
 import { transact } from '../../../db/transact.ts';
 import type { Secrets } from '../../../lib/secrets.ts';
@@ -53,11 +52,11 @@ export async function readExportSettings(db: Db, accountId: string): Promise<Exp
 
 /** Changes the settings of an account, which must exist. Returns those before and after. */
 export async function changeExport(
-  database: Database,
+  write: Db,
   secrets: Secrets,
   { accountId, change }: { readonly accountId: string; readonly change: ExportChange },
 ): Promise<{ readonly before: ExportSettings; readonly after: ExportSettings }> {
-  return transact(database, async (transaction) => {
+  return transact(write, async (transaction) => {
     await lockRow(transaction, accountId);
     const before = await readExportSettings(transaction, accountId);
     const { endpoint = before.endpoint, samplingRatio, includeContent } = change;
@@ -120,7 +119,7 @@ export type ExportTarget = {
 
 /** Returns null when the export is off. Throws when the headers cannot be decrypted. */
 export async function readTarget(
-  { read }: Database,
+  read: Db,
   secrets: Secrets,
   accountId: string,
 ): Promise<ExportTarget | null> {

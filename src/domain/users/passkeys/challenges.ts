@@ -3,7 +3,7 @@
 // sign-in of one browser, or an addition in one session. Once answered, it is kept until its end, so
 // that no answer counts twice.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Database } from '../../../db/database.ts';
+import type { Db } from '../../../db/schema.ts';
 import { deriveKey, type Secrets } from '../../../lib/secrets.ts';
 
 /** The sign-in page and the browser's own dialog may stay open for this long. */
@@ -44,11 +44,7 @@ export class Challenges {
 }
 
 /** Uses a valid challenge up. Returns false when it was used before. */
-export async function useChallenge(
-  { write }: Pick<Database, 'write'>,
-  challenge: string,
-  nowMs: number,
-): Promise<boolean> {
+export async function useChallenge(write: Db, challenge: string, nowMs: number): Promise<boolean> {
   await write.deleteFrom('used_passkey_challenges').where('expires_at_ms', '<', nowMs).execute();
   const inserted = await write
     .insertInto('used_passkey_challenges')

@@ -179,7 +179,7 @@ export class Passkeys {
     const nowMs = clock.nowMs();
     const isOpen =
       this.#challenges.isValid(challenge, signInOf(browser), nowMs) &&
-      (await useChallenge(database, challenge, nowMs));
+      (await useChallenge(database.write, challenge, nowMs));
     if (!isOpen) return { kind: 'over' };
     const passkey = await findPasskey(database.read, id);
     if (!passkey) return { kind: 'unknown' };
