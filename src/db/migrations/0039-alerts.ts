@@ -1,10 +1,6 @@
 // Events, who is told of them and what became of that: domain/alerts/. The thresholds of a low balance
 // replace `balance_warnings`, which the version before still uses.
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { statementsOf, type Store } from './0035-first-schema/words.ts';
-
-const tables = `
+export const alerts = `
 -- An event with a once_key is written once, however many gateways notice what it tells.
 create table events (
   id ID primary key, type ID not null, account_id ID references accounts (id), once_key ID unique,
@@ -43,11 +39,3 @@ insert into alert_endpoints (id, account_id, kind, shown_address, types, created
   select 'end_' || account_id, account_id, 'email', 'owners', '["balance.low"]', 0
   from balance_warnings;
 `;
-
-export function alerts(store: Store): Migration {
-  return {
-    up: async (db) => {
-      for (const statement of statementsOf(tables, store)) await sql.raw(statement).execute(db);
-    },
-  };
-}

@@ -1,10 +1,6 @@
 // Cards that accounts save, and top-ups that Tollgate starts with them: domain/billing/auto-top-ups.ts.
 // A top-up with a customer is such an attempt. The index lets an account have one that is not settled.
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { statementsOf, type Store } from './0035-first-schema/words.ts';
-
-const tables = `
+export const autoTopUps = `
 create table auto_top_ups (
   account_id ID primary key references accounts (id),
   threshold_micros INT check (threshold_micros > 0), amount_micros INT check (amount_micros > 0),
@@ -18,11 +14,3 @@ alter table top_ups add column problem text;
 create unique index top_ups_unsettled on top_ups (account_id)
   where customer_id is not null and state in ('open', 'processing');
 `;
-
-export function autoTopUps(store: Store): Migration {
-  return {
-    up: async (db) => {
-      for (const statement of statementsOf(tables, store)) await sql.raw(statement).execute(db);
-    },
-  };
-}

@@ -1,10 +1,6 @@
 // Batches, their lines, and the files that have the lines of OpenAI's: domain/batches/. Holds of lines
 // that wait belong to an owner that never ends (terms/batch.ts); the batch's own end releases them.
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { statementsOf, type Store } from './0035-first-schema/words.ts';
-
-const tables = `
+export const batches = `
 create table batch_files (
   id ID primary key, account_id ID not null references accounts (id), mode text not null IS_MODE,
   name text not null, bytes LIMIT, created_at_ms INT not null, expires_at_ms INT not null
@@ -42,11 +38,3 @@ create index batch_lines_by_outcome on batch_lines (batch_id, outcome, line, byt
 insert into hold_owners (owner, host, pid, process_started_at_ms, expires_at_ms)
   values ('batches', '', 0, 0, 9000000000000000);
 `;
-
-export function batches(store: Store): Migration {
-  return {
-    up: async (db) => {
-      for (const statement of statementsOf(tables, store)) await sql.raw(statement).execute(db);
-    },
-  };
-}

@@ -1,10 +1,6 @@
 // Batches at providers' own batch APIs: domain/batches/sent-batches.ts. Their lines belong to the owner
 // that never ends (terms/batch.ts), so no process runs them meanwhile, also none of an earlier version.
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { statementsOf, type Store } from './0035-first-schema/words.ts';
-
-const tables = `
+export const sentBatches = `
 create table sent_batches (
   id ID primary key, batch_id ID not null references batches (id), provider text not null,
   model text not null, format text not null, state text not null, remote_id text, file_id text,
@@ -15,11 +11,3 @@ create index sent_batches_due on sent_batches (due_at_ms);
 create index sent_batches_by_batch on sent_batches (batch_id);
 alter table batch_lines add column sent_id ID;
 `;
-
-export function sentBatches(store: Store): Migration {
-  return {
-    up: async (db) => {
-      for (const statement of statementsOf(tables, store)) await sql.raw(statement).execute(db);
-    },
-  };
-}

@@ -2,9 +2,11 @@
 // missing file fails at every start and is found before a release. A released migration is never
 // edited: the next one corrects it. Migrations only run forward, and the version before must be able
 // to serve beside each: docs/decisions/0013-upgrades.md has the rules.
+import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { firstSchema, firstSchemaOnPostgres } from './0035-first-schema/schema.ts';
-import { deviceLogins, deviceLoginsOnPostgres } from './0036-device-logins.ts';
+import { firstSchema } from './0035-first-schema/schema.ts';
+import { statementsOf, type Store } from './0035-first-schema/words.ts';
+import { deviceLogins } from './0036-device-logins.ts';
 import { cacheTruth } from './0037-cache-truth.ts';
 import { savedSettings } from './0038-saved-settings.ts';
 import { alerts } from './0039-alerts.ts';
@@ -26,34 +28,31 @@ export type DatabaseMigration = Migration & {
 
 export type Migrations = Readonly<Record<string, DatabaseMigration>>;
 
-const sqlite = {
+/** By name: the statements for both databases in words, or for each. */
+const steps: Readonly<Record<string, string | ((store: Store) => readonly string[])>> = {
   '0035-first-schema': firstSchema,
   '0036-device-logins': deviceLogins,
-  '0037-cache-truth': cacheTruth('sqlite'),
-  '0038-saved-settings': savedSettings('sqlite'),
-  '0039-alerts': alerts('sqlite'),
-  '0040-required-factors': requiredFactors('sqlite'),
+  '0037-cache-truth': cacheTruth,
+  '0038-saved-settings': savedSettings,
+  '0039-alerts': alerts,
+  '0040-required-factors': requiredFactors,
   '0041-payments-by-time': paymentsByTime,
-  '0042-own-keys': ownKeys('sqlite'),
-  '0043-auto-top-ups': autoTopUps('sqlite'),
-  '0044-batches': batches('sqlite'),
-  '0045-sent-batches': sentBatches('sqlite'),
-  '0046-clients': clients,
-} satisfies Migrations;
-
-const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
-  '0035-first-schema': firstSchemaOnPostgres,
-  '0036-device-logins': deviceLoginsOnPostgres,
-  '0037-cache-truth': cacheTruth('postgres'),
-  '0038-saved-settings': savedSettings('postgres'),
-  '0039-alerts': alerts('postgres'),
-  '0040-required-factors': requiredFactors('postgres'),
-  '0041-payments-by-time': paymentsByTime,
-  '0042-own-keys': ownKeys('postgres'),
-  '0043-auto-top-ups': autoTopUps('postgres'),
-  '0044-batches': batches('postgres'),
-  '0045-sent-batches': sentBatches('postgres'),
+  '0042-own-keys': ownKeys,
+  '0043-auto-top-ups': autoTopUps,
+  '0044-batches': batches,
+  '0045-sent-batches': sentBatches,
   '0046-clients': clients,
 };
 
-export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
+export const migrations: Readonly<Record<Store, Migrations>> = {
+  sqlite: migrationsOn('sqlite'),
+  postgres: migrationsOn('postgres'),
+};
+
+function migrationsOn(store: Store): Migrations {
+  const run = (step: (typeof steps)[string]) => async (db: Kysely<unknown>) => {
+    const statements = typeof step === 'string' ? statementsOf(step, store) : step(store);
+    for (const statement of statements) await sql.raw(statement).execute(db);
+  };
+  return Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, { up: run(step) }]));
+}

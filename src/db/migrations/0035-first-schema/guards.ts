@@ -146,7 +146,7 @@ const raises: readonly Raise[] = [
   })),
 ];
 
-function raise(
+export function raise(
   { on, events = ['insert', 'update', 'delete'], when, sqlite, postgres }: Raise,
   store: Store,
 ): string[] {

@@ -1,7 +1,5 @@
 // The first schema, for each database. A later migration changes it, never an edit here.
 // ../squashed-steps.ts says what becomes of databases that were made in steps.
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
 import { administration } from './administration.ts';
@@ -35,16 +33,8 @@ alter table latency_sums add constraint latency_sums_grouped_by_check
   check (grouped_by in GROUPS) not valid;
 `;
 
-function create(store: Store): Migration {
+export function firstSchema(store: Store): readonly string[] {
   const tables = [accounts, ledger, charges[store], responses, activity, users, administration];
   const last = store === 'postgres' ? onlyOnPostgres : '';
-  const statements = [...statementsOf(tables.join('') + last, store), ...guardsOn(store)];
-  return {
-    up: async (db) => {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  };
+  return [...statementsOf(tables.join('') + last, store), ...guardsOn(store)];
 }
-
-export const firstSchema: Migration = create('sqlite');
-export const firstSchemaOnPostgres: Migration = create('postgres');
