@@ -10,14 +10,17 @@ import { explainPostgresError } from '../db/postgres/error.ts';
 import { connectSqlite } from '../db/sqlite/connection.ts';
 import { explainSqliteError } from '../db/sqlite/error.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Finding } from '../management/changes/set-up-findings.ts';
+import { type Finding, findingsOf } from '../management/changes/set-up-findings.ts';
+
+const database = findingsOf('database');
+const clock = findingsOf('clock');
 
 const clockErrorMsMax = 5_000;
 const checkTimeoutMs = 10_000;
 
 export function examineSqlite(path: string): Finding[] {
   if (!existsSync(path))
-    return [database('ok', `There is no database at ${path} yet; the first start makes it.`)];
+    return [database.ok(`There is no database at ${path} yet; the first start makes it.`)];
   let connection: DatabaseSync | null = null;
   try {
     connection = connectSqlite(path, { readOnly: true });
@@ -25,14 +28,13 @@ export function examineSqlite(path: string): Finding[] {
     const problem = rows[0]?.quick_check ?? 'no answer';
     if (problem !== 'ok')
       return [
-        database(
-          'error',
+        database.error(
           `The database ${path} is damaged: ${problem}.`,
           'Restore a backup: see "Restore" in docs/operations.md.',
         ),
       ];
     return [
-      database('ok', `The database ${path} is readable and not damaged.`),
+      database.ok(`The database ${path} is readable and not damaged.`),
       ...examineVersion(namesIn(connection), migrations.sqlite),
       ...examineNewest(newestEntryIn(connection)),
     ];
@@ -58,8 +60,7 @@ function examineNewest(newestMs: number | null): Finding[] {
   const aheadMs = (newestMs ?? 0) - systemClock.nowMs();
   if (aheadMs <= clockErrorMsMax) return [];
   return [
-    clock(
-      'error',
+    clock.error(
       `The newest entry of the books is ${seconds(aheadMs)} in the future, so this machine's clock went back.`,
       'Synchronise it by NTP. Days in the books end late until it has caught up.',
     ),
@@ -111,15 +112,14 @@ async function examineServer(client: PoolClient): Promise<Finding[]> {
   const server = rows[0]!;
   const isPooled = (client as unknown as { processID: number }).processID !== server.pid;
   return [
-    database(
-      'ok',
+    database.ok(
       `PostgreSQL ${server.version} answers${isPooled ? ' through a connection pooler' : ''}.`,
     ),
     ...examineSettings(server),
     ...examineClock(server.ms, { beforeMs, afterMs }),
     ...(server.has_tables
       ? examineVersion(await namesOn(client), migrations.postgres)
-      : [database('ok', 'The database is empty; the first start makes its tables.')]),
+      : [database.ok('The database is empty; the first start makes its tables.')]),
   ];
 }
 
@@ -134,28 +134,20 @@ function examineSettings(server: Server): Finding[] {
   const unsafe = (['fsync', 'full_page_writes'] as const).filter((name) => server[name] === 'off');
   return [
     ...(server.number < versionMin * 10_000
-      ? [database('error', `PostgreSQL is too old.`, `Upgrade it to ${versionMin} or newer.`)]
+      ? [database.error(`PostgreSQL is too old.`, `Upgrade it to ${versionMin} or newer.`)]
       : []),
     ...(server.standby
-      ? [
-          database(
-            'error',
-            'The server is a read-only standby.',
-            'Name the primary in database.url.',
-          ),
-        ]
+      ? [database.error('The server is a read-only standby.', 'Name the primary in database.url.')]
       : []),
     ...unsafe.map((name) =>
-      database(
-        'warning',
+      database.warning(
         `The server runs with ${name} = off: a power cut can destroy the books.`,
         `Set ${name} = on in postgresql.conf.`,
       ),
     ),
     ...(server.connections < connectionsOfGateway
       ? [
-          database(
-            'warning',
+          database.warning(
             `The server allows ${server.connections} connections, and one gateway opens up to ${connectionsOfGateway}.`,
             'Raise max_connections, or use a connection pooler (docs/operations.md).',
           ),
@@ -169,10 +161,9 @@ type Moment = { readonly beforeMs: number; readonly afterMs: number };
 function examineClock(serverMs: number, { beforeMs, afterMs }: Moment): Finding[] {
   const errorMs = Math.max(beforeMs - serverMs, serverMs - afterMs, 0);
   if (errorMs <= clockErrorMsMax)
-    return [clock('ok', "This machine's clock agrees with the database's.")];
+    return [clock.ok("This machine's clock agrees with the database's.")];
   return [
-    clock(
-      'warning',
+    clock.warning(
       `This machine's clock and the database's differ by ${seconds(errorMs)}.`,
       'Synchronise both machines by NTP.',
     ),
@@ -188,20 +179,19 @@ function examineVersion(recorded: readonly string[], known: Migrations): Finding
   }
   if (pending.length > 0)
     return [
-      database(
-        'warning',
+      database.warning(
         `The database lacks migrations of this version: ${pending.join(', ')}.`,
         'Make a backup; the next start or "tollgate migrate" runs them (docs/upgrading.md).',
       ),
     ];
-  return [database('ok', `The newest migration is ${recorded.at(-1) ?? 'none'}.`)];
+  return [database.ok(`The newest migration is ${recorded.at(-1) ?? 'none'}.`)];
 }
 
 /** Any other error is a bug, whose text could hold a secret. */
 function unusable(error: unknown): Finding {
   const isKnown = error instanceof DatabaseUnusable;
   const what = isKnown ? error.message : `The database cannot be used (${nameOf(error)}).`;
-  return database('error', what, isKnown ? null : 'Start the gateway and read its log.');
+  return database.error(what, isKnown ? null : 'Start the gateway and read its log.');
 }
 
 function nameOf(error: unknown): string {
@@ -210,11 +200,3 @@ function nameOf(error: unknown): string {
 }
 
 const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
-
-function database(level: Finding['level'], what: string, remedy: string | null = null): Finding {
-  return { area: 'database', level, what, remedy };
-}
-
-function clock(level: Finding['level'], what: string, remedy: string | null = null): Finding {
-  return { area: 'clock', level, what, remedy };
-}

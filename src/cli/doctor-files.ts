@@ -5,7 +5,9 @@ import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
-import type { Finding } from '../management/changes/set-up-findings.ts';
+import { type Finding, findingsOf } from '../management/changes/set-up-findings.ts';
+
+const disk = findingsOf('disk');
 
 const mebibyte = 2 ** 20;
 const freeBytesMin = 100 * mebibyte;
@@ -37,7 +39,7 @@ function examineFolder(folder: string, fileBytes: number): Finding[] {
   const problem = writeProblem(folder);
   if (problem !== null)
     return [
-      error(
+      disk.error(
         `Nothing can be written in ${folder} (${problem}).`,
         'Mount it for writing, free space on it, and let the user of this process write there.',
       ),
@@ -46,10 +48,10 @@ function examineFolder(folder: string, fileBytes: number): Finding[] {
   const free = bavail * bsize;
   const text = `${Math.floor(free / mebibyte)} MiB are free in ${folder}`;
   const remedy = 'Free space, or move it to a larger disk.';
-  if (free < freeBytesMin) return [error(`${text}, and charges need room.`, remedy)];
+  if (free < freeBytesMin) return [disk.error(`${text}, and charges need room.`, remedy)];
   if (free < Math.max(freeBytesLow, fileBytes))
-    return [warning(`${text}: too little for a backup or an upgrade.`, remedy)];
-  return [{ area: 'disk', level: 'ok', what: `${text}.`, remedy: null }];
+    return [disk.warning(`${text}: too little for a backup or an upgrade.`, remedy)];
+  return [disk.ok(`${text}.`)];
 }
 
 /** Returns the code of the failure, or null. */
@@ -67,7 +69,9 @@ function writeProblem(folder: string): string | null {
 
 function examineMode(path: string): Finding[] {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return [];
-  return [warning(`Other users of this machine can read ${path}.`, `Run "chmod 600 ${path}".`)];
+  return [
+    disk.warning(`Other users of this machine can read ${path}.`, `Run "chmod 600 ${path}".`),
+  ];
 }
 
 function examineSecret(dataDir: string, isShared: boolean): Finding[] {
@@ -79,19 +83,6 @@ function examineSecret(dataDir: string, isShared: boolean): Finding[] {
     return [];
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
-    return [{ area: 'configuration', level: 'error', what: cause.message, remedy: null }];
+    return [findingsOf('configuration').error(cause.message)];
   }
 }
-
-const error = (what: string, remedy: string): Finding => ({
-  area: 'disk',
-  level: 'error',
-  what,
-  remedy,
-});
-const warning = (what: string, remedy: string): Finding => ({
-  area: 'disk',
-  level: 'warning',
-  what,
-  remedy,
-});

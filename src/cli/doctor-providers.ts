@@ -5,7 +5,13 @@ import { createUpstreams } from '../gateway/calling/upstreams.ts';
 import { remedyFor } from '../gateway/models/provider-remedies.ts';
 import { listModels, type ModelsListed } from '../gateway/models/test-provider.ts';
 import { systemClock } from '../lib/clock.ts';
-import { examineSwitchedOn, type Finding } from '../management/changes/set-up-findings.ts';
+import {
+  examineSwitchedOn,
+  type Finding,
+  findingsOf,
+} from '../management/changes/set-up-findings.ts';
+
+const ofProviders = findingsOf('providers');
 
 const answerBytesMax = 16 * 1024 * 1024;
 
@@ -19,8 +25,7 @@ export async function examineProviders(
   return [
     examineSwitchedOn({ providers }),
     ...withoutKey.map(([name]) =>
-      finding(
-        'warning',
+      ofProviders.warning(
         `The provider ${name} is in the file and has no key, so it is off.`,
         `Set its api_key, or remove providers.${name}.`,
       ),
@@ -45,29 +50,22 @@ async function askAll(on: readonly [string, Config['providers'][string]][]): Pro
 
 function judge(name: string, { step, failure }: ModelsListed): Finding {
   if (step.works === null)
-    return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
-  if (step.works) return finding('ok', `The provider ${name} accepts its key.`, null);
+    return ofProviders.ok(`The provider ${name} cannot be asked free of charge.`);
+  if (step.works) return ofProviders.ok(`The provider ${name} accepts its key.`);
   const { status = null, message = step.what } = failure ?? {};
   const known = remedyFor(message);
   if (status === 401 || status === 403)
-    return finding(
-      'error',
+    return ofProviders.error(
       `The provider ${name} refuses its key (${status}): ${message}`,
       known ?? `Set a valid key in providers.${name}.api_key or its variable.`,
     );
   if (status === null && failure)
-    return finding(
-      'error',
+    return ofProviders.error(
       `The provider ${name} cannot be reached (${message}).`,
       `Check providers.${name}.base_url and the network.`,
     );
-  return finding(
-    'warning',
+  return ofProviders.warning(
     `The provider ${name} does not list its models: ${status === null ? '' : `${status}: `}${message}`,
     known ?? `Check providers.${name}.base_url.`,
   );
-}
-
-function finding(level: Finding['level'], what: string, remedy: string | null): Finding {
-  return { area: 'providers', level, what, remedy };
 }

@@ -7,7 +7,7 @@ import type { Catalog } from '../domain/catalog/catalog.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { systemClock } from '../lib/clock.ts';
-import { examineConfig, type Finding } from '../management/changes/set-up-findings.ts';
+import { examineConfig, type Finding, findingsOf } from '../management/changes/set-up-findings.ts';
 import { examinePostgres, examineSqlite } from './doctor-database.ts';
 import { examineFiles } from './doctor-files.ts';
 import { examineProviders } from './doctor-providers.ts';
@@ -43,12 +43,9 @@ function lineOf({ area, level, what, remedy }: Finding): string {
   return `${level.padEnd(7)}  ${area}: ${what}${remedy === null ? '' : ` ${remedy}`}`;
 }
 
-const versions: Finding = {
-  area: 'versions',
-  level: 'ok',
-  what: `Tollgate ${packageJson.version} on Node.js ${process.version}, ${process.platform}-${process.arch}.`,
-  remedy: null,
-};
+const versions = findingsOf('versions').ok(
+  `Tollgate ${packageJson.version} on Node.js ${process.version}, ${process.platform}-${process.arch}.`,
+);
 
 async function readConfig(): Promise<{ config: Config; catalog: Catalog } | Finding> {
   try {
@@ -56,6 +53,6 @@ async function readConfig(): Promise<{ config: Config; catalog: Catalog } | Find
     return { config, catalog: loadCatalog(config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { area: 'configuration', level: 'error', what: error.message, remedy: null };
+    return findingsOf('configuration').error(error.message);
   }
 }

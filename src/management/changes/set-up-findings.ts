@@ -22,6 +22,18 @@ export type Finding = {
   readonly remedy: string | null;
 };
 
+/** Makes findings of an area. */
+export function findingsOf(area: Finding['area']) {
+  const of =
+    (level: Finding['level']) =>
+    (what: string, remedy: string | null = null): Finding => ({ area, level, what, remedy });
+  return { ok: of('ok'), warning: of('warning'), error: of('error') };
+}
+
+const configuration = findingsOf('configuration');
+const ofProviders = findingsOf('providers');
+const ofBackup = findingsOf('backup');
+
 const pricesOldDays = 30;
 export const backupOldDays = 7;
 const endsSoonDays = 90;
@@ -54,10 +66,10 @@ export function examineConfig(config: Config, catalog: Catalog, nowMs: number): 
     ],
   ];
   return [
-    ...config.warnings.map((what) => warning('configuration', what, null)),
+    ...config.warnings.map((what) => configuration.warning(what)),
     ...gaps
       .filter(([isFound]) => isFound)
-      .map(([, what, remedy]) => warning('configuration', what, remedy)),
+      .map(([, what, remedy]) => configuration.warning(what, remedy)),
     ...examinePrices(nowMs),
     ...examineModels(catalog, nowMs),
   ];
@@ -67,17 +79,11 @@ export function examineConfig(config: Config, catalog: Catalog, nowMs: number): 
 export function examineSwitchedOn({ providers }: Pick<Config, 'providers'>): Finding {
   const on = Object.entries(providers).filter(([, { enabled }]) => enabled);
   return on.length === 0
-    ? warning(
-        'providers',
+    ? ofProviders.warning(
         'No provider is switched on.',
         'Set a key such as OPENAI_API_KEY; live keys have no models until then.',
       )
-    : {
-        area: 'providers',
-        level: 'ok',
-        what: `Switched on: ${on.map(([name]) => name).join(', ')}.`,
-        remedy: null,
-      };
+    : ofProviders.ok(`Switched on: ${on.map(([name]) => name).join(', ')}.`);
 }
 
 type NextSteps = {
@@ -100,8 +106,7 @@ export function nextSteps({ config, catalog, ...backup }: NextSteps): readonly F
   return found.filter(({ level }) => level !== 'ok');
 }
 
-const noMail = warning(
-  'mail',
+const noMail = findingsOf('mail').warning(
   'There is no mail server, so nobody gets invitations, links for a new password or low-balance warnings by e-mail.',
   'Set smtp.',
 );
@@ -114,10 +119,10 @@ function examineBackup({
   const remedy = isPostgres
     ? 'Run pg_dump, then "tollgate backup --done" to record it.'
     : 'Run "tollgate backup FILE" every day, and keep the file on another machine.';
-  if (lastBackupMs === null) return [warning('backup', 'No backup was made yet.', remedy)];
+  if (lastBackupMs === null) return [ofBackup.warning('No backup was made yet.', remedy)];
   const days = Math.floor((nowMs - lastBackupMs) / dayMs);
   return days > backupOldDays
-    ? [warning('backup', `The last backup is ${days} days old.`, remedy)]
+    ? [ofBackup.warning(`The last backup is ${days} days old.`, remedy)]
     : [];
 }
 
@@ -130,8 +135,7 @@ function examineModels(catalog: Catalog, nowMs: number): readonly Finding[] {
   if (ending.length > first.length) named.push(`and ${ending.length - first.length} more`);
   return ending.length > 0
     ? [
-        warning(
-          'configuration',
+        configuration.warning(
           `Providers end models that are on sale: ${named.join(', ')}.`,
           'Tell their users; "tollgate models check" names the successors. models.<id>.ended stops a sale.',
         ),
@@ -144,15 +148,10 @@ function examinePrices(nowMs: number): readonly Finding[] {
   const days = Math.floor((nowMs - Date.parse(pricesOf)) / dayMs);
   return days > pricesOldDays
     ? [
-        warning(
-          'configuration',
+        configuration.warning(
           `The built-in prices are ${days} days old (${pricesOf}).`,
           'Upgrade Tollgate, or compare them with "tollgate models update".',
         ),
       ]
     : [];
-}
-
-function warning(area: Finding['area'], what: string, remedy: string | null): Finding {
-  return { area, level: 'warning', what, remedy };
 }
