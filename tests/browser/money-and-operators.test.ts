@@ -1,4 +1,5 @@
-// Tests of billing, the operator's pages and whole journeys, in one process with one Chromium.
+// Tests of analytics, billing, the operator's pages and whole journeys, in one process with one Chromium.
+import './analytics.ts';
 import './alerts.ts';
 import './own-keys.ts';
 import './billing.ts';

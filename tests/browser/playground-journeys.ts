@@ -1,7 +1,7 @@
-// Journeys in the playground, with their clicks counted, on both stores.
+// Journeys in the playground, with their clicks counted.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { after, before, test } from '../support/both-stores.ts';
 import {
   checkAccessibility,
   checkLooks,

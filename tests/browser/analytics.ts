@@ -1,7 +1,7 @@
-// Analytics in a real browser, on both stores: every figure links to its requests.
+// Analytics in a real browser: every figure links to its requests.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { after, before, test, testOn } from '../support/both-stores.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -195,81 +195,73 @@ test('a chart shows the days before, dashed, if charges began before them', asyn
   });
 });
 
-testOn(
-  'sqlite',
-  'the tooltip of a stacked chart has a total, and the table has the same figures',
-  async () => {
-    const { now } = await byDay(days[2]!, days[3]!);
-    const total = usdText(now[1]!.cost_micros);
-    await visitCharts(`/analytics?mode=test&from=${days[2]}&to=${days[3]}&by=tag`, async (page) => {
-      const chart = costChart(page);
-      const figures = chart.getByRole('status');
-      await page.getByRole('combobox', { name: 'Tag name' }).click();
-      await page.getByRole('option', { name: 'project' }).click();
-      await chart.getByRole('list').getByText('alpha', { exact: true }).waitFor();
-      await pointAt(page, chart, 0.9);
-      await figures.getByText('beta', { exact: true }).waitFor();
-      assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
-      // The keyboard shows the same.
-      await page.mouse.move(0, 0);
-      await chart.getByRole('group').focus();
-      await page.keyboard.press('ArrowLeft');
-      assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
-      await checkAccessibility(page);
-      await chart.getByRole('button', { name: 'Table' }).click();
-      const row = chart.getByRole('row').last();
-      assert.equal(await row.getByRole('cell').nth(2).innerText(), total);
-      await checkAccessibility(page);
-    });
-  },
-);
+test('the tooltip of a stacked chart has a total, and the table has the same figures', async () => {
+  const { now } = await byDay(days[2]!, days[3]!);
+  const total = usdText(now[1]!.cost_micros);
+  await visitCharts(`/analytics?mode=test&from=${days[2]}&to=${days[3]}&by=tag`, async (page) => {
+    const chart = costChart(page);
+    const figures = chart.getByRole('status');
+    await page.getByRole('combobox', { name: 'Tag name' }).click();
+    await page.getByRole('option', { name: 'project' }).click();
+    await chart.getByRole('list').getByText('alpha', { exact: true }).waitFor();
+    await pointAt(page, chart, 0.9);
+    await figures.getByText('beta', { exact: true }).waitFor();
+    assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
+    // The keyboard shows the same.
+    await page.mouse.move(0, 0);
+    await chart.getByRole('group').focus();
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await figures.innerText(), new RegExp(`Total\\s+\\${total}`));
+    await checkAccessibility(page);
+    await chart.getByRole('button', { name: 'Table' }).click();
+    const row = chart.getByRole('row').last();
+    assert.equal(await row.getByRole('cell').nth(2).innerText(), total);
+    await checkAccessibility(page);
+  });
+});
 
-testOn(
-  'sqlite',
-  'a drag over a chart zooms into its days, Enter into the hours of one, and a button leads back',
-  async () => {
-    const range = (page: Page) => {
-      const { searchParams } = new URL(page.url());
-      return [searchParams.get('days'), searchParams.get('from'), searchParams.get('to')];
-    };
-    await visitCharts('/analytics?mode=test&days=7', async (page) => {
-      const chart = costChart(page);
-      const drag = async (from: number, to: number) => {
-        await pointAt(page, chart, from);
-        await page.mouse.down();
-        await pointAt(page, chart, to);
-        await page.mouse.up();
-      };
-      await drag(0.7, 0.97);
-      await page.waitForURL(/from=/);
-      assert.deepEqual(range(page), [null, days[1], days[3]]);
-      await drag(0.5, 0.97);
-      await page.waitForURL(new RegExp(`from=${days[2]}`));
-      await chart.getByRole('button', { name: 'Zoom out' }).click();
-      await page.waitForURL(/days=7/);
-      assert.deepEqual(range(page), ['7', null, null]);
-      // A click alone does not zoom.
-      await pointAt(page, chart, 0.9);
+test('a drag over a chart zooms into its days, Enter into the hours of one, and a button leads back', async () => {
+  const range = (page: Page) => {
+    const { searchParams } = new URL(page.url());
+    return [searchParams.get('days'), searchParams.get('from'), searchParams.get('to')];
+  };
+  await visitCharts('/analytics?mode=test&days=7', async (page) => {
+    const chart = costChart(page);
+    const drag = async (from: number, to: number) => {
+      await pointAt(page, chart, from);
       await page.mouse.down();
+      await pointAt(page, chart, to);
       await page.mouse.up();
-      await chart.getByRole('group').focus();
-      await page.keyboard.press('End');
-      await page.keyboard.press('Enter');
-      await page.getByRole('figure', { name: 'Cost by hour' }).waitFor();
-      const durations = page.getByRole('figure', { name: 'Duration by hour' });
-      await durations.getByRole('button', { name: 'Table' }).click();
-      assert.equal(await durations.getByRole('row').count(), 25);
-      const measured = durations.getByRole('row').filter({ hasText: / ms| s/ });
-      assert.ok((await measured.count()) > 0);
-      await durations.getByRole('button', { name: 'Table' }).click();
-      assert.deepEqual(range(page), [null, days[3], days[3]]);
-      await checkLooks(page, 'charts-hours');
-      await page.goBack();
-      await chart.waitFor();
-      assert.deepEqual(range(page), ['7', null, null]);
-    });
-  },
-);
+    };
+    await drag(0.7, 0.97);
+    await page.waitForURL(/from=/);
+    assert.deepEqual(range(page), [null, days[1], days[3]]);
+    await drag(0.5, 0.97);
+    await page.waitForURL(new RegExp(`from=${days[2]}`));
+    await chart.getByRole('button', { name: 'Zoom out' }).click();
+    await page.waitForURL(/days=7/);
+    assert.deepEqual(range(page), ['7', null, null]);
+    // A click alone does not zoom.
+    await pointAt(page, chart, 0.9);
+    await page.mouse.down();
+    await page.mouse.up();
+    await chart.getByRole('group').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.getByRole('figure', { name: 'Cost by hour' }).waitFor();
+    const durations = page.getByRole('figure', { name: 'Duration by hour' });
+    await durations.getByRole('button', { name: 'Table' }).click();
+    assert.equal(await durations.getByRole('row').count(), 25);
+    const measured = durations.getByRole('row').filter({ hasText: / ms| s/ });
+    assert.ok((await measured.count()) > 0);
+    await durations.getByRole('button', { name: 'Table' }).click();
+    assert.deepEqual(range(page), [null, days[3], days[3]]);
+    await checkLooks(page, 'charts-hours');
+    await page.goBack();
+    await chart.waitFor();
+    assert.deepEqual(range(page), ['7', null, null]);
+  });
+});
 
 test('more errors are worse, and a cost is neither', async () => {
   const changeOf = (page: Page, label: string) =>
@@ -282,7 +274,7 @@ test('more errors are worse, and a cost is neither', async () => {
   });
 });
 
-testOn('sqlite', 'lists show the cost of each day as a line', async () => {
+test('lists show the cost of each day as a line', async () => {
   await visitCharts('/keys?mode=test', async (page) => {
     const lines = page.getByRole('img', { name: /^Cost by day: first \$0\.00, last \$/ });
     await lines.first().waitFor();
@@ -296,38 +288,34 @@ testOn('sqlite', 'lists show the cost of each day as a line', async () => {
   });
 });
 
-testOn(
-  'sqlite',
-  'a finger that moves up over a chart scrolls the page, and one that moves aside zooms',
-  async () => {
-    await visitCharts(
-      '/analytics?mode=test',
-      async (page) => {
-        const plot = costChart(page).getByRole('group');
-        await plot.scrollIntoViewIfNeeded();
-        const { width, height } = (await plot.boundingBox())!;
-        const protocol = await page.context().newCDPSession(page);
-        const touch = async (places: readonly (readonly [number, number])[]) => {
-          const { x, y } = (await plot.boundingBox())!;
-          const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: object[]) =>
-            protocol.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
-          for (const [index, [right, down]] of places.entries())
-            await send(index === 0 ? 'touchStart' : 'touchMove', [{ x: x + right, y: y + down }]);
-          await send('touchEnd', []);
-        };
-        const scrolled = async () => Number(await page.evaluate('scrollY'));
-        const scrolledBefore = await scrolled();
-        const moves = [0, 20, 40, 60, 80, 100, 120];
-        await touch(moves.map((moved) => [width / 2, height - 20 - moved]));
-        await until(async () => (await scrolled()) > scrolledBefore);
-        assert.equal(new URL(page.url()).searchParams.get('from'), null);
-        await touch(moves.map((moved) => [width - 15 - moved, height / 2]));
-        await page.waitForURL(new RegExp(`from=.*to=${days[3]}`));
-      },
-      { viewport: phone },
-    );
-  },
-);
+test('a finger that moves up over a chart scrolls the page, and one that moves aside zooms', async () => {
+  await visitCharts(
+    '/analytics?mode=test',
+    async (page) => {
+      const plot = costChart(page).getByRole('group');
+      await plot.scrollIntoViewIfNeeded();
+      const { width, height } = (await plot.boundingBox())!;
+      const protocol = await page.context().newCDPSession(page);
+      const touch = async (places: readonly (readonly [number, number])[]) => {
+        const { x, y } = (await plot.boundingBox())!;
+        const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: object[]) =>
+          protocol.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
+        for (const [index, [right, down]] of places.entries())
+          await send(index === 0 ? 'touchStart' : 'touchMove', [{ x: x + right, y: y + down }]);
+        await send('touchEnd', []);
+      };
+      const scrolled = async () => Number(await page.evaluate('scrollY'));
+      const scrolledBefore = await scrolled();
+      const moves = [0, 20, 40, 60, 80, 100, 120];
+      await touch(moves.map((moved) => [width / 2, height - 20 - moved]));
+      await until(async () => (await scrolled()) > scrolledBefore);
+      assert.equal(new URL(page.url()).searchParams.get('from'), null);
+      await touch(moves.map((moved) => [width - 15 - moved, height / 2]));
+      await page.waitForURL(new RegExp(`from=.*to=${days[3]}`));
+    },
+    { viewport: phone },
+  );
+});
 
 test('analytics fit a phone in dark mode', async () => {
   const options = { baseUrl: gateway.url, cookie: user.cookie, viewport: phone } as const;

@@ -1,7 +1,7 @@
-// What people do with keys in a few clicks, in a real browser and on both databases.
+// What people do with keys in a few clicks, in a real browser.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { after, before, test } from '../support/both-stores.ts';
 import {
   checkAccessibility,
   checkLooks,
