@@ -1,7 +1,7 @@
 // Batches that real providers have shown: what is read of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HostCalls } from '../src/providers/batches/host.ts';
+import type { BatchHost, HostCalls } from '../src/providers/batches/host.ts';
 import { batchHostOf } from '../src/providers/batches/index.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 
@@ -42,20 +42,21 @@ const anthropicBatch = {
 const sent = {
   mark: 'sent_1',
   path: '/responses',
+  model: 'gpt-5-nano',
   lines: { bytes: 0, count: 0, pieces: async function* () {} },
 };
 
 test("OpenAI's recorded batch is read", async () => {
   const host = batchHostOf({ kind: 'openai', wishes: {} })!;
   assert.equal(await host.create(callsWith(openAiBatch), sent, 'file-1'), openAiBatch.id);
-  assert.deepEqual(await host.look(callsWith(openAiBatch), openAiBatch.id), {
+  assert.deepEqual(await host.look(callsWith(openAiBatch), openAiBatch.id, 2), {
     state: 'ended',
     unrun: null,
     results: ['/files/file-4SnbT9qu8ShH2A1wCvTHNp/content'],
     files: ['/files/file-4SnbT9qu8ShH2A1wCvTHNp'],
   });
   for (const status of ['validating', 'in_progress', 'finalizing', 'cancelling'])
-    assert.deepEqual(await host.look(callsWith({ ...openAiBatch, status }), 'x'), {
+    assert.deepEqual(await host.look(callsWith({ ...openAiBatch, status }), 'x', 2), {
       state: 'running',
     });
 });
@@ -64,7 +65,7 @@ test("Anthropic's recorded batch and its results are read", async () => {
   const host = batchHostOf({ kind: 'anthropic', wishes: {} })!;
   const { id } = anthropicBatch;
   assert.equal(await host.create(callsWith(anthropicBatch), sent, null), id);
-  assert.deepEqual(await host.look(callsWith(anthropicBatch), id), {
+  assert.deepEqual(await host.look(callsWith(anthropicBatch), id, 2), {
     state: 'ended',
     unrun: null,
     results: [`/v1/messages/batches/${id}/results`],
@@ -75,6 +76,110 @@ test("Anthropic's recorded batch and its results are read", async () => {
     customId: '0',
     result: { status: 200, body: message },
   });
+});
+
+/** Reads all results at a path of a host that does not show them as lines of text. */
+async function resultsAt(host: BatchHost, body: object) {
+  const read = await Array.fromAsync(host.read!(callsWith(body), '/x'));
+  return read.map(({ line }) => host.readLine(line!));
+}
+
+/** Mistral's, for mistral-small-latest, on the same day. */
+const mistralJob = {
+  id: 'ca1cd668-91bd-4abb-accb-3541709c0db1',
+  object: 'batch',
+  metadata: null,
+  endpoint: '/v1/chat/completions',
+  output_file: 'abbe56be-ac4c-4562-9586-d3046defca39',
+  error_file: null,
+  errors: [],
+  status: 'SUCCESS',
+  created_at: 1_787_150_442,
+  total_requests: 2,
+};
+
+test("Mistral's recorded job and its results are read", async () => {
+  const host = batchHostOf({ kind: 'openai-compatible', wishes: { batches: 'mistral' } })!;
+  const { id, output_file: file } = mistralJob;
+  assert.equal(await host.create(callsWith(mistralJob), sent, 'file-1'), id);
+  assert.deepEqual(await host.look(callsWith(mistralJob), id, 2), {
+    state: 'ended',
+    unrun: null,
+    results: [`/files/${file}/content`],
+    files: [`/files/${file}`],
+  });
+  for (const status of ['QUEUED', 'RUNNING'])
+    assert.deepEqual(await host.look(callsWith({ ...mistralJob, status }), id, 2), {
+      state: 'running',
+    });
+  const body = { object: 'chat.completion', model: 'mistral-small-latest' };
+  const line = { custom_id: '0', response: { status_code: 200, body }, error: null };
+  assert.deepEqual(host.readLine(line), { customId: '0', result: { status: 200, body } });
+});
+
+/** Gemini's, for gemini-2.5-flash, on the same day. */
+const geminiResponse = { modelVersion: 'gemini-2.5-flash', responseId: 'xr-FavMd3JGa2Q-swqfYBw' };
+const geminiBatch = {
+  name: 'batches/31u18uq6dr4ods3957z38i1mbfa581k01xcq',
+  metadata: {
+    model: 'models/gemini-2.5-flash',
+    displayName: 'ruby_llm_bf7406835d85c375',
+    output: {
+      inlinedResponses: {
+        inlinedResponses: [{ response: geminiResponse, metadata: { custom_id: '0' } }],
+      },
+    },
+    batchStats: { requestCount: '2', successfulRequestCount: '2' },
+    state: 'BATCH_STATE_SUCCEEDED',
+  },
+  done: true,
+};
+
+test("Gemini's recorded batch and its results are read", async () => {
+  const host = batchHostOf({ kind: 'google', wishes: {} })!;
+  const path = '/v1beta/models/gemini-2.5-flash:generateContent';
+  const id = await host.create(callsWith(geminiBatch), { ...sent, path }, null);
+  assert.equal(`batches/${id}`, geminiBatch.name);
+  const at = [`/v1beta/${geminiBatch.name}`];
+  const ended = { state: 'ended', unrun: null, results: at, files: at };
+  assert.deepEqual(await host.look(callsWith(geminiBatch), id, 2), ended);
+  for (const state of ['BATCH_STATE_PENDING', 'BATCH_STATE_RUNNING'])
+    assert.deepEqual(await host.look(callsWith({ ...geminiBatch, metadata: { state } }), id, 2), {
+      state: 'running',
+    });
+  const result = { status: 200, body: geminiResponse };
+  assert.deepEqual(await resultsAt(host, geminiBatch), [{ customId: '0', result }]);
+});
+
+test("xAI's recorded batch and its results are read", async () => {
+  const host = batchHostOf({ kind: 'openai-compatible', wishes: { batches: 'xai' } })!;
+  /** For grok-4.3, on 2026-08-10. */
+  const id = 'batch_6cf19793-7856-44ab-86ec-c112af1b4054';
+  const batchOf = (requests: number, pending: number) => ({
+    batch_id: id,
+    cancel_time: null,
+    cancel_by_xai_message: null,
+    state: {
+      num_requests: requests,
+      num_pending: pending,
+      num_success: requests - pending,
+      num_error: 0,
+      num_cancelled: 0,
+    },
+  });
+  assert.equal(await host.upload!(callsWith(batchOf(0, 0)), sent), id);
+  for (const running of [batchOf(0, 0), batchOf(2, 2)])
+    assert.deepEqual(await host.look(callsWith(running), id, 2), { state: 'running' });
+  const results = [`/batches/${id}/results`];
+  const ended = { state: 'ended', unrun: null, results, files: [] };
+  assert.deepEqual(await host.look(callsWith(batchOf(2, 0)), id, 2), ended);
+  const body = { object: 'chat.completion', model: 'grok-4.3' };
+  const page = {
+    results: [{ batch_request_id: '0', batch_result: { response: { chat_get_completion: body } } }],
+    pagination_token: null,
+  };
+  const result = { status: 200, body };
+  assert.deepEqual(await resultsAt(host, page), [{ customId: '0', result }]);
 });
 
 test('an id of the provider that would lead elsewhere is refused', async () => {

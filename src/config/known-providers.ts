@@ -74,7 +74,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   xai: {
     ...compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
     refusedHistory: ['name'],
-    wishes: { refusedOfTools: ['strict'], speech: 'xai', transcription: 'xai' },
+    wishes: { refusedOfTools: ['strict'], batches: 'xai', speech: 'xai', transcription: 'xai' },
   },
   deepseek: {
     ...compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
@@ -102,6 +102,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         encodingField: null,
         takesUser: false,
       },
+      batches: 'mistral',
       speech: 'mistral',
       transcription: {
         only: ['language', 'temperature', 'timestamp_granularities'],
@@ -116,7 +117,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['logprobs', 'top_logprobs', 'logit_bias'],
       reasoningIn: 'reasoning',
-      batches: true,
+      batches: 'openai',
       speech: { formats: ['wav'] },
       transcription: {
         only: ['language', 'prompt', 'temperature', 'timestamp_granularities'],

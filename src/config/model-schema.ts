@@ -117,7 +117,7 @@ const Price = closed({
       minimum: 0.01,
       maximum: 1,
       description:
-        "The part of every token price that a line of a batch pays when the provider's own batch API runs it, such as 0.5. Without it, no line goes there. Default for the built-in models of Anthropic, OpenAI and Groq: 0.5.",
+        "The part of every token price that a line of a batch pays when the provider's own batch API runs it, such as 0.5. Without it, no line goes there. Default for the built-in models of Anthropic, OpenAI, Groq and Mistral and newer ones of Gemini: 0.5; for some of xAI: 0.8.",
     }),
     hours: Type.Array(HourlyPrice, {
       description:

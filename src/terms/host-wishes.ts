@@ -35,8 +35,8 @@ export type HostWishes = {
   readonly completions?: CompletionWishes;
   /** Transcription; a name: in that vendor's own form. */
   readonly transcription?: TranscriptionWishes | 'xai' | 'elevenlabs';
-  /** It has OpenAI's batches. */
-  readonly batches?: true;
+  /** The vendor in whose form it takes batches. Left out: it takes none. */
+  readonly batches?: 'openai' | 'mistral' | 'xai';
 };
 
 /** How a host continues prompts. */

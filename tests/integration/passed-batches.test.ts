@@ -2,6 +2,7 @@
 // while they are there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toFile } from 'openai';
 import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
 import { BatchProvider } from '../support/batch-provider.ts';
@@ -22,7 +23,7 @@ import {
   startPassing,
   tokens,
 } from '../support/passed-batches.ts';
-import { answerStatus, behind } from '../support/upstream.ts';
+import { answerJson, answerStatus, behind } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
 const others = { openai: 'other-openai', anthropic: 'other-anthropic' };
@@ -32,6 +33,11 @@ const passing = await startPassing(
     'plain-anthropic': {
       prices: full,
       routes: [{ provider: others.anthropic, model: 'plain-anthropic' }],
+    },
+    vectors: {
+      type: 'embedding',
+      prices: { input: 2, output: 0, batch: 0.5 },
+      routes: [{ provider: others.openai, model: 'vectors' }],
     },
     dear: {
       prices: { input: 20, output: 40, batch: 0.5 },
@@ -145,6 +151,68 @@ type Info = {
     readonly output_price_per_1m: number;
   }[];
 };
+
+test('embeddings are passed at half the price, but for a line that takes several calls', async () => {
+  const { provider, model } = fresh('openai');
+  const url = '/v1/embeddings';
+  const vectorsOf = (input: string | readonly string[]) => ({
+    object: 'list',
+    data: [input].flat().map((_, index) => ({ index, embedding: [0.5, 0.25] })),
+    usage: { prompt_tokens: tokens.input, total_tokens: tokens.input },
+  });
+  type Asked = { readonly input: string | readonly string[] };
+  const embedding = new BatchProvider((body) => {
+    const { input } = body as Asked;
+    const isGood = input[0] !== 'fail';
+    const answer = isGood ? vectorsOf(input) : { error: { message: 'too odd' } };
+    const billedMicros = isGood ? tokens.input : 0;
+    return { status: isGood ? 200 : 400, body: answer, billedMicros };
+  });
+  providers.set(model, embedding);
+  embedding.before = ({ path }) =>
+    path.endsWith('/embeddings')
+      ? (response, { body }) => answerJson(vectorsOf((body as Asked).input))(response, {} as never)
+      : null;
+  const inputs = [
+    'one',
+    ['two', 'too'],
+    'fail',
+    Array.from({ length: 300 }, () => 'one '.repeat(1_000)),
+  ];
+  const lines = inputs.map((input, index) =>
+    JSON.stringify({
+      custom_id: prompts[index],
+      method: 'POST',
+      url,
+      body: { model: 'vectors', input },
+    }),
+  );
+  for (const mode of ['live', 'test'] as const) {
+    const made = await newKey({ mode });
+    const client = openAi(made);
+    const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+    const { id: fileId } = await client.files.create({ purpose: 'batch', file });
+    const { id } = await client.batches.create({
+      input_file_id: fileId,
+      endpoint: url,
+      completion_window: '24h',
+    });
+    const results = await hurried(made, id);
+    if (mode === 'test') {
+      const records = await gateway.usage<{ cost_cents: number } & Tokens>(made.key);
+      for (const { cost_cents: cents, input_tokens: count } of records)
+        assert.equal(cents * 10_000, count > 10_000 ? 2 * count : count);
+      assert.equal(records.length, 4);
+      continue;
+    }
+    assert.deepEqual(results, good);
+    // Two calls, at the full price.
+    await assertSpent(made, 2 * tokens.input + 2 * 2 * tokens.input);
+    assert.equal(embedding.billMicros, 2 * tokens.input);
+    assert.equal(embedding.batches[0]!.endpoint, url);
+  }
+  assert.equal(provider.billed.length, 0);
+});
 
 test("a test key's lines cost what they would cost in a batch at the provider", async () => {
   const { provider, model } = fresh();

@@ -1,10 +1,12 @@
-// A provider's batch APIs in both forms, for `upstream.on('*', provider.script)`. It keeps its own bill:
-// a line is billed once, when its batch runs, whoever asks for it and whether or not anybody reads it.
+// A provider's batch APIs in the forms of all hosts, for `upstream.on('*', provider.script)`. It keeps its
+// own bill: a line is billed once, when its batch runs, whoever asks for it and whether or not anybody
+// reads it.
 import { setTimeout } from 'node:timers/promises';
 import type { Script } from './upstream.ts';
 
 type Request = Parameters<Script>[1];
-type Line = { readonly custom_id: string; readonly body: Record<string, unknown> };
+type Body = Record<string, unknown>;
+type Line = { readonly custom_id: string; readonly body: Body };
 /** An answer to a line, and what the provider bills for it. */
 export type Answer = {
   readonly status: number;
@@ -12,37 +14,68 @@ export type Answer = {
   readonly billedMicros: number;
 };
 
-type AskedBatch = {
-  readonly input_file_id: string;
-  readonly endpoint: string;
-  readonly metadata: unknown;
-  readonly requests: readonly {
-    readonly custom_id: string;
-    readonly params: Record<string, unknown>;
-  }[];
-};
+export type HostForm = 'openai' | 'anthropic' | 'mistral' | 'gemini' | 'xai';
+type Status = 'in_progress' | 'completed' | 'expired' | 'cancelled' | 'failed';
 
 type Remote = {
   readonly id: string;
-  readonly form: 'openai' | 'anthropic';
+  readonly form: HostForm;
   readonly metadata: unknown;
   readonly endpoint: string;
   readonly createdMs: number;
-  readonly lines: readonly Line[];
+  lines: readonly Line[];
   readonly inputFileId: string | null;
-  status: 'in_progress' | 'completed' | 'expired' | 'cancelled' | 'failed';
+  status: Status;
   isCancelling: boolean;
-  errors: unknown;
+  /** Why it failed as a whole. */
+  errors: readonly { readonly code: string | number; readonly message: string }[];
   output: string[];
   failures: string[];
   files: { output: string | null; errors: string | null };
 };
 
+/** What a request asks for. */
+type Step = 'upload' | 'file' | 'create' | 'list' | 'look' | 'read' | 'cancel' | 'delete';
+type Asked = { readonly step: Step; readonly form: HostForm; readonly id: string };
+
+/** Returns null for a request that is none of a batch API. xAI's empty batch is an upload, too. */
+export function stepOf({ method, path, body }: Request): Asked | null {
+  const [, root, id = '', action = ''] =
+    /^\/(v1\/files|v1\/batches|v1\/messages\/batches|v1\/batch\/jobs|v1beta\/batches|v1beta\/models)(?:\/([\w.-]+))?(?:[/:](\w+))?$/.exec(
+      path,
+    ) ?? [];
+  if (root === undefined) return null;
+  const forms: Readonly<Record<string, HostForm>> = {
+    'v1/messages/batches': 'anthropic',
+    'v1/batch/jobs': 'mistral',
+    'v1beta/batches': 'gemini',
+    'v1beta/models': 'gemini',
+  };
+  const isAtXai = isEmptyBatch(body) || /^xbatch_/.test(id);
+  const form = forms[root] ?? (isAtXai ? 'xai' : 'openai');
+  const asked = (step: Step) => ({ step, form, id });
+  if (root === 'v1beta/models') return action === 'batchGenerateContent' ? asked('create') : null;
+  if (action === 'cancel') return asked('cancel');
+  if (action === 'results') return asked('read');
+  if (action === 'requests') return asked('create');
+  if (method === 'DELETE') return asked('delete');
+  if (root === 'v1/files') return asked(id ? 'file' : 'upload');
+  if (id) return asked('look');
+  if (method === 'GET') return asked('list');
+  return asked(form === 'xai' ? 'upload' : 'create');
+}
+
+function isEmptyBatch(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'name' in body;
+}
+
 /** What a request gets in the place of its answer, before or after it is done. */
 export type Fault = Script | null | undefined;
 
+type Reply = { readonly status?: number; readonly body: unknown; readonly type?: string };
+
 export class BatchProvider {
-  readonly #answer: (body: Record<string, unknown>) => Answer;
+  readonly #answer: (body: Body, form: HostForm) => Answer;
   readonly files = new Map<string, string>();
   readonly batches: Remote[] = [];
   /** Microdollars by `custom_id`, for each time it ran. */
@@ -58,7 +91,7 @@ export class BatchProvider {
   spoil: (lines: string[]) => string[] = (lines) => lines;
   #ids = 0;
 
-  constructor(answer: (body: Record<string, unknown>) => Answer) {
+  constructor(answer: (body: Body, form: HostForm) => Answer) {
     this.#answer = answer;
   }
 
@@ -83,46 +116,26 @@ export class BatchProvider {
   };
 
   /** Runs the batch. `ran`: how many of its lines; default: all. */
-  finish(batch: Remote, status: Remote['status'] = 'completed', ran = batch.lines.length): void {
+  finish(batch: Remote, status: Status = 'completed', ran = batch.lines.length): void {
     if (batch.status !== 'in_progress') return;
     batch.status = status;
-    const [code, unrun] =
-      status === 'cancelled' ? ['batch_cancelled', 'canceled'] : ['batch_expired', 'expired'];
-    for (const [index, { custom_id, body }] of batch.lines.entries()) {
+    const { write, unrun } = hosts[batch.form];
+    for (const [index, { custom_id: customId, body }] of batch.lines.entries()) {
       if (index >= ran) {
-        if (batch.form === 'anthropic')
-          batch.output.push(JSON.stringify({ custom_id, result: { type: unrun } }));
-        else
-          batch.failures.push(
-            JSON.stringify({ custom_id, response: null, error: { code, message: 'not run' } }),
-          );
+        const line = unrun?.(customId, status);
+        if (line)
+          (batch.form === 'openai' ? batch.failures : batch.output).push(JSON.stringify(line));
         continue;
       }
-      const answer = this.#answer(body);
-      this.billed.push([custom_id, answer.billedMicros]);
-      const isGood = answer.status < 400;
-      if (batch.form === 'openai')
-        (isGood ? batch.output : batch.failures).push(
-          JSON.stringify({
-            id: `batch_req_${index}`,
-            custom_id,
-            response: { status_code: answer.status, request_id: 'r', body: answer.body },
-            error: null,
-          }),
-        );
-      else
-        batch.output.push(
-          JSON.stringify({
-            custom_id,
-            result: isGood
-              ? { type: 'succeeded', message: answer.body }
-              : { type: 'errored', error: answer.body },
-          }),
-        );
+      const answer = this.#answer(body, batch.form);
+      this.billed.push([customId, answer.billedMicros]);
+      const isFailure = answer.status >= 400 && hosts[batch.form].hasFiles;
+      const line = JSON.stringify(write(customId, answer));
+      (isFailure ? batch.failures : batch.output).push(line);
     }
     // Not in order.
     batch.output.reverse();
-    if (batch.form === 'anthropic') return;
+    if (!hosts[batch.form].hasFiles) return;
     batch.files = {
       output: batch.output.length > 0 ? this.#keep(`${batch.output.join('\n')}\n`) : null,
       errors: batch.failures.length > 0 ? this.#keep(`${batch.failures.join('\n')}\n`) : null,
@@ -135,73 +148,79 @@ export class BatchProvider {
     return id;
   }
 
-  #handle(request: Request): { status?: number; body: unknown; type?: string } {
-    const { method, path, text } = request;
-    const [, root, id, action] =
-      /^\/v1\/(files|batches|messages\/batches)(?:\/([\w-]+))?(?:\/(\w+))?$/.exec(path) ?? [];
-    const missing = { status: 404, body: { error: { message: `nothing is at ${path}` } } };
-    if (root === undefined) return missing;
+  #handle(request: Request): Reply {
+    const asked = stepOf(request);
+    const missing = { status: 404, body: { error: { message: `nothing is at ${request.path}` } } };
+    if (!asked) return missing;
+    const { step, form, id } = asked;
     // The caller was killed before its end.
-    if (method === 'POST' && !id && text === '') return { status: 400, body: {} };
-    if (root === 'files') {
-      if (method === 'POST') return { body: { id: this.#keep(fileIn(text)), object: 'file' } };
-      const file = this.files.get(id!);
-      if (file === undefined) return missing;
-      if (method === 'DELETE') return { body: { id, deleted: this.files.delete(id!) } };
+    if (/upload|create/.test(step) && request.text === '') return { status: 400, body: {} };
+    if (step === 'create') return this.#create(request, form, id);
+    if (step === 'list') return { body: this.#list(request, form) };
+    if (step === 'upload' && form === 'xai')
+      return { body: this.#show(this.#begin({ ...nothing, form, lines: [] })) };
+    if (step === 'upload')
+      return { body: { id: this.#keep(fileIn(request.text)), object: 'file' } };
+    const file = this.files.get(id);
+    if (step === 'file' && file !== undefined) {
       const lines = this.spoil(file.trimEnd().split('\n'));
       return { body: `${lines.join('\n')}\n`, type: 'application/octet-stream' };
     }
-    const form = root === 'batches' ? 'openai' : 'anthropic';
-    if (method === 'POST' && !id) return { body: this.#show(this.#create(request, form)) };
-    if (!id) return { body: this.#list(request, form) };
+    if (step === 'delete' && file !== undefined)
+      return { body: { id, deleted: this.files.delete(id) } };
     const batch = this.batches.find((one) => one.id === id);
     if (!batch) return missing;
-    if (action === 'cancel') {
+    if (step === 'cancel') {
       if (batch.status !== 'in_progress')
         return { status: 409, body: { error: { message: 'it has ended' } } };
       batch.isCancelling = true;
-    } else if (action === 'results')
-      return { body: this.spoil(batch.output).join('\n'), type: 'application/x-jsonl' };
-    else if (method === 'DELETE') {
+    } else if (step === 'read') return this.#results(batch, request);
+    else if (step === 'delete') {
       this.batches.splice(this.batches.indexOf(batch), 1);
       return { body: { id } };
-    } else if (this.isQuick) this.finish(batch);
-    return { body: this.#show(batch) };
+    } else if (this.isQuick && batch.lines.length > 0) this.finish(batch);
+    return { body: this.#shown(batch) };
   }
 
-  #create({ body }: Request, form: Remote['form']): Remote {
+  /** xAI's come in pages of two. */
+  #results(batch: Remote, { query }: Request): Reply {
+    const lines = this.spoil([...batch.output]);
+    if (batch.form === 'anthropic') return { body: lines.join('\n'), type: 'application/x-jsonl' };
+    const start = Number(new URLSearchParams(query).get('pagination_token') ?? 0);
+    const next = start + 2 < lines.length ? `"${start + 2}"` : 'null';
+    const page = lines.slice(start, start + 2).join(',');
+    return { body: `{"results":[${page}],"pagination_token":${next}}` };
+  }
+
+  #create({ body }: Request, form: HostForm, id: string): Reply {
     const asked = body as AskedBatch;
-    const lines: Line[] =
-      form === 'openai'
-        ? this.files
-            .get(asked.input_file_id)!
-            .trimEnd()
-            .split('\n')
-            .map((line) => JSON.parse(line) as Line)
-        : asked.requests.map(({ custom_id, params }) => ({
-            custom_id,
-            body: params,
-          }));
-    return this.#begin({
+    const fileId = asked.input_file_id ?? asked.input_files?.[0] ?? null;
+    const file = fileId === null ? '' : this.files.get(fileId)!.trimEnd();
+    const begun = {
       form,
-      metadata: asked.metadata,
-      endpoint: asked.endpoint,
+      metadata: asked.metadata ?? asked.batch?.displayName,
+      endpoint: asked.endpoint ?? '',
       createdMs: Date.now(),
-      lines,
-      inputFileId: asked.input_file_id ?? null,
-    });
+      inputFileId: fileId,
+      lines: file
+        ? file.split('\n').map((line) => JSON.parse(line) as Line)
+        : hosts[form].lines!(asked),
+    };
+    if (form !== 'xai') return { body: this.#show(this.#begin(begun)) };
+    const batch = this.batches.find((one) => one.id === id)!;
+    batch.lines = begun.lines;
+    return { body: null };
   }
 
   /** Adds a batch that the gateway has not sent. */
-  add(form: Remote['form'], lines: number, createdMs: number, metadata: unknown = null): Remote {
+  add(form: HostForm, lines: number, createdMs: number, metadata: unknown = null): Remote {
     const line = (_: unknown, index: number) => ({ custom_id: `other-${index}`, body: {} });
     return this.#begin({
+      ...nothing,
       form,
       metadata,
-      endpoint: '',
       createdMs,
       lines: Array.from({ length: lines }, line),
-      inputFileId: null,
     });
   }
 
@@ -210,10 +229,10 @@ export class BatchProvider {
   ): Remote {
     const batch: Remote = {
       ...begun,
-      id: `${begun.form === 'openai' ? 'batch' : 'msgbatch'}_${(this.#ids += 1)}`,
+      id: `${{ anthropic: 'msgbatch', xai: 'xbatch' }[begun.form as string] ?? 'batch'}_${(this.#ids += 1)}`,
       status: 'in_progress',
       isCancelling: false,
-      errors: null,
+      errors: [],
       output: [],
       failures: [],
       files: { output: null, errors: null },
@@ -223,42 +242,127 @@ export class BatchProvider {
   }
 
   /** Newest first, two on a page. */
-  #list({ query }: Request, form: Remote['form']) {
+  #list({ query }: Request, form: HostForm) {
     const all = this.batches.filter((batch) => batch.form === form);
     const { hasCursors } = this;
-    const openAis = hasCursors ? 'cursor' : 'after';
-    const after = new URLSearchParams(query).get(form === 'openai' ? openAis : 'after_id');
-    const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+    const asked = new URLSearchParams(query);
+    const name = { openai: hasCursors ? 'cursor' : 'after', anthropic: 'after_id' } as const;
+    const after = asked.get(form === 'gemini' ? 'pageToken' : name[form as 'openai']);
+    const start =
+      form === 'mistral'
+        ? 2 * Number(asked.get('page'))
+        : after === null
+          ? 0
+          : all.findIndex(({ id }) => id === after) + 1;
     const page = all.slice(start, start + 2);
     if (this.isQuick) for (const one of page) this.finish(one);
     const data = page.map((one) => this.#show(one));
     const hasMore = start + 2 < all.length;
+    if (form === 'gemini')
+      return { operations: data, ...(hasMore && { nextPageToken: page.at(-1)!.id }) };
+    if (form === 'mistral') return { object: 'list', total: all.length, ...(page[0] && { data }) };
     if (!hasCursors) return { data, has_more: hasMore };
     return { data, paging: hasMore ? { next_cursor: page.at(-1)!.id } : {} };
   }
 
   #show(batch: Remote): object {
-    const { id, form, createdMs, lines, status, isCancelling, files } = batch;
-    if (form === 'openai')
-      return {
-        id,
-        object: 'batch',
-        endpoint: batch.endpoint,
-        status: status === 'in_progress' && isCancelling ? 'cancelling' : status,
-        errors: batch.errors,
-        input_file_id: batch.inputFileId,
-        output_file_id: files.output,
-        error_file_id: files.errors,
-        created_at: Math.floor(createdMs / 1_000),
-        // They are of no use to anybody.
-        request_counts: { total: 0, completed: 7, failed: -1 },
-        metadata: batch.metadata,
+    return hosts[batch.form].show(batch);
+  }
+
+  /** Gemini's has its results, too: as text, which may be spoiled. */
+  #shown(batch: Remote): object | string {
+    const shown = this.#show(batch);
+    if (batch.form !== 'gemini' || batch.output.length === 0) return shown;
+    const results = `{"inlinedResponses":{"inlinedResponses":[${this.spoil([...batch.output]).join(',')}]}}`;
+    return JSON.stringify(shown).replace('"output":null', () => `"output":${results}`);
+  }
+}
+
+const nothing = { metadata: null, endpoint: '', createdMs: Date.now(), inputFileId: null } as const;
+
+type AskedBatch = {
+  readonly input_file_id?: string;
+  readonly input_files?: readonly string[];
+  readonly endpoint?: string;
+  readonly metadata?: unknown;
+  readonly requests?: readonly { readonly custom_id: string; readonly params: Body }[];
+  readonly batch_requests?: readonly {
+    readonly batch_request_id: string;
+    readonly batch_request: { readonly chat_get_completion: Body };
+  }[];
+  readonly batch?: {
+    readonly displayName: string;
+    readonly inputConfig: {
+      readonly requests: {
+        readonly requests: readonly {
+          readonly request: Body;
+          readonly metadata: { readonly custom_id: string };
+        }[];
       };
-    const running = isCancelling ? 'canceling' : 'in_progress';
-    return {
+    };
+  };
+};
+
+type Host = {
+  /** True: results come in files, failures apart. */
+  readonly hasFiles: boolean;
+  /** Lines that come with the request. */
+  readonly lines?: (asked: AskedBatch) => Line[];
+  readonly write: (customId: string, answer: Answer) => object;
+  /** The result of a line that did not run; left out: it has none. */
+  readonly unrun?: (customId: string, status: Status) => object;
+  readonly show: (batch: Remote) => object;
+};
+
+const seconds = (ms: number) => Math.floor(ms / 1_000);
+const writeOpenAi = (custom_id: string, { status, body }: Answer) => ({
+  id: `batch_req_${custom_id}`,
+  custom_id,
+  response: { status_code: status, request_id: 'r', body },
+  error: null,
+});
+
+const hosts: Readonly<Record<HostForm, Host>> = {
+  openai: {
+    hasFiles: true,
+    write: writeOpenAi,
+    unrun(custom_id, status) {
+      const code = status === 'cancelled' ? 'batch_cancelled' : 'batch_expired';
+      return { custom_id, response: null, error: { code, message: 'not run' } };
+    },
+    show: (batch) => ({
+      id: batch.id,
+      object: 'batch',
+      endpoint: batch.endpoint,
+      status: batch.status === 'in_progress' && batch.isCancelling ? 'cancelling' : batch.status,
+      errors: { data: batch.errors },
+      input_file_id: batch.inputFileId,
+      output_file_id: batch.files.output,
+      error_file_id: batch.files.errors,
+      created_at: seconds(batch.createdMs),
+      // They are of no use to anybody.
+      request_counts: { total: 0, completed: 7, failed: -1 },
+      metadata: batch.metadata,
+    }),
+  },
+  anthropic: {
+    hasFiles: false,
+    lines: ({ requests }) =>
+      requests!.map(({ custom_id, params }) => ({ custom_id, body: params })),
+    write: (custom_id, { status, body }) => ({
+      custom_id,
+      result:
+        status < 400 ? { type: 'succeeded', message: body } : { type: 'errored', error: body },
+    }),
+    unrun: (custom_id, status) => ({
+      custom_id,
+      result: { type: status === 'cancelled' ? 'canceled' : 'expired' },
+    }),
+    show: ({ id, status, isCancelling, lines, createdMs }) => ({
       id,
       type: 'message_batch',
-      processing_status: status === 'in_progress' ? running : 'ended',
+      processing_status:
+        status === 'in_progress' ? (isCancelling ? 'canceling' : 'in_progress') : 'ended',
       request_counts: {
         processing: lines.length,
         succeeded: 0,
@@ -268,9 +372,89 @@ export class BatchProvider {
       },
       created_at: new Date(createdMs).toISOString(),
       results_url: 'http://169.254.169.254/results',
-    };
-  }
-}
+    }),
+  },
+  mistral: {
+    hasFiles: true,
+    write: writeOpenAi,
+    show: ({ id, status, isCancelling, metadata, files, createdMs, errors }) => ({
+      id,
+      object: 'batch',
+      metadata,
+      output_file: files.output,
+      error_file: files.errors,
+      errors: errors.map(({ message }) => ({ message, count: 1 })),
+      outputs: null,
+      status: {
+        in_progress: isCancelling ? 'CANCELLATION_REQUESTED' : 'RUNNING',
+        completed: 'SUCCESS',
+        expired: 'TIMEOUT_EXCEEDED',
+        cancelled: 'CANCELLED',
+        failed: 'FAILED',
+      }[status],
+      created_at: seconds(createdMs),
+    }),
+  },
+  gemini: {
+    hasFiles: false,
+    lines: ({ batch }) =>
+      batch!.inputConfig.requests.requests.map(({ request, metadata }) => ({
+        custom_id: metadata.custom_id,
+        body: request,
+      })),
+    write: (custom_id, { status, body }) =>
+      status < 400
+        ? { response: body, metadata: { custom_id } }
+        : { error: { code: 3, message: 'too odd' }, metadata: { custom_id } },
+    show: ({ id, status, metadata, createdMs, errors }) => ({
+      name: `batches/${id}`,
+      metadata: {
+        displayName: metadata,
+        createTime: new Date(createdMs).toISOString(),
+        output: null,
+        state: {
+          in_progress: 'BATCH_STATE_RUNNING',
+          completed: 'BATCH_STATE_SUCCEEDED',
+          expired: 'BATCH_STATE_EXPIRED',
+          cancelled: 'BATCH_STATE_CANCELLED',
+          failed: 'BATCH_STATE_FAILED',
+        }[status],
+      },
+      ...(status !== 'in_progress' && { done: true }),
+      ...(errors[0] && { error: errors[0] }),
+    }),
+  },
+  xai: {
+    hasFiles: false,
+    lines: ({ batch_requests: requests }) =>
+      requests!.map(({ batch_request_id, batch_request }) => ({
+        custom_id: batch_request_id,
+        body: batch_request.chat_get_completion,
+      })),
+    write: (batch_request_id, { status, body }) => ({
+      batch_request_id,
+      batch_result:
+        status < 400
+          ? { response: { chat_get_completion: body } }
+          : { error: { message: 'too odd' } },
+    }),
+    show({ id, status, lines, output, errors }) {
+      const good = output.filter((line) => line.includes('"response"')).length;
+      const hasEnded = status !== 'in_progress' && status !== 'failed';
+      return {
+        batch_id: id,
+        cancel_by_xai_message: errors[0]?.message ?? null,
+        state: {
+          num_requests: lines.length,
+          num_pending: hasEnded ? 0 : lines.length,
+          num_success: good,
+          num_error: output.length - good,
+          num_cancelled: hasEnded ? lines.length - output.length : 0,
+        },
+      };
+    },
+  },
+};
 
 /** Returns the file of a form. */
 function fileIn(form: string): string {

@@ -6,7 +6,7 @@ import { after } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { wholeAnswer } from './answers.ts';
-import { BatchProvider, type Answer, type Fault } from './batch-provider.ts';
+import { BatchProvider, stepOf, type Answer, type Fault, type HostForm } from './batch-provider.ts';
 import { startGateway, type KeyOptions, type TestGateway } from './gateway.ts';
 import { until } from './until.ts';
 import type { Script } from './upstream.ts';
@@ -22,10 +22,9 @@ export const costMicros = tokens.input + 2 * tokens.output;
 export const prompts = ['one', 'two', 'fail', 'four'];
 
 export const good = ['succeeded', 'succeeded', '400', 'succeeded'];
-export const isCreate = ({ method, path }: Asked) =>
-  method === 'POST' && /\/(batches|messages\/batches)$/.test(path);
-export const isList = ({ method, path }: Asked) => method === 'GET' && path.endsWith('/batches');
-export const isLook = ({ method, path }: Asked) => method === 'GET' && /\/batches\/\w+$/.test(path);
+export const isCreate = (asked: Asked) => stepOf(asked)?.step === 'create';
+export const isList = (asked: Asked) => stepOf(asked)?.step === 'list';
+export const isLook = (asked: Asked) => stepOf(asked)?.step === 'look';
 export const isRead = ({ path }: Asked) => /\/(results|content)$/.test(path);
 export type Asked = Parameters<Script>[1];
 /** Answers the first such request so. */
@@ -45,18 +44,27 @@ export const inTurn =
 
 export type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
 
+const kinds = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  mistral: 'openai-compatible',
+  gemini: 'google',
+  xai: 'openai-compatible',
+} as const satisfies Record<HostForm, string>;
+
 /**
- * Starts a gateway with a provider for each id, and a model of the same name there. Its tests stop it.
+ * Starts a gateway with a provider for each id, and a model of the same name there. Mistral
+ * and xAI are known by their name. Its tests stop it.
  * `models`: further ones.
  */
-export async function startPassing(forms: Readonly<Record<string, Form>>, models: object = {}) {
+export async function startPassing(forms: Readonly<Record<string, HostForm>>, models: object = {}) {
   const ids = Object.keys(forms);
   const gateway = await startGateway(
     ({ url }) => ({
       providers: Object.fromEntries(
-        Object.entries(forms).map(([id, kind]) => {
-          const base = `${url}/${id}${kind === 'openai' ? '/v1' : ''}`;
-          return [id, { kind, base_url: base, api_key: 'sk-1' }];
+        Object.entries(forms).map(([id, form]) => {
+          const base = `${url}/${id}${/anthropic|gemini/.test(form) ? '' : '/v1'}`;
+          return [id, { kind: kinds[form], base_url: base, api_key: 'sk-1' }];
         }),
       ),
       models: {
@@ -203,15 +211,16 @@ function statusOf({ error }: { readonly error: { readonly type: string } }): str
 }
 
 /** Answers by the prompt: `fail` with an error, others as usual. */
-export function answerByPrompt(body: Record<string, unknown>): Answer {
+export function answerByPrompt(body: Record<string, unknown>, form: HostForm): Answer {
   if (/fail/.test(JSON.stringify(body)))
     return {
       status: 400,
       body: { type: 'error', error: { type: 'invalid_request_error', message: 'too odd' } },
       billedMicros: 0,
     };
-  const other = 'input' in body ? 'responses' : 'chat';
-  const wire = body['max_tokens'] === undefined ? other : 'messages';
+  const openAi = 'input' in body ? 'responses' : 'chat';
+  const wires = { anthropic: 'messages', gemini: 'gemini' } as const;
+  const wire = form in wires ? wires[form as keyof typeof wires] : openAi;
   const answer = wholeAnswer(wire, { text: 'Yes.', tokens });
   return { status: 200, body: answer, billedMicros: costMicros };
 }

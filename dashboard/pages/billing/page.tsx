@@ -78,7 +78,7 @@ export function Page() {
             hint={overview && <AvailableHint overview={overview} />}
           />
           <Stat
-            label="Held by running requests"
+            label="Held by running requests and waiting batches"
             value={overview && <Money micros={overview.held_micros} short />}
             hint="The most they can cost. What they do not use is returned."
           />

@@ -166,7 +166,7 @@ export function batchPrice(price: AppliedPrice): AppliedPrice | null {
   return isKnown ? passedPrice(price) : null;
 }
 
-/** The part of its price that every host bills. */
+/** The part of its price that most hosts bill. */
 const hostsBatchPart = 0.5;
 
 /**

@@ -5,7 +5,7 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
-import { readBody } from '../calling/read-reply.ts';
+import { readPassed } from '../calling/read-reply.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { AnswerTo, FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
 import type { ChosenRoute } from '../routing/route.ts';
@@ -71,11 +71,8 @@ function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise
   });
 }
 
-/** Reads the answer of a batch API as if it had come over HTTP. */
 async function read({ gateway, asked }: Called): Promise<UpstreamReply<false>> {
-  const { status, body } = asked.passed!.answer!;
-  const head = { status, statusText: '', headers: {} };
-  return readBody(head, Buffer.from(JSON.stringify(body ?? null)), false, gateway.clock.nowMs());
+  return readPassed(asked.passed!.answer!, gateway.clock.nowMs());
 }
 
 /** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */

@@ -89,7 +89,13 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
 }
 
 function objectOf(reply: UpstreamReply<false>, provider: ConnectedProvider): JsonObject {
-  if (reply.kind === 'failure') throw new CallFailed(reply, provider);
+  if (reply.kind === 'failure') {
+    // Gemini's batch that has failed, shown with status 200: its `error` is no failure of the call.
+    const { kind, isBilled } = reply.failure;
+    if (kind === 'unreadable' && !isBilled && isObject(reply.body)) return reply.body;
+    throw new CallFailed(reply, provider);
+  }
+  if (reply.body === null) return {};
   if (!isObject(reply.body)) throw unreadable('the answer is no object');
   return reply.body;
 }

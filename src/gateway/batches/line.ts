@@ -6,12 +6,13 @@ import type { JsonObject } from '../../lib/json.ts';
 import { type Micros, zeroMicros } from '../../lib/money.ts';
 import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
 import { batchPrice } from '../../domain/catalog/price.ts';
+import type { BatchMax } from '../../providers/batches/host.ts';
 import { batchHostOf } from '../../providers/batches/index.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
 import type { Gateway } from '../gateway.ts';
 import type { BatchRoute, Caller, IncomingRequest, PassedLine } from '../request.ts';
 import type { RequestRecord } from '../request-record.ts';
-import type { Attempt } from '../routing/plan.ts';
+import type { FirstCall } from '../charging/offer.ts';
 import type { Endpoint } from '../stages.ts';
 import { readTags } from '../tags.ts';
 
@@ -66,7 +67,7 @@ export type LineEstimate = {
   readonly modelId: string;
   readonly heldMicros: Micros;
   readonly likelyMicros: Micros;
-  readonly firstCall: Attempt | null;
+  readonly firstCall: FirstCall | null;
 };
 
 /** Throws the ApiError that refuses the line. */
@@ -100,13 +101,22 @@ export function estimate(
  * has no such API, its price is not known, or the line asks for what only a live call has: an account's
  * own key, a service tier, or hosted tools.
  */
-export function batchRouteOf({ firstCall }: LineEstimate): BatchRoute | null {
+export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
   const { name, upstreamModel, format, provider } = firstCall.route;
   if (name.ownKeyId !== undefined || !batchPrice(firstCall.price)) return null;
-  if (!batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes })) return null;
-  return { provider: name.provider, upstreamModel, format };
+  const host = batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
+  if (!host?.paths.test(firstCall.written.path)) return null;
+  const route = { provider: name.provider, upstreamModel, format };
+  return { route, max: host.max ?? {}, inputs: firstCall.inputs ?? 0 };
 }
+
+/** `inputs`: of the line. `max`: as in BatchHost. */
+export type PassedTo = {
+  readonly route: BatchRoute;
+  readonly max: Partial<BatchMax>;
+  readonly inputs: number;
+};
 
 type Named = { readonly form: BatchForm; readonly customId: string; readonly requestId: string };
 

@@ -230,14 +230,14 @@ function newLine(
     const line = { customId, requestId, text, outcome: null };
     const live = { ...gateway };
     const ownQueue = estimate(live, endpoints[endpoint]!, incoming);
-    const route = batchRouteOf(ownQueue);
-    if (!route) return { ...line, ...costsOf(ownQueue), sentId: null };
-    const passed = { route, answer: null };
+    const to = batchRouteOf(ownQueue);
+    if (!to) return { ...line, ...costsOf(ownQueue), sentId: null };
+    const passed = { route: to.route, answer: null };
     // Its alias may lead to another model before it has its answer.
     const named = { ...body, model: ownQueue.modelId };
     const estimated = estimate(live, endpoints[endpoint]!, { ...incoming, body: named, passed });
     // The sandbox has no batch API: our queue runs these lines, at the price of one.
-    const sentId = key.mode === 'test' ? null : groups.groupFor(route, Buffer.byteLength(text));
+    const sentId = key.mode === 'test' ? null : groups.groupFor(to, Buffer.byteLength(text));
     return { ...line, text: JSON.stringify(named), ...costsOf(estimated), sentId };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -244,8 +244,8 @@ function atBatchPrice(
   endpoint: Endpoint,
   incoming: IncomingRequest,
 ): IncomingRequest {
-  const route = batchRouteOf(estimate({ ...gateway }, endpoint, incoming));
-  return route ? { ...incoming, passed: { route, answer: null } } : incoming;
+  const to = batchRouteOf(estimate({ ...gateway }, endpoint, incoming));
+  return to ? { ...incoming, passed: { route: to.route, answer: null } } : incoming;
 }
 
 function withoutKeyLimits(limits: Gateway['rateLimits']): Gateway['rateLimits'] {

@@ -2,13 +2,12 @@
 // model in a batch, and far below the providers' limits, so that little is done again after a kill.
 import type { NewSentBatch } from '../../domain/batches/sent-batches.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import type { BatchRoute } from '../request.ts';
+import type { PassedTo } from './line.ts';
 
 /** The lines of a batch at a provider, and the bytes of their requests. */
-const linesMax = 10_000;
-const bytesMax = 48 * 1024 * 1024;
+const usualMax = { lines: 10_000, bytes: 48 * 1024 * 1024, inputs: Infinity };
 
-type Group = { readonly id: string; lines: number; bytes: number };
+type Group = { readonly id: string; lines: number; bytes: number; inputs: number };
 
 export class SentGroups {
   readonly #batch: { readonly id: string; readonly nowMs: number };
@@ -20,13 +19,20 @@ export class SentGroups {
   }
 
   /** Returns the id of the line's group. */
-  groupFor({ provider, upstreamModel: model, format }: BatchRoute, bytes: number): string {
-    const route = JSON.stringify([provider, model, format]);
-    let group = this.#open.get(route);
-    if (!group || group.lines === linesMax || group.bytes + bytes > bytesMax) {
+  groupFor({ route, max: ofHost, inputs }: PassedTo, bytes: number): string {
+    const { provider, upstreamModel: model, format } = route;
+    const max = { ...usualMax, ...ofHost };
+    const name = JSON.stringify([provider, model, format]);
+    let group = this.#open.get(name);
+    const isFull =
+      group &&
+      (group.lines === max.lines ||
+        group.bytes + bytes > max.bytes ||
+        group.inputs + inputs > max.inputs);
+    if (!group || isFull) {
       const { id: batchId, nowMs } = this.#batch;
-      group = { id: newIdWithPrefix('sent'), lines: 0, bytes: 0 };
-      this.#open.set(route, group);
+      group = { id: newIdWithPrefix('sent'), lines: 0, bytes: 0, inputs: 0 };
+      this.#open.set(name, group);
       this.#new.push({
         id: group.id,
         batch_id: batchId,
@@ -40,6 +46,7 @@ export class SentGroups {
     }
     group.lines += 1;
     group.bytes += bytes;
+    group.inputs += inputs;
     return group.id;
   }
 

@@ -4,9 +4,9 @@ import { ApiError } from '../../canonical/errors.ts';
 import type { LineRow } from '../../domain/batches/batch-store.ts';
 import type { SentBatch } from '../../domain/batches/sent-batches.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
-import { splitLines } from '../../lib/split-lines.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine } from '../../providers/batches/host.ts';
+import { readJsonLines } from '../../providers/batches/shared.ts';
 import type { BatchRoute } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
@@ -18,7 +18,6 @@ import type { LineOwner, LineRuns } from './run-line.ts';
 /** Results that are settled at once, and the bytes of those that wait. */
 const settledMax = 8;
 const settledBytes = 4 * 1024 * 1024;
-const resultBytesMax = 16 * 1024 * 1024;
 /** Work at a stretch, before other requests have their turn. */
 const turnMs = 10;
 
@@ -77,16 +76,16 @@ export class SentLines {
       isSettled &&= settled.every(Boolean);
     };
     try {
-      for await (const line of splitLines(await host.calls.read(path), resultBytesMax)) {
-        if (line?.length === 0) continue;
-        const result = line && readResult(host.api, line);
+      const { api, calls } = host;
+      for await (const { line, bytes } of api.read?.(calls, path) ?? readJsonLines(calls, path)) {
+        const result = line && api.readLine(line);
         const number = result && numberOf(sent, result.customId);
-        if (!line || !result || number === null) isSpoiled = true;
+        if (!result || number === null) isSpoiled = true;
         else if (!seen.has(number)) {
           seen.add(number);
           const row = await this.#parts.sent.line(sent, number);
           if (row) waiting.push(this.#settle(job, row, result));
-          waitingBytes += line.length;
+          waitingBytes += bytes;
         }
         if (waiting.length >= settledMax || waitingBytes > settledBytes) await flush();
         await this.#whileOverloaded();
@@ -173,7 +172,7 @@ export class SentLines {
   }
   /** Writes all lines once for their length. A line that cannot be written ends with its error. */
   async measure(job: Hosted) {
-    const { frame } = job.host.api;
+    const frame = job.host.api.frame(job.sent.id);
     let [bytes, count, path] = [frame.begin.length + frame.end.length, 0, ''];
     const gateway = { ...this.#parts.gateway };
     for await (const row of this.#inTurns(job)) {
@@ -196,7 +195,7 @@ export class SentLines {
     job: Hosted,
     { gateway }: { readonly gateway: BatchParts['gateway'] },
   ): AsyncGenerator<Buffer> {
-    const { frame } = job.host.api;
+    const frame = job.host.api.frame(job.sent.id);
     let before = frame.begin;
     for await (const row of this.#inTurns(job)) {
       yield Buffer.from(before + (await this.#writeLine(job, gateway, row)).text);
@@ -247,11 +246,6 @@ export class SentLines {
 
 function routeOf({ provider, model, format }: SentBatch): BatchRoute {
   return { provider, upstreamModel: model, format: format as BatchRoute['format'] };
-}
-
-function readResult(api: BatchHost, line: Buffer): RemoteLine | null {
-  const parsed = parseJson(line, { depthMax: 1_000 });
-  return parsed.ok && isObject(parsed.value) ? api.readLine(parsed.value) : null;
 }
 
 /** Returns the number of our line; null: it is none of this batch. */

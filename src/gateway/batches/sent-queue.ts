@@ -177,7 +177,7 @@ export class SentQueue {
     if (written.count === 0) return null;
     const { path, bytes, count } = written;
     const lines = { bytes, count, pieces: () => this.#lines.write(job, written) };
-    const toSend = { mark: sent.id, path, lines };
+    const toSend = { mark: sent.id, path, model: sent.model, lines };
     let fileId: string | null = null;
     let isBegun = false;
     const withFile = () => ({ ...job, sent: { ...sent, file_id: fileId } });
@@ -236,7 +236,8 @@ export class SentQueue {
     const { api, calls } = host;
     if (sent.state === 'sending') {
       const [sinceMs, untilMs] = [sent.sent_at_ms! - clockMs, sent.sent_at_ms! + sendMs + clockMs];
-      const found = await api.find(calls, { mark: sent.id, lines: sent.lines, sinceMs, untilMs });
+      const asked = { mark: sent.id, fileId: sent.file_id, lines: sent.lines, sinceMs, untilMs };
+      const found = await api.find(calls, asked);
       if (found === null) {
         await this.#removeFiles(job, []);
         return { state: 'waiting', file_id: null, due_at_ms: nowMs };
@@ -246,7 +247,7 @@ export class SentQueue {
         ? this.#lines.endAll(job, 'expired', { isBilled: true })
         : { due_at_ms: nowMs + lookMs.most };
     }
-    const remote = await api.look(calls, sent.remote_id!);
+    const remote = await api.look(calls, sent.remote_id!, sent.lines);
     switch (remote.state) {
       case 'running':
         if (isLost(job)) return this.#lines.endAll(job, 'expired', { isBilled: true });
@@ -293,9 +294,11 @@ export class SentQueue {
   }
 
   /** They hold the customers' texts. The provider removes what stays. */
-  async #removeFiles({ sent, host: { calls } }: Hosted, files: readonly string[]): Promise<void> {
-    const all = sent.file_id === null ? files : [...files, `/files/${sent.file_id}`];
-    for (const path of all) await calls.call('DELETE', path).catch(ignoreRefusal);
+  async #removeFiles({ sent, host }: Hosted, files: readonly string[]): Promise<void> {
+    const { api, calls } = host;
+    const sentFile = sent.file_id === null ? undefined : api.filePath?.(sent.file_id);
+    for (const path of sentFile === undefined ? files : [...files, sentFile])
+      await calls.call('DELETE', path).catch(ignoreRefusal);
   }
 }
 

@@ -3,6 +3,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
+import type { PassedLine } from '../request.ts';
 import type { UpstreamReply } from './upstream-call.ts';
 
 export type AnswerHead = {
@@ -69,6 +70,15 @@ const bedrockCount = 'x-amzn-bedrock-input-token-count';
 
 /** Some hosts begin JSON with a byte order mark. */
 const bom = Buffer.from('\uFEFF');
+
+/** Reads the answer of a batch API as if it had come over HTTP. */
+export function readPassed(
+  { status, body }: NonNullable<PassedLine['answer']>,
+  nowMs: number,
+): UpstreamReply<false> {
+  const head = { status, statusText: '', headers: {} };
+  return readBody(head, Buffer.from(JSON.stringify(body ?? null)), false, nowMs);
+}
 
 /** Reads a whole body. It may be cut off when the status already says that it is an error. */
 export function readBody(

@@ -20,10 +20,16 @@ export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   readonly refuse: (refused: RefusedOutcome) => ApiError;
   /** True when it runs on after its client has left, because only its end shows its cost. */
   readonly runsToEnd: boolean;
-  /** Returns the call of the first route as it would be made. Left out: it is no model's. */
-  readonly firstCall?: () => Attempt;
+  /** Returns the call of the first route as it would be made. null or left out: no batch API can run it. */
+  readonly firstCall?: () => FirstCall | null;
   /** Calls the routes. Streams everything but the end of an answer. */
   readonly call: (held: Running) => Promise<Outcome>;
+};
+
+export type FirstCall = Pick<Attempt, 'route' | 'price' | 'tools'> & {
+  readonly written: Pick<Attempt['written'], 'path' | 'body'>;
+  /** Texts to embed; left out: none. */
+  readonly inputs?: number;
 };
 
 /** A request whose highest price is held. */

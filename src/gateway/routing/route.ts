@@ -16,6 +16,7 @@ import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
 import { modelEnded } from '../retirement-headers.ts';
 import type { RouteName } from '../calling/shared-health.ts';
+import type { PassedLine } from '../request.ts';
 
 export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks' | 'costPpm'> & {
   /** The sandbox answers instead of the host; nothing is sent. */
@@ -99,6 +100,25 @@ function formatOf(
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;
   const isTaken = stops > 0 && stops <= stopSequencesMax && !model.supports.thinking;
   return first === 'responses' && isTaken && formats.includes('chat') ? 'chat' : first!;
+}
+
+/**
+ * Throws ApiError `model_not_found` when the operator has switched the route off meanwhile. What it has
+ * answered by then is sold all the same, if the model still has a route to the provider.
+ */
+export function passedRoute(
+  { route: { provider, upstreamModel, format }, answer }: PassedLine,
+  routes: readonly ChosenRoute[],
+  model: Model,
+): ChosenRoute {
+  const found = routes.find(
+    ({ name, format: spoken }) =>
+      name.provider === provider && name.upstreamModel === upstreamModel && spoken === format,
+  );
+  if (found) return found;
+  const other = answer && routes.find(({ name }) => name.provider === provider);
+  if (!other) throw modelNotFound(model.id);
+  return { ...other, upstreamModel, format, name: { provider, upstreamModel } };
 }
 
 /** `meant`: the id that was probably meant. */

@@ -17,9 +17,8 @@ import { offerModel } from '../charging/model-offer.ts';
 import type { Running, Offer } from '../charging/offer.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
-import type { PassedLine } from '../request.ts';
 import { RoutePlan } from '../routing/plan.ts';
-import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
+import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
@@ -42,7 +41,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       ownKeys: key.ownKeys,
       body: request.body,
     });
-    const routes = passed ? ([routeOf(passed, found, model)] as const) : found;
+    const routes = passed ? ([passedRoute(passed, found, model)] as const) : found;
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
     const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
@@ -171,25 +170,6 @@ function offerAnswer(
     },
   };
   return offerModel(selling, wanted);
-}
-
-/**
- * Throws ApiError `model_not_found` when the operator has switched the route off meanwhile. What it has
- * answered by then is sold all the same, if the model still has a route to the provider.
- */
-function routeOf(
-  { route: { provider, upstreamModel, format }, answer }: PassedLine,
-  routes: readonly ChosenRoute[],
-  model: Model,
-): ChosenRoute {
-  const found = routes.find(
-    ({ name, format: spoken }) =>
-      name.provider === provider && name.upstreamModel === upstreamModel && spoken === format,
-  );
-  if (found) return found;
-  const other = answer && routes.find(({ name }) => name.provider === provider);
-  if (!other) throw modelNotFound(model.id);
-  return { ...other, upstreamModel, format, name: { provider, upstreamModel } };
 }
 
 function totalMsOf(

@@ -114,7 +114,7 @@ export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 type UnitsOffer = {
   readonly units: UnitsForSale;
   readonly deliver: (signals: SaleSignals, held: Running) => Promise<Delivery>;
-};
+} & Pick<Offer, 'hasRun' | 'firstCall'>;
 
 type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
   /** For traces. */
@@ -148,7 +148,7 @@ function promptOnly(text: string): Prompt {
   return { system: [], messages: [{ role: 'user', content: [{ type: 'text', text }] }] };
 }
 
-function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
+function offerUnits(accepted: Accepted, { units, deliver, ...batch }: UnitsOffer): Offer {
   const { costMicros: amountMicros } = priceOf(units, units.most, units.count);
   const atOnceMicros = roundUpToMicro(units.likelyPicos);
   return {
@@ -173,6 +173,7 @@ function offerUnits(accepted: Accepted, { units, deliver }: UnitsOffer): Offer {
       });
     },
     runsToEnd: false,
+    ...batch,
     call: async (held) =>
       outcomeOf({ ...accepted, running: held, units }, await deliver(held.run, held)),
   };

@@ -5,10 +5,11 @@ import type { Model } from '../../domain/catalog/model.ts';
 import type { EmbeddingRequest } from '../../domain/tasks/embedding-request.ts';
 import type { EmbeddingInput } from '../../terms/embedding.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { EmbeddingHost } from '../../providers/embeddings/host.ts';
+import type { EmbeddingHost, EmbeddingJob } from '../../providers/embeddings/host.ts';
 import { cut, sizeOf, type Vector } from '../../providers/embeddings/vectors.ts';
 import { embedInSandbox } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
+import type { ChosenRoute } from '../routing/route.ts';
 import type { Called, Calling, TaskRoute } from './task-sale.ts';
 import { mayBeBilled, sendTask, unreadable } from './task-call.ts';
 
@@ -62,18 +63,14 @@ async function embedPart(
   { gateway, caller, model, request, sending }: Calling<EmbeddingRequest>,
   inputs: readonly EmbeddingInput[],
 ): Promise<EmbeddedPart> {
-  const { dimensions, purpose, encoding } = request;
   if (chosen.isSandbox) {
     const { clock } = gateway;
-    const size = dimensions ?? model.dimensions?.default ?? sandboxSize;
+    const size = request.dimensions ?? model.dimensions?.default ?? sandboxSize;
     const { signal } = sending;
     const { vectors, tokens } = await embedInSandbox({ inputs, dimensions: size, signal, clock });
     return { vectors, tokens: tokens!, isEstimate: false };
   }
-  const user = request.user && digestOf(gateway, caller.key.accountId, request.user);
-  const { upstreamModel, provider } = chosen;
-  const { place } = provider;
-  const job = { upstreamModel, place, inputs, dimensions, purpose, encoding, user };
+  const job = jobOf(chosen, { gateway, caller, request }, inputs);
   const { body, inputTokens } = await sendTask(sending, host.write(job));
   const read = host.read(body, job);
   const vectors = read && fitSize(read.vectors, request, model);
@@ -81,6 +78,26 @@ async function embedPart(
     throw unreadable('the answer does not have a vector of that size for each input');
   const tokens = read.tokens ?? inputTokens ?? null;
   return { vectors, tokens: tokens ?? countOf(inputs), isEstimate: tokens === null };
+}
+
+type Asked = Pick<Calling<EmbeddingRequest>, 'gateway' | 'caller' | 'request'>;
+
+/** Returns the call of a request that needs only one, for a batch; null: it needs several. */
+export function embeddingCall({ chosen, host }: TaskRoute<EmbeddingHost>, asked: Asked) {
+  const [inputs, ...others] = splitInputs(asked.request.inputs, host);
+  return others.length > 0
+    ? null
+    : { ...host.write(jobOf(chosen, asked, inputs!)), inputs: inputs!.length };
+}
+
+function jobOf(
+  { upstreamModel, provider: { place } }: ChosenRoute,
+  { gateway, caller, request }: Asked,
+  inputs: readonly EmbeddingInput[],
+): EmbeddingJob {
+  const user = request.user && digestOf(gateway, caller.key.accountId, request.user);
+  const { dimensions, purpose, encoding } = request;
+  return { upstreamModel, place, inputs, dimensions, purpose, encoding, user };
 }
 
 /** The size of vectors when the catalogue knows none for the model. */

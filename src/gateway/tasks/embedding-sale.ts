@@ -15,7 +15,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { embeddingHostOf } from '../../providers/embeddings/index.ts';
 import { encodeAs, type Vector } from '../../providers/embeddings/vectors.ts';
-import { embedAt } from './embed-at.ts';
+import { embedAt, embeddingCall } from './embed-at.ts';
 import { inputToken } from './task-price.ts';
 import type { Endpoint } from '../stages.ts';
 import { taskEndpoint } from './task-sale.ts';
@@ -97,6 +97,7 @@ function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
       };
     },
     call: embedAt,
+    batchCall: embeddingCall,
     ignoredAt: ({ ignores }, { body }) => ignores.filter((name) => (body[name] ?? null) !== null),
     answer: (vectors, { model, request, count: { inputTokens: tokens = 0 } }) => ({
       body: write(vectors, { request, modelId: model.id, tokens }),

@@ -13,7 +13,7 @@ import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { FailedReply } from '../calling/upstream-call.ts';
+import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 export type TaskCall = {
@@ -76,6 +76,8 @@ export type Sending = {
   readonly route: ChosenRoute;
   readonly trace: TraceContext | null;
   readonly signal: AbortSignal;
+  /** Reads the answer of the provider's batch API. Left out: the provider is called. */
+  readonly readPassed?: () => UpstreamReply<false>;
 };
 
 /** `inputTokens`: as a header counts them. */
@@ -83,7 +85,9 @@ export async function sendTask(
   sending: Sending,
   call: TaskCall,
 ): Promise<{ readonly body: JsonObject; readonly inputTokens?: number }> {
-  const reply = await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false });
+  const reply =
+    sending.readPassed?.() ??
+    (await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false }));
   if (reply.kind === 'failure') throw failedTask(sending, reply);
   const { body, ...counted } = reply;
   if (!isObject(body)) throw unreadable('the answer is no object');

@@ -4,23 +4,25 @@ import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
-import { atCost, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import { atCost, passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { TaskRequest } from '../../domain/tasks/task-request.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Upload } from '../../lib/upload.ts';
 import type { ModelType } from '../../terms/model-type.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { callInOrder, type Callable } from '../calling/call-route.ts';
 import { toModelError } from '../calling/failure-message.ts';
+import { readPassed } from '../calling/read-reply.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { Running } from '../charging/offer.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
-import type { Caller } from '../request.ts';
+import type { Caller, PassedLine } from '../request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { orderRoutes } from '../routing/order.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
-import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
+import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { mayBeBilled, type Sending } from './task-call.ts';
 import {
@@ -60,6 +62,14 @@ export type Task<Request extends TaskRequest, Host, Made> = {
   readonly isCachedUnasked?: (gateway: Gateway) => boolean;
   /** Throws UpstreamBroken. */
   readonly call: (route: TaskRoute<Host>, calling: Calling<Request>) => Promise<Called<Made>>;
+  /**
+   * Returns the one call that serves the request, which a batch API may run; null: it takes several.
+   * Left out: no batch API runs any.
+   */
+  readonly batchCall?: (
+    route: TaskRoute<Host>,
+    asked: Wanted<Request>,
+  ) => { readonly path: string; readonly body: JsonObject; readonly inputs: number } | null;
   /** Returns the fields of the request that a host has no word for. */
   readonly ignoredAt: (host: Host, request: Request) => readonly string[];
   /** Returns the answer. When a stream has begun, sets its last frame. */
@@ -117,12 +127,13 @@ type SoldTask<Request> = {
 export function taskEndpoint<Request extends TaskRequest, Host, Made>(
   task: Task<Request, Host, Made>,
 ): Endpoint {
-  return (gateway, { body, caller, upload = null }) => {
+  return (gateway, { body, caller, passed, upload = null }) => {
     const { key, record } = caller;
     const request = task.read(body, upload);
     record.note({ askedModel: request.model });
     const model = findModel(gateway, key, request.model, task.type);
-    const routes = routesOf(task, { gateway, caller, model, request });
+    const wanted = { gateway, caller, model, request };
+    const routes = routesOf(task, wanted, passed);
     const { prompt, tokens, sizeAs } = task.measure(request, model, routes);
     const [{ route: first, chosen }] = routes;
     const facts = {
@@ -140,8 +151,9 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
     };
     return saleOfUnits(facts, (accepted) => {
       const nowMs = gateway.clock.nowMs();
-      const price = priceFor(model, { ...priceFactorFor(gateway, key, model.id), nowMs });
-      if (!price) throw modelNotFound(model.id);
+      const listed = priceFor(model, { ...priceFactorFor(gateway, key, model.id), nowMs });
+      if (!listed) throw modelNotFound(model.id);
+      const price = passed ? passedPrice(listed) : listed;
       const size = sizeAs(isByUnit(price));
       const units = {
         endpoint: task.endpoint,
@@ -152,8 +164,18 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
         likelyPicos: costOfCount(atCost(price, chosen.costPpm).upstream, size.likely),
         countField: null,
       };
-      const asked = { accepted, task, model, request, routes, price, size };
-      return { units, deliver: (signals, held) => deliver(asked, { signals, held }) };
+      const asked = { accepted, task, model, request, routes, price, size, passed };
+      return {
+        units,
+        deliver: (signals, held) => deliver(asked, { signals, held }),
+        hasRun: Boolean(passed?.answer),
+        firstCall() {
+          const call = task.batchCall?.(routes[0], wanted);
+          if (!call) return null;
+          const written = { path: call.path, body: JSON.stringify(call.body) };
+          return { route: chosen, price, tools: null, written, inputs: call.inputs };
+        },
+      };
     });
   };
 }
@@ -165,11 +187,14 @@ type Wanted<Request> = Pick<Calling<Request>, 'gateway' | 'caller' | 'model' | '
 function routesOf<Request extends TaskRequest, Host, Made>(
   { hostOf, serves = () => true, refuse }: Task<Request, Host, Made>,
   { gateway: { hosts }, caller, model, request }: Wanted<Request>,
+  passed: PassedLine | undefined,
 ): Routes<Host> {
-  const found = findRoutes(hosts, { model, mode: caller.key.mode, clientFormat: 'chat' });
+  const live = findRoutes(hosts, { model, mode: caller.key.mode, clientFormat: 'chat' });
+  const found = passed ? [passedRoute(passed, live, model)] : live;
   const all = orderRoutes(found, () => 1 - hosts.routing.random()).flatMap((chosen) => {
     const host = hostOf(chosen);
-    const baseUrl = chosen.isSandbox ? null : chosen.provider.baseUrl;
+    // The answer of a batch API says nothing of the route's health now.
+    const baseUrl = chosen.isSandbox || passed ? null : chosen.provider.baseUrl;
     return host ? [{ chosen, host, route: chosen.name, baseUrl }] : [];
   });
   const [first, ...others] = all.filter(({ host }) => serves(host, request));
@@ -186,13 +211,14 @@ type Asked<Request extends TaskRequest, Host, Made> = {
   readonly routes: Routes<Host>;
   readonly price: AppliedPrice;
   readonly size: Size;
+  readonly passed: PassedLine | undefined;
 };
 
 async function deliver<Request extends TaskRequest, Host, Made>(
   asked: Asked<Request, Host, Made>,
   { signals, held }: { readonly signals: SaleSignals; readonly held: Running },
 ): Promise<Delivery> {
-  const { accepted, task, model, request, routes, price, size } = asked;
+  const { accepted, task, model, request, routes, price, size, passed } = asked;
   const { gateway, caller } = accepted;
   const { hosts, clock, headers } = gateway;
   const { record } = caller;
@@ -209,7 +235,14 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     const number = calls + 1;
     const calling = {
       ...shared,
-      sending: { upstreams: hosts.upstreams, model, route: chosen, trace, signal: signals.running },
+      sending: {
+        upstreams: hosts.upstreams,
+        model,
+        route: chosen,
+        trace,
+        signal: signals.running,
+        ...(passed?.answer && { readPassed: () => readPassed(passed.answer!, clock.nowMs()) }),
+      },
       passOn(pieces: Iterable<Buffer>, contentType: string) {
         noteFirstByte();
         return stream.write(pieces, {

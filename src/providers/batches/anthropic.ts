@@ -1,16 +1,15 @@
 // Anthropic's message batches: the lines come with the request. A batch has no metadata, so one whose
 // id was lost is known by its lines, once they have results.
 // https://platform.claude.com/docs/en/api/creating-message-batches
-import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
-import { splitLines } from '../../lib/split-lines.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
-import { pagesMax, readId, readList, unreadable } from './shared.ts';
+import { pagesMax, readId, readJsonLines, readList, unreadable } from './shared.ts';
 
 const path = '/v1/messages/batches';
-const resultBytesMax = 16 * 1024 * 1024;
 
 export const anthropicBatches: BatchHost = {
-  frame: { begin: '{"requests":[', between: ',', end: ']}' },
+  paths: /^\/v1\/messages$/,
+  frame: () => ({ begin: '{"requests":[', between: ',', end: ']}' }),
   writeLine: (customId, _path, params) => ({ custom_id: customId, params }),
   async create(calls, { lines }) {
     const { id } = await calls.send(path, { ...lines, headers: {} });
@@ -60,7 +59,7 @@ async function find(calls: HostCalls, { mark, lines, sinceMs, untilMs }: ToFind)
   let after = '';
   for (let page = 0; page < pagesMax; page += 1) {
     const list = await calls.call('GET', `${path}?limit=100${after}`);
-    const batches = readList(list);
+    const batches = readList(list['data']);
     for (const batch of batches) {
       const createdMs = Date.parse(String(batch['created_at']));
       if (createdMs < sinceMs) return isUnsure ? 'unsure' : null;
@@ -83,9 +82,8 @@ function countOf({ request_counts: counts }: JsonObject): number {
 }
 
 async function hasMark(calls: HostCalls, id: string, mark: string): Promise<boolean> {
-  for await (const line of splitLines(await calls.read(`${path}/${id}/results`), resultBytesMax)) {
-    const parsed = line && parseJson(line);
-    const read = parsed?.ok && isObject(parsed.value) ? readLine(parsed.value) : null;
+  for await (const { line } of readJsonLines(calls, `${path}/${id}/results`)) {
+    const read = line && readLine(line);
     if (read) return read.customId.startsWith(`${mark}_`);
   }
   return false;

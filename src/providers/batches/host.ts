@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 
 type Pieces = () => AsyncIterable<Buffer>;
 
-/** Calls of the host. They throw UpstreamBroken. */
+/** Calls of the host. They throw UpstreamBroken. An empty answer, or `null`, is an empty object. */
 export type HostCalls = {
   readonly call: (
     method: 'GET' | 'POST' | 'DELETE',
@@ -29,13 +29,16 @@ type Lines = { readonly bytes: number; readonly count: number; readonly pieces: 
 
 export type ToSend = {
   readonly mark: string;
-  /** The path of all lines, below the host's address. */
+  /** The path of all lines, below the host's address, and their model. */
   readonly path: string;
+  readonly model: string;
   readonly lines: Lines;
 };
 
 export type ToFind = {
   readonly mark: string;
+  /** What `upload` returned; null: the host has no files. */
+  readonly fileId: string | null;
   readonly lines: number;
   /** Sent between these times, by the provider's clock, too. */
   readonly sinceMs: number;
@@ -64,13 +67,29 @@ export type RemoteLine = {
   readonly result: { readonly status: number; readonly body: unknown } | Unrun;
 };
 
+/** A line of a file of results, and its length; null: it is no object of JSON. */
+export type ReadLine = { readonly line: JsonObject | null; readonly bytes: number };
+
+/** The most that one batch may have. `inputs`: texts to embed. */
+export type BatchMax = { readonly lines: number; readonly bytes: number; readonly inputs: number };
+
 export type BatchHost = {
+  /** The paths of calls that it runs, below the host's address. */
+  readonly paths: RegExp;
+  /** Left out: as far as any host goes. */
+  readonly max?: Partial<BatchMax>;
   /** Text around and between the lines. */
-  readonly frame: { readonly begin: string; readonly between: string; readonly end: string };
+  readonly frame: (mark: string) => {
+    readonly begin: string;
+    readonly between: string;
+    readonly end: string;
+  };
   /** `path`: as in ToSend. */
   readonly writeLine: (customId: string, path: string, body: JsonObject) => JsonObject;
   /** Uploads the lines and returns the file's id. Nothing runs yet. Left out: `create` has them. */
   readonly upload?: (calls: HostCalls, sent: ToSend) => Promise<string>;
+  /** Returns the path by which the file is deleted. Left out: nothing can be deleted. */
+  readonly filePath?: (fileId: string) => string;
   /** Begins the batch and returns its id. */
   readonly create: (calls: HostCalls, sent: ToSend, fileId: string | null) => Promise<string>;
   /** Looks for a batch that was perhaps begun. `unsure`: only its end will tell. */
@@ -78,8 +97,11 @@ export type BatchHost = {
     calls: HostCalls,
     asked: ToFind,
   ) => Promise<{ readonly id: string } | 'unsure' | null>;
-  readonly look: (calls: HostCalls, id: string) => Promise<RemoteBatch>;
+  /** `lines`: how many were sent. */
+  readonly look: (calls: HostCalls, id: string, lines: number) => Promise<RemoteBatch>;
   readonly cancel: (calls: HostCalls, id: string) => Promise<void>;
+  /** Reads a path of results. Left out: it has a line of JSON for each. */
+  readonly read?: (calls: HostCalls, path: string) => AsyncIterable<ReadLine>;
   /** Returns null for what is no result. */
   readonly readLine: (line: JsonObject) => RemoteLine | null;
 };

@@ -2,8 +2,11 @@
 import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { anthropicBatches } from './anthropic.ts';
+import { geminiBatches } from './gemini.ts';
 import type { BatchHost } from './host.ts';
+import { mistralBatches } from './mistral.ts';
 import { openAiBatches } from './openai.ts';
+import { xAiBatches } from './xai.ts';
 
 type HostQuery = { readonly kind: ChatKindName; readonly wishes: HostWishes };
 
@@ -14,5 +17,7 @@ const compatible = openAiBatches({ isOpenAi: false });
 export function batchHostOf({ kind, wishes }: HostQuery): BatchHost | null {
   if (kind === 'anthropic') return anthropicBatches;
   if (kind === 'openai') return openAi;
-  return kind === 'openai-compatible' && wishes.batches ? compatible : null;
+  if (kind === 'google') return geminiBatches;
+  if (kind !== 'openai-compatible' || !wishes.batches) return null;
+  return { openai: compatible, mistral: mistralBatches, xai: xAiBatches }[wishes.batches];
 }

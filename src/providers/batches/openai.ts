@@ -2,7 +2,7 @@
 // https://platform.openai.com/docs/api-reference/batch
 import { randomBytes } from 'node:crypto';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { BatchHost, HostCalls, RemoteBatch, ToFind, ToSend } from './host.ts';
+import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
 import { pagesMax, readId, readList, unreadable } from './shared.ts';
 
 /** OpenAI's word for too many tokens that wait, which passes. */
@@ -12,14 +12,18 @@ const keptSeconds = 3 * 86_400;
 /** `isOpenAi`: OpenAI itself, which deletes files by their time. */
 export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): BatchHost {
   return {
-    frame: { begin: '', between: '\n', end: '\n' },
+    paths: /^\/(?:responses|(?:chat\/)?completions|embeddings)$/,
+    // For all of its lines, and OpenAI's.
+    max: { inputs: 50_000 },
+    frame: fileFrame,
     writeLine: (customId, path, body) => ({
       custom_id: customId,
       method: 'POST',
       url: `/v1${path}`,
       body,
     }),
-    upload: (calls, sent) => upload(calls, sent, isOpenAi),
+    upload: (calls, sent) => uploadFile(calls, sent, isOpenAi),
+    filePath,
     async create(calls, { mark, path }, fileId) {
       const { id } = await calls.call('POST', '/batches', {
         input_file_id: fileId,
@@ -37,24 +41,39 @@ export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): Bat
     async cancel(calls, id) {
       await calls.call('POST', `/batches/${id}/cancel`);
     },
-    readLine({ custom_id: customId, response, error }) {
-      if (typeof customId !== 'string') return null;
-      // A refused line has no `error`; its status says so.
-      if (isObject(response) && typeof response['status_code'] === 'number')
-        return { customId, result: { status: response['status_code'], body: response['body'] } };
-      if (!isObject(error)) return null;
-      if (error['code'] === 'batch_expired') return { customId, result: 'expired' };
-      if (error['code'] === 'batch_cancelled') return { customId, result: 'canceled' };
-      return { customId, result: { status: 500, body: { error } } };
-    },
+    readLine,
   };
 }
 
-async function upload(calls: HostCalls, { mark, lines }: ToSend, isOpenAi: boolean) {
+export const fileFrame = () => ({ begin: '', between: '\n', end: '\n' });
+export const filePath = (fileId: string) => `/files/${fileId}`;
+
+/** Reads a line of OpenAI's form. */
+export function readLine({ custom_id: customId, response, error }: JsonObject): RemoteLine | null {
+  if (typeof customId !== 'string') return null;
+  // A refused line has no `error`; its status says so.
+  if (isObject(response) && typeof response['status_code'] === 'number')
+    return { customId, result: { status: response['status_code'], body: response['body'] } };
+  if (typeof error === 'string')
+    return { customId, result: { status: 500, body: { error: { message: error } } } };
+  if (!isObject(error)) return null;
+  if (error['code'] === 'batch_expired') return { customId, result: 'expired' };
+  if (error['code'] === 'batch_cancelled') return { customId, result: 'canceled' };
+  return { customId, result: { status: 500, body: { error } } };
+}
+
+/** Returns the paths of files of results and of their removal. */
+export function pathsOf(fileIds: readonly unknown[]) {
+  const paths = fileIds.filter((id) => typeof id === 'string').map((id) => filePath(readId(id)));
+  return { results: paths.map((path) => `${path}/content`), files: paths };
+}
+
+/** `expires`: OpenAI itself, which deletes files by their time. */
+export async function uploadFile(calls: HostCalls, { mark, lines }: ToSend, expires: boolean) {
   const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
   const field = (name: string, value: string) =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const expiry = isOpenAi
+  const expiry = expires
     ? field('expires_after[anchor]', 'created_at') +
       field('expires_after[seconds]', String(keptSeconds))
     : '';
@@ -80,7 +99,7 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
   let after = '';
   for (let page = 0; page < pagesMax; page += 1) {
     const list = await calls.call('GET', `/batches?limit=100${after}`);
-    const batches = readList(list);
+    const batches = readList(list['data']);
     // An earlier try may have failed.
     for (const { id, metadata, status } of batches)
       if (isObject(metadata) && metadata['tollgate'] === mark && status !== 'failed')
@@ -99,14 +118,8 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
 
 function readBatch(batch: JsonObject): RemoteBatch {
   const { status, errors } = batch;
-  const files = [batch['output_file_id'], batch['error_file_id']].filter(
-    (id) => typeof id === 'string',
-  );
-  const ended = {
-    state: 'ended',
-    results: files.map((id) => `/files/${readId(id)}/content`),
-    files: files.map((id) => `/files/${readId(id)}`),
-  } as const;
+  const paths = pathsOf([batch['output_file_id'], batch['error_file_id']]);
+  const ended = { state: 'ended', ...paths } as const;
   switch (status) {
     case 'validating':
     case 'in_progress':

@@ -1,8 +1,22 @@
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { splitLines } from '../../lib/split-lines.ts';
+import type { HostCalls, ReadLine } from './host.ts';
 
 /** Pages of a list that are read in search of a batch. */
 export const pagesMax = 100;
+
+const resultBytesMax = 16 * 1024 * 1024;
+
+/** Reads a file of results, of any length. Empty lines are left out. */
+export async function* readJsonLines(calls: HostCalls, path: string): AsyncGenerator<ReadLine> {
+  for await (const line of splitLines(await calls.read(path), resultBytesMax)) {
+    if (line?.length === 0) continue;
+    const parsed = line && parseJson(line, { depthMax: 1_000 });
+    const isRead = parsed?.ok && isObject(parsed.value);
+    yield { line: isRead ? (parsed.value as JsonObject) : null, bytes: line?.length ?? 0 };
+  }
+}
 
 export function unreadable(message: string): UpstreamBroken {
   return new UpstreamBroken({
@@ -20,7 +34,7 @@ export function readId(value: unknown): string {
   throw unreadable('the answer has no id');
 }
 
-export function readList({ data }: JsonObject): readonly JsonObject[] {
+export function readList(data: unknown): readonly JsonObject[] {
   if (Array.isArray(data) && data.every(isObject)) return data;
   throw unreadable('the answer is no list');
 }

@@ -29,6 +29,19 @@ testMutations(
       guard: 'asked.passed ? passedPrice(listed) : listed',
       without: 'listed',
     },
+    'a passed embedding is charged at the live price': {
+      file: 'gateway/tasks/task-sale.ts',
+      guard: 'passed ? passedPrice(listed) : listed',
+      without: 'listed',
+    },
+    'a failed batch of Gemini is looked at for ever': {
+      file: 'gateway/batches/host-calls.ts',
+      guard: "if (kind === 'unreadable' && !isBilled && isObject(reply.body)) return reply.body;",
+    },
+    'a batch of xAI ends before it has counted its lines': {
+      file: 'providers/batches/xai.ts',
+      guard: 'total < lines || ',
+    },
     'a passed line is charged by what its alias leads to by then': {
       file: 'gateway/batches/make-batch.ts',
       guard: '{ ...body, model: ownQueue.modelId }',

@@ -161,7 +161,7 @@ function AccountPage({ account }: { readonly account: Account }) {
             hint={mode === 'test' ? 'Play money' : 'Live balance'}
           />
           <Stat
-            label="Held by running requests"
+            label="Held by running requests and waiting batches"
             value={<Money micros={balance.held_micros} short />}
           />
           <Stat

@@ -1,0 +1,114 @@
+// Gemini's batches: the lines come with the request, and the results with the batch, as one JSON text.
+// So a batch is short: its results must fit into the longest answer that is read.
+// https://ai.google.dev/api/batch-api (read 2026-11-29)
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
+import { pagesMax, readId, readList, unreadable } from './shared.ts';
+
+const path = '/v1beta/batches';
+/** The results are in the list, too. */
+const listed = 10;
+
+export const geminiBatches: BatchHost = {
+  paths: /:generateContent$/,
+  // It takes 20 MB, and a line grows when it is written.
+  max: { lines: 100, bytes: 8 * 1024 * 1024 },
+  frame: (mark) => ({
+    begin: `{"batch":{"displayName":"${mark}","inputConfig":{"requests":{"requests":[`,
+    between: ',',
+    end: ']}}}}',
+  }),
+  writeLine: (customId, _path, request) => ({ request, metadata: { custom_id: customId } }),
+  async create(calls, { path: live, lines }) {
+    const at = live.replace(/:generateContent$/, ':batchGenerateContent');
+    return idOf(await calls.send(at, { ...lines, headers: {} }));
+  },
+  find,
+  look: async (calls, id) => readBatch(id, await calls.call('GET', `${path}/${id}`)),
+  async cancel(calls, id) {
+    await calls.call('POST', `${path}/${id}:cancel`);
+  },
+  read,
+  readLine,
+};
+
+function idOf({ name }: JsonObject): string {
+  return readId(typeof name === 'string' ? name.replace(/^batches\//, '') : name);
+}
+
+/** In no known order. */
+async function find(calls: HostCalls, { mark }: ToFind) {
+  let next = '';
+  for (let page = 0; page < pagesMax; page += 1) {
+    const list = await calls.call('GET', `${path}?pageSize=${listed}${next}`);
+    for (const one of readList(list['operations'] ?? [])) {
+      const { displayName, state } = isObject(one['metadata']) ? one['metadata'] : {};
+      // An earlier try may have failed.
+      if (displayName === mark && state !== 'BATCH_STATE_FAILED') return { id: idOf(one) };
+    }
+    const { nextPageToken: token } = list;
+    if (typeof token !== 'string' || token === '') return null;
+    next = `&pageToken=${encodeURIComponent(token)}`;
+  }
+  return 'unsure' as const;
+}
+
+function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
+  const { state } = isObject(metadata) ? metadata : {};
+  const own = [`${path}/${id}`];
+  const ended = { state: 'ended', results: own, files: own } as const;
+  switch (state) {
+    case 'BATCH_STATE_PENDING':
+    case 'BATCH_STATE_RUNNING':
+      return { state: 'running' };
+    case 'BATCH_STATE_SUCCEEDED':
+      return { ...ended, unrun: null };
+    case 'BATCH_STATE_EXPIRED':
+      return { ...ended, unrun: 'expired' };
+    case 'BATCH_STATE_CANCELLED':
+      return { ...ended, unrun: 'canceled' };
+    case 'BATCH_STATE_FAILED': {
+      const { message, code } = isObject(error) ? error : {};
+      return {
+        state: 'failed',
+        message: typeof message === 'string' ? message : 'it does not say why',
+        mayPass: statusOf(code) === 429,
+      };
+    }
+    default:
+      throw unreadable('the batch has an unknown state');
+  }
+}
+
+/** A batch without results has no `output`. */
+async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
+  const { metadata } = await calls.call('GET', at);
+  const { output } = isObject(metadata) ? metadata : {};
+  const { inlinedResponses: all } = isObject(output) ? output : {};
+  const { inlinedResponses: lines = [] } = isObject(all) ? all : {};
+  for (const line of readList(lines)) yield { line, bytes: 0 };
+}
+
+function readLine({ response, error, metadata }: JsonObject): RemoteLine | null {
+  const { custom_id: customId } = isObject(metadata) ? metadata : {};
+  if (typeof customId !== 'string') return null;
+  if (isObject(response)) return { customId, result: { status: 200, body: response } };
+  if (!isObject(error)) return null;
+  return { customId, result: { status: statusOf(error['code']), body: { error } } };
+}
+
+/** HTTP's word for google.rpc.Code. */
+function statusOf(code: unknown): number {
+  const words: Readonly<Record<number, number>> = {
+    3: 400,
+    4: 504,
+    5: 404,
+    7: 403,
+    8: 429,
+    9: 400,
+    11: 400,
+    14: 503,
+    16: 401,
+  };
+  return words[Number(code)] ?? 500;
+}

@@ -1,0 +1,79 @@
+// Mistral's batches: a file with the lines, then a job of it. Its lines are like OpenAI's.
+// https://docs.mistral.ai/api/endpoint/batch, and npm `@mistralai/mistralai` 2.7 (read 2026-11-29)
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { BatchHost, HostCalls, RemoteBatch, ToFind } from './host.ts';
+import { fileFrame, filePath, pathsOf, readLine, uploadFile } from './openai.ts';
+import { pagesMax, readId, readList, unreadable } from './shared.ts';
+
+const path = '/batch/jobs';
+const pageLines = 100;
+
+export const mistralBatches: BatchHost = {
+  paths: /^\/(?:chat\/completions|embeddings)$/,
+  frame: fileFrame,
+  // The job names the model.
+  writeLine: (customId, _path, { model: _model, ...body }) => ({ custom_id: customId, body }),
+  upload: (calls, sent) => uploadFile(calls, sent, false),
+  filePath,
+  async create(calls, { mark, path: endpoint, model }, fileId) {
+    const { id } = await calls.call('POST', path, {
+      input_files: [fileId],
+      endpoint: `/v1${endpoint}`,
+      model,
+      metadata: { tollgate: mark },
+      timeout_hours: 24,
+    });
+    return readId(id);
+  },
+  find,
+  look: async (calls, id) => readJob(await calls.call('GET', `${path}/${id}`)),
+  async cancel(calls, id) {
+    await calls.call('POST', `${path}/${id}/cancel`);
+  },
+  readLine,
+};
+
+async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
+  for (let page = 0; page < pagesMax; page += 1) {
+    const query = `page=${page}&page_size=${pageLines}&order_by=-created`;
+    const { data } = await calls.call('GET', `${path}?${query}`);
+    const jobs = readList(data ?? []);
+    // An earlier try may have failed.
+    for (const { id, metadata, status } of jobs)
+      if (isObject(metadata) && metadata['tollgate'] === mark && status !== 'FAILED')
+        return { id: readId(id) };
+    // A page may be shorter than was asked for, and only an empty one is surely beyond the last.
+    const last = jobs.at(-1);
+    if (!last || Number(last['created_at']) * 1_000 < sinceMs) return null;
+  }
+  return 'unsure' as const;
+}
+
+function readJob(job: JsonObject): RemoteBatch {
+  const { status, errors } = job;
+  const ended = { state: 'ended', ...pathsOf([job['output_file'], job['error_file']]) } as const;
+  switch (status) {
+    case 'QUEUED':
+    case 'RUNNING':
+    case 'CANCELLATION_REQUESTED':
+      return { state: 'running' };
+    case 'SUCCESS':
+      return { ...ended, unrun: null };
+    case 'TIMEOUT_EXCEEDED':
+      return { ...ended, unrun: 'expired' };
+    case 'CANCELLED':
+      return { ...ended, unrun: 'canceled' };
+    case 'FAILED': {
+      if (ended.results.length > 0) return { ...ended, unrun: null };
+      const [first] = Array.isArray(errors) ? errors : [];
+      const { message } = isObject(first) ? first : {};
+      return {
+        state: 'failed',
+        message: typeof message === 'string' ? message : 'it does not say why',
+        mayPass: false,
+      };
+    }
+    default:
+      throw unreadable('the batch has an unknown status');
+  }
+}
