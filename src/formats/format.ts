@@ -125,7 +125,10 @@ export type ClientFormat = {
   readonly relay: Relay;
 };
 
-export type AnswerReader = Pick<UpstreamFormat, 'readAnswer' | 'readStream'>;
+export type AnswerReader = Pick<UpstreamFormat, 'readAnswer' | 'readStream'> & {
+  /** Returns the events of frames that a client gets. Left out: they are server-sent events. */
+  readonly readFrames?: (frames: string) => readonly SseEvent[];
+};
 
 export type UpstreamFormat = {
   readonly name: UpstreamFormatName;

@@ -6,7 +6,7 @@ import type { StreamEvent } from '../canonical/event.ts';
 import type { RequestSpans } from '../events/request-spans.ts';
 import { type Answered, contentCharactersMax, writeContent } from '../domain/telemetry/content.ts';
 import type { AnswerReader, StreamReader } from '../formats/format.ts';
-import { SseParser } from '../lib/sse.ts';
+import { SseParser, type SseEvent } from '../lib/sse.ts';
 import { observeAnswer, type Client } from './client.ts';
 import type { Sale } from './stages.ts';
 
@@ -42,27 +42,33 @@ function readWhole(format: AnswerReader, body: string | Buffer): Answered {
 
 /** Reads a stream as it is sent, and keeps no more of it than a span may have. */
 class StreamReading {
-  readonly #parser = new SseParser();
+  readonly #readFrames: (frames: string | Buffer) => readonly SseEvent[];
   readonly #reader: StreamReader;
   readonly #collector = new AnswerCollector();
   #characters = 0;
   #isCut = false;
 
   constructor(format: AnswerReader) {
+    const { readFrames } = format;
+    const parser = new SseParser();
+    this.#readFrames = readFrames
+      ? (frames) => readFrames(frames.toString())
+      : (frames) => parser.push(typeof frames === 'string' ? Buffer.from(frames) : frames);
     this.#reader = format.readStream();
   }
 
   push(frames: string | Buffer): void {
     if (this.#isCut) return;
     try {
-      const bytes = typeof frames === 'string' ? Buffer.from(frames) : frames;
-      for (const event of this.#parser.push(bytes)) this.#reader.push(event).forEach(this.#collect);
+      for (const event of this.#readFrames(frames)) this.#reader.push(event).forEach(this.#collect);
     } catch {
       this.#isCut = true;
     }
   }
 
   answered(): Answered {
+    // Nothing marks the last chunk of Gemini's streams.
+    if (!this.#isCut) this.#reader.end().forEach(this.#collect);
     const { content, answer } = this.#collector;
     return { content, stop: answer?.stop.reason ?? null, isCut: this.#isCut };
   }

@@ -276,6 +276,16 @@ describe('prompts and answers', () => {
       if (client.name !== 'chat')
         assert.deepEqual(read('system_instructions'), [{ type: 'text', content: prompt }]);
     }
+    const ways = ['streamGenerateContent', 'streamGenerateContent?alt=sse', 'generateContent'];
+    for (const [index, { name }] of endpoints.entries()) {
+      const path = `/v1beta/models/one-${name}:${ways[index % ways.length]!}`;
+      const body = { contents: [{ parts: [{ text: prompt }] }] };
+      const { requestId } = await two.gateway.post(path, { key: mine.key, body });
+      const { attributes } = (await mine.receiver.requestTrace(requestId)).request;
+      assert.deepEqual(JSON.parse(String(attributes['gen_ai.output.messages'])), [
+        { ...message('assistant', answered), finish_reason: 'stop' },
+      ]);
+    }
     for (const { requestId } of silent) await other.receiver.requestTrace(requestId);
     for (const receiver of [operator, other.receiver])
       assert.doesNotMatch(receiver.text(), /marker-of-the/);

@@ -1,11 +1,12 @@
 // The stream without `alt=sse`: one JSON array that grows. Its frames are those of the event stream.
-import type { ClientFormat, StreamPipe } from '../format.ts';
-import { asArray } from './frame.ts';
+import type { AnswerReader, ClientFormat, StreamPipe } from '../format.ts';
+import { asArray, readArray } from './frame.ts';
 
-/** Returns the format whose streams are arrays. */
-export function withArrayStreams(format: ClientFormat): ClientFormat {
+/** Returns the format whose streams are arrays. `reader`: of its other answers. */
+export function withArrayStreams(format: ClientFormat, reader: AnswerReader): ClientFormat {
   return {
     ...format,
+    answerReader: { ...reader, readFrames: readArray },
     streamType: 'application/json',
     // White space between two elements, or before the first.
     keepAlive: '\n',
