@@ -23,7 +23,10 @@ const settings = {
 const clock = new TestClock();
 const gateway = await startGateway(
   ({ url }) => ({
-    providers: { vertex: { kind: 'vertex', base_url: url, api_key: 'express-key-1234' } },
+    providers: {
+      vertex: { kind: 'vertex', base_url: url, api_key: 'express-key-1234' },
+      brave: { kind: 'brave', base_url: `${url}/brave`, api_key: 'k' },
+    },
     models: {
       google: { ...settings, routes: [{ provider: 'google', model: 'gemini-m' }] },
       vertex: { ...settings, routes: [{ provider: 'vertex', model: 'gemini-m' }] },
@@ -260,4 +263,14 @@ test('elsewhere they are left out and listed, and the code of the history is tex
     messages[1]!.content,
     '\n```python\nprint("Käse"*2)\n```\n\n```\nKäseKäse\n```\nKäseKäse.',
   );
+});
+
+test('beside a search that the gateway runs, code is left out and listed', async () => {
+  play('google');
+  const asked = [{ googleSearch: {} }, { codeExecution: {} }];
+  const path = '/v1beta/models/google:generateContent';
+  const reply = await ok(gateway.post(path, { key, body: { contents, tools: asked } }));
+  assert.match(String(reply.headers['x-service-ignored']), /^tools\[\d\]\.codeExecution$/);
+  const { tools: sent } = gateway.upstream.requests.at(-1)!.body as { tools: object[] };
+  assert.deepEqual(sent.flatMap(Object.keys), ['functionDeclarations']);
 });
