@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
-import type { SandboxRequest } from '../sandbox/request.ts';
+import { codeTool, type SandboxRequest } from '../sandbox/request.ts';
 import {
   callPart,
   jsonSchema,
@@ -35,19 +35,47 @@ import type { AnswerOptions, Host } from './host.ts';
 export const gemini: Host = {
   readRequest,
   writeAnswer: (answer, options) =>
-    changeBody(format.writeAnswer(answer, options.context), options),
+    withCode(changeBody(format.writeAnswer(answer, options.context), options), options),
   writeStream: (options) => {
     const write = writeEvents(format.writeStream(options.context));
-    if (options.hasUsage) return write;
-    return (event) => changeFrames(write(event), (data) => changeBody(data, options));
+    if (options.hasUsage && options.searchedFor === null) return write;
+    let isCodeTold = options.searchedFor === null;
+    return (event) =>
+      changeFrames(write(event), (data) => {
+        const changed = changeBody(data, options);
+        const told = isCodeTold ? changed : withCode(changed, options);
+        isCodeTold = true;
+        return told;
+      });
   },
 };
 
+/** After its code the model reads the prompt again. */
 function changeBody(
   { usageMetadata, ...body }: JsonObject,
-  { hasUsage }: AnswerOptions,
+  { hasUsage, searchedFor }: AnswerOptions,
 ): JsonObject {
-  return hasUsage ? { ...body, usageMetadata } : body;
+  if (!hasUsage || usageMetadata === undefined) return body;
+  const { promptTokenCount: read, totalTokenCount: total } = objectOf(usageMetadata);
+  const again = searchedFor !== null && {
+    toolUsePromptTokenCount: read,
+    totalTokenCount: Number(total) + Number(read),
+  };
+  return { ...body, usageMetadata: { ...objectOf(usageMetadata), ...again } };
+}
+
+/** Begins an answer with the code and what came of it. */
+function withCode(body: JsonObject, { searchedFor: code }: AnswerOptions): JsonObject {
+  if (code === null) return body;
+  const [first, ...others] = objectsOf(body.candidates);
+  const content = objectOf(first?.content);
+  const output = 'The sandbox runs no code.\n';
+  const parts = [
+    { executableCode: { language: 'PYTHON', code } },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output } },
+    ...objectsOf(content.parts),
+  ];
+  return { ...body, candidates: [{ ...first, content: { ...content, parts } }, ...others] };
 }
 
 function readRequest({
@@ -70,6 +98,7 @@ function readRequest({
     stopSequences: readStop(config.stopSequences),
     reasoning: reasoningIf(objectOf(config.thinkingConfig).includeThoughts === true),
     outputFormat: readOutputFormat(config),
+    ...(objectsOf(tools).some(({ codeExecution: code }) => code) && { searchTool: codeTool }),
   };
 }
 

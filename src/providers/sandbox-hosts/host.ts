@@ -25,6 +25,6 @@ export type AnswerOptions = {
   readonly context: AnswerContext;
   /** True when the answer reports its usage. */
   readonly hasUsage: boolean;
-  /** The web search before the text; null: none. */
+  /** The web search before the text, or the code; null: none. */
   readonly searchedFor: string | null;
 };

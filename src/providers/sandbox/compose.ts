@@ -11,8 +11,8 @@ import { isTooDeep } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
-import type { SandboxRequest } from './request.ts';
 import { failureWithStatus, refusal } from './failures.ts';
+import { codeTool, type SandboxRequest } from './request.ts';
 import type { StepBudget } from './schema-flatten.ts';
 import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
@@ -190,7 +190,7 @@ function isJsonObject(text: string): boolean {
 /** Citations of the search and its results. */
 function citeSearch(request: SandboxRequest): { readonly citations?: readonly Citation[] } {
   const query = chooseSearch(request);
-  if (query === null) return {};
+  if (query === null || request.searchTool === codeTool) return {};
   const { url, title } = makePage(query, 0);
   return {
     citations: [{ type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' }],

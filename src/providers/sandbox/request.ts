@@ -16,6 +16,9 @@ export type SandboxRequest = Pick<
 > & {
   /** The rule that adapted tool names for the host. Left out: they are the client's own. */
   readonly toolNames?: ToolNameRule;
-  /** The name of the provider's own web search tool. Left out: none is offered. */
+  /** The name of the provider's own web search tool, or `codeTool`. Left out: none is offered. */
   readonly searchTool?: string;
 };
+
+/** What a directive calls Gemini's code execution. The query of its search is the code. */
+export const codeTool = 'code_execution';
