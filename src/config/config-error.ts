@@ -14,8 +14,8 @@ export type FileLocation = {
 };
 
 type ConfigFault = {
-  /** null: the fault is not in a file. */
-  readonly location: FileLocation | null;
+  /** Left out or null: the fault is not in a file. */
+  readonly location?: FileLocation | null;
   /** The field's path, or the environment variable's name; '' for the whole file. */
   readonly field: string;
   /**

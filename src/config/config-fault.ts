@@ -15,7 +15,5 @@ export function configFault(
   what: { readonly problem: string; readonly remedy: string },
 ): ConfigError {
   const faultAt = faultMakers.get(config);
-  return faultAt
-    ? faultAt(path, what)
-    : new ConfigError({ location: null, field: formatPath(path), ...what });
+  return faultAt ? faultAt(path, what) : new ConfigError({ field: formatPath(path), ...what });
 }

@@ -57,7 +57,6 @@ function readText(file: string): string {
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new ConfigError({
-      location: null,
       field: '',
       problem: `The configuration file ${file} ${missing ? 'does not exist' : 'cannot be read'}`,
       remedy: missing

@@ -29,11 +29,11 @@ export type FieldValues = {
 };
 
 /**
- * Creates the error for a field. `problem` is a clause without its subject; the text after its ";
- * got" is hidden when it may be secret.
+ * Creates the error for a field, or for an environment variable by its name. `problem` is a clause
+ * without its subject; the text after a field's "; got" is hidden when it may be secret.
  */
 export type FaultAt = (
-  path: FieldPath,
+  path: FieldPath | string,
   what: { readonly problem: string; readonly remedy: string },
   part?: 'name' | 'value',
 ) => ConfigError;
@@ -88,6 +88,7 @@ function faultAt(
   reading: Reading,
   ...[path, { problem, remedy }, part = 'value']: Parameters<FaultAt>
 ): ConfigError {
+  if (typeof path === 'string') return new ConfigError({ field: path, problem, remedy });
   const isSaved = isSet(reading.saved, path) && !isSet(reading.file?.root ?? {}, path);
   return new ConfigError({
     location: isSaved ? null : (reading.file?.locationOf(path, part) ?? null),

@@ -183,7 +183,6 @@ function serverFrom(env: Environment): { host?: string; port?: number } {
 function hostFrom(host: string): string {
   if (/^\S+$/u.test(host)) return host;
   throw new ConfigError({
-    location: null,
     field: 'HOST',
     problem: `must be an address without spaces; got ${JSON.stringify(host)}`,
     remedy: 'Set it to an address to listen on, such as 127.0.0.1 or 0.0.0.0, or unset it.',
@@ -193,7 +192,6 @@ function hostFrom(host: string): string {
 function portFrom(port: string): number {
   if (/^\d{1,5}$/u.test(port) && Number(port) <= 65_535) return Number(port);
   throw new ConfigError({
-    location: null,
     field: 'PORT',
     problem: `must be a whole number from 0 to 65535; got ${JSON.stringify(port)}`,
     remedy:
@@ -225,15 +223,12 @@ function databaseUrlOf(
   if (path !== undefined && path !== ':memory:')
     return `sqlite:${isAbsolute(path) ? path : resolve(cwd, path)}`;
   if (isPostgresAddress(url)) return url;
-  const what = {
+  throw faultAt(env['DATABASE_URL'] ? 'DATABASE_URL' : ['database', 'url'], {
     problem:
       'must be `sqlite:` and the path of a file, or a `postgres://` address; got something else (not shown, it may hold a password)',
     remedy:
       'Write `sqlite:/var/lib/tollgate/tollgate.db` or `postgres://user:password@host/database` (with %40 for an @ in the password), or leave it out to use `tollgate.db` in the data folder.',
-  };
-  if (env['DATABASE_URL'])
-    throw new ConfigError({ location: null, field: 'DATABASE_URL', ...what });
-  throw faultAt(['database', 'url'], what);
+  });
 }
 
 /** Requires a database name: without one, PostgreSQL would use the user's name. */

@@ -289,7 +289,7 @@ function addressFrom(env: Environment, { addressVariable }: KnownProvider): stri
   const problem = webAddressProblem(address);
   if (problem === null) return withoutSlash(address);
   const remedy = 'Set it to the address of its API, such as `http://127.0.0.1:8080`.';
-  throw new ConfigError({ location: null, field: addressVariable, problem, remedy });
+  throw new ConfigError({ field: addressVariable, problem, remedy });
 }
 
 function withoutSlash(address: string): string {
@@ -325,7 +325,7 @@ function keyFrom(env: Environment, variable: string | null): string | undefined 
   const key = variable === null ? undefined : env[variable]?.trim();
   if (variable === null || !key) return undefined;
   if (isSendable(key)) return key;
-  throw new ConfigError({ location: null, field: variable, ...unsendable });
+  throw new ConfigError({ field: variable, ...unsendable });
 }
 
 /** A shorter one could not be told from a word, and removed, in what a provider says. */

@@ -131,7 +131,7 @@ function withoutRepeats([current, ...accepted]: Secrets): Secrets {
 }
 
 function fault(field: string, problem: string, remedy: string, cause?: unknown): ConfigError {
-  return new ConfigError({ location: null, field, problem, remedy }, { cause });
+  return new ConfigError({ field, problem, remedy }, { cause });
 }
 
 export function newSecretText(): string {

@@ -13,14 +13,14 @@ export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment):
   const from = env['SMTP_FROM'] || fields.smtp?.from;
   if (url === undefined) return null;
   if (!isMailAddress(url)) {
-    throw faultOf(faultAt, env['SMTP_URL'] ? 'SMTP_URL' : ['smtp', 'url'], {
+    throw faultAt(env['SMTP_URL'] ? 'SMTP_URL' : ['smtp', 'url'], {
       problem:
         'must be like smtp://user:password@host:587 or smtps://user:password@host:465; got something else (not shown, it may hold a password)',
       remedy: 'Write a password with special characters percent-encoded: %40 for an @.',
     });
   }
   if (from === undefined || !/[^\s@<>]@[^\s@<>]+>?$/u.test(from)) {
-    throw faultOf(faultAt, 'SMTP_FROM', {
+    throw faultAt('SMTP_FROM', {
       problem: 'must be the address that e-mails come from, beside SMTP_URL',
       remedy: 'Set it to an address such as no-reply@example.com, or write `smtp.from`.',
     });
@@ -36,7 +36,7 @@ export function resolveOidc({ fields, faultAt }: FieldValues, env: Environment):
     webAddressProblem(given.issuer) ??
     (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
   if (problem === null) return { ...given, issuer: withoutTrailing(given.issuer, '/') };
-  throw faultOf(faultAt, env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
+  throw faultAt(env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
     problem,
     remedy:
       'Write the address that the provider calls its issuer, such as `https://accounts.google.com`.',
@@ -65,7 +65,6 @@ function fromEnvironment(entry: ConfigFile['oidc'], env: Environment): OidcConfi
 
 function missing(name: string): never {
   throw new ConfigError({
-    location: null,
     field: name,
     problem: 'must be set beside the other OIDC variables',
     remedy: `Set ${Object.values(environmentNames).join(', ')}, or unset all of them.`,
@@ -96,14 +95,4 @@ function isMailAddress(text: string): boolean {
 function isPrivateEnough(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || isLoopback(hostname);
-}
-
-function faultOf(
-  faultAt: FaultAt,
-  field: string | readonly [string, string],
-  what: { readonly problem: string; readonly remedy: string },
-): ConfigError {
-  return typeof field === 'string'
-    ? new ConfigError({ location: null, field, ...what })
-    : faultAt([...field], what);
 }

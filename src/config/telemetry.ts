@@ -75,19 +75,11 @@ type SettingPath = string | readonly ['telemetry', string];
 function checked({ faultAt }: SettingSources, place: SettingPath, url: string): string {
   const problem = webAddressProblem(url);
   if (problem === null) return url;
-  const what = {
+  throw faultAt(place, {
     problem,
     remedy:
       'Write the address of a receiver of OTLP over HTTP, without `/v1/traces`: `http://collector:4318`.',
-  };
-  throw typeof place === 'string' ? faultOf(place, what) : faultAt([...place], what);
-}
-
-function faultOf(
-  field: string,
-  what: { readonly problem: string; readonly remedy: string },
-): ConfigError {
-  return new ConfigError({ location: null, field, ...what });
+  });
 }
 
 /** OTLP is sent over HTTP, as JSON. Receivers of OTLP over HTTP take JSON and protobuf. */
@@ -95,7 +87,8 @@ function checkProtocol(env: Environment): void {
   const names = ['', 'TRACES_', 'METRICS_'].map((part) => `OTEL_EXPORTER_OTLP_${part}PROTOCOL`);
   const name = names.find((each) => env[each] && !env[each].startsWith('http/'));
   if (name === undefined) return;
-  throw faultOf(name, {
+  throw new ConfigError({
+    field: name,
     problem: `must be http/json or http/protobuf; got ${JSON.stringify(env[name])}`,
     remedy: 'Unset it, and give the address of the receiver for HTTP, usually on port 4318.',
   });
@@ -105,7 +98,8 @@ function samplerOf(env: Environment): Pick<TelemetryConfig, 'sampler' | 'sampler
   const named = env['OTEL_TRACES_SAMPLER'];
   const sampler = telemetrySamplers.find((each) => each === (named || 'parentbased_always_on'));
   if (!sampler) {
-    throw faultOf('OTEL_TRACES_SAMPLER', {
+    throw new ConfigError({
+      field: 'OTEL_TRACES_SAMPLER',
       problem: `must be one of ${telemetrySamplers.join(', ')}; got ${JSON.stringify(named)}`,
       remedy: 'Use one of these, or unset it for `parentbased_always_on`.',
     });
@@ -124,7 +118,8 @@ function numberOf(
   if (!text) return usual;
   const value = Number(text);
   if (value >= min && value <= max) return value;
-  throw faultOf(name, {
+  throw new ConfigError({
+    field: name,
     problem: `must be a number from ${min} to ${max}; got ${JSON.stringify(text)}`,
     remedy: 'Correct it, or unset it for the default.',
   });
@@ -142,7 +137,8 @@ function pairsOf(
     const value = rest.length === 0 ? null : decodeValue(rest.join('=').trim());
     if (key.trim() !== '' && value !== null && /^[\x20-\x7e]*$/u.test(key + value))
       return [[key.trim(), value]];
-    throw faultOf(name, {
+    throw new ConfigError({
+      field: name,
       problem: 'must be a list like `name=value,other=value` (not shown, it may hold a key)',
       remedy: 'Percent-encode special characters in values: %20 for a space, %2C for a comma.',
     });

@@ -1,6 +1,7 @@
 // Signed links to stored images: anyone with a link may read the image until it expires, without a
 // key. The signature is an HMAC over the whole link, so nobody else can create one.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from '../../lib/same-text.ts';
 import { deriveKey, type Secrets } from '../../lib/secrets.ts';
 import type { StoredImage } from './image-store.ts';
 
@@ -28,6 +29,7 @@ export function createImageLinks(secrets: Secrets): ImageLinks {
       return `${baseUrl}${imageFilesPath}${id}?expires=${expires}&signature=${signatureOf(keys[0]!, { id, expires })}`;
     },
     verify: ({ id, expires, signature }, nowSeconds) =>
+      // The texts, not the decoded bytes: base64 has several spellings of the same bytes.
       keys.some((key) => isSameText(signature, signatureOf(key, { id, expires }))) &&
       Number(expires) > nowSeconds,
   };
@@ -39,13 +41,4 @@ export function createImageLinks(secrets: Secrets): ImageLinks {
  */
 function signatureOf(key: Uint8Array, { id, expires }: Omit<LinkParts, 'signature'>): string {
   return createHmac('sha256', key).update(`${expires}\n${id}`, 'utf8').digest('base64url');
-}
-
-/**
- * Compares the texts, not the decoded bytes, because base64 has several spellings of the same
- * bytes. Takes constant time.
- */
-function isSameText(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given, 'utf8'), Buffer.from(expected, 'utf8')];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

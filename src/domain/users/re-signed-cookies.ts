@@ -1,6 +1,7 @@
 // The sign-in library signs its cookies under one secret. After a rotation, cookies signed under an
 // earlier, still accepted secret are signed again before the library sees them.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from '../../lib/same-text.ts';
 
 /**
  * Returns the `Cookie` header with the signatures of earlier keys replaced by the current key's.
@@ -17,7 +18,7 @@ export function withCurrentSignatures(
       const plain = decoded(value);
       const dot = plain.lastIndexOf('.');
       const [text, signature] = [plain.slice(0, dot), plain.slice(dot + 1)];
-      const isEarlier = earlier.some((key) => isSame(signature, signatureOf(key, text)));
+      const isEarlier = earlier.some((key) => isSameText(signature, signatureOf(key, text)));
       return dot > 0 && isEarlier
         ? name + encodeURIComponent(`${text}.${signatureOf(current!, text)}`)
         : whole;
@@ -35,9 +36,4 @@ function decoded(value: string): string {
 
 function signatureOf(key: string, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('base64');
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,8 +1,8 @@
 // `GET /metrics` and its token.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import { contentType } from '../../lib/metrics/prometheus.ts';
+import { isSameText } from '../../lib/same-text.ts';
 import type { Handler, ServerContext } from '../context.ts';
 
 /** Returns the handler of `GET /metrics`, which is a 404 unless the operator has set a token. */
@@ -28,11 +28,5 @@ export function getMetrics({ gateway, metrics, threads }: ServerContext): Handle
  * Returns true when the request carries the metrics token; always false when none is configured.
  */
 export function hasMetricsToken({ headers }: FastifyRequest, token: string | undefined): boolean {
-  return token !== undefined && isSame(headers.authorization ?? '', `Bearer ${token}`);
-}
-
-/** Compares two texts in constant time. */
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return token !== undefined && isSameText(headers.authorization ?? '', `Bearer ${token}`);
 }

@@ -22,22 +22,23 @@ export async function compareSums(
   const sums = await readDaySums(db, { fromDay: sinceMs === null ? '' : dayOf(sinceMs) });
   const holds = await db.selectFrom('holds').selectAll().execute();
   return (
-    compareTable('ledgers', audit.ledgers, new Map(ledgers.map((row) => [row.id, row]))) ??
-    compareTable(
-      'key_windows',
-      audit.windows,
-      new Map(windows.map((row) => [windowId(row.key_id, row.kind, row.starts_on), row])),
-    ) ??
+    compareTable('ledgers', audit.ledgers, ledgers, ({ id }) => id) ??
+    compareTable('key_windows', audit.windows, windows, idOfWindow) ??
     compareDays(audit, sums) ??
     compareTable(
       'holds',
       new Map([...audit.open].map(([id, reserve]) => [id, expectedHold(reserve)])),
-      new Map(holds.map((row) => [row.id, row])),
+      holds,
+      ({ id }) => id,
     )
   );
 }
 
 type WindowRow = Selectable<Tables['key_windows']>;
+
+function idOfWindow({ key_id, kind, starts_on }: WindowRow): string {
+  return windowId(key_id, kind, starts_on);
+}
 
 /** Reads the windows that the audit has, and any that it should have. */
 async function readWindows(
@@ -55,7 +56,7 @@ async function readWindows(
       ]),
     )
     .execute();
-  const read = new Set(current.map((row) => windowId(row.key_id, row.kind, row.starts_on)));
+  const read = new Set(current.map(idOfWindow));
   const older: WindowRow[] = [];
   for (const id of new Set(audit.windows.keys()).difference(read)) {
     const [, keyId, kind, startsOn] = /^(.*) (day|month) (.*)$/s.exec(id)!;
@@ -91,16 +92,8 @@ export async function readDaySums(
 
 export function compareDays(audit: Audit, { chargeDays, lossDays }: DaySums): Problem | null {
   return (
-    compareTable(
-      'charge_days',
-      audit.chargeDays,
-      new Map(chargeDays.map((row) => [chargeDaysTable.idOf(row), row])),
-    ) ??
-    compareTable(
-      'loss_days',
-      audit.lossDays,
-      new Map(lossDays.map((row) => [lossDaysTable.idOf(row), row])),
-    )
+    compareTable('charge_days', audit.chargeDays, chargeDays, chargeDaysTable.idOf) ??
+    compareTable('loss_days', audit.lossDays, lossDays, lossDaysTable.idOf)
   );
 }
 
@@ -172,11 +165,13 @@ function expectedHold(reserve: EntryRow): object {
 }
 
 /** Returns the first row, by id, that differs, is missing or is unexpected; or null. */
-export function compareTable(
+export function compareTable<Row extends object>(
   table: Problem['table'],
   expected: ReadonlyMap<string, object>,
-  found: ReadonlyMap<string, object>,
+  rows: readonly Row[],
+  idOf: (row: Row) => string,
 ): Problem | null {
+  const found = new Map(rows.map((row) => [idOf(row), row]));
   for (const id of [...new Set([...expected.keys(), ...found.keys()])].toSorted()) {
     const [wanted, row] = [expected.get(id), found.get(id)];
     const problem =

@@ -28,11 +28,7 @@ export async function compareTags(db: Db, span: Span): Promise<Problem | null> {
   }
   const toDay = toMs === undefined ? undefined : dayOf(toMs - 1);
   const found = await readTagDays(db, { fromDay: dayOf(fromMs), toDay });
-  return compareTable(
-    'tag_days',
-    expected,
-    new Map(found.map((row) => [tagDaysTable.idOf(row), row])),
-  );
+  return compareTable('tag_days', expected, found, tagDaysTable.idOf);
 }
 
 /** Reads the sums by tag of these days, both included; '' is before the first day. */

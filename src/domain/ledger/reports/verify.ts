@@ -10,8 +10,7 @@ import type { Db } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { chargeDaysTable } from '../charge-days.ts';
 import { dayOf } from '../../../lib/utc-time.ts';
-import { chargeColumns, chargeLine, digestSums, entryColumns } from '../seals/digests.ts';
-import { entryLine, RowsDigest, tagColumns, tagsLine } from '../seals/digests.ts';
+import { DayDigests, digestSums } from '../seals/digests.ts';
 import { readCovered, readJournal } from '../seals/journal.ts';
 import { findBrokenSeal, positionOf, readSeals, type SealRow, wrongSeal } from '../seals/seals.ts';
 import { readState } from '../seals/state.ts';
@@ -130,32 +129,29 @@ export async function auditSealed(
 type Pair = { readonly before: SealRow | undefined; readonly seal: SealRow };
 
 async function auditSeal(db: Db, audit: Audit, { before, seal }: Pair): Promise<Problem | null> {
-  const entries = new RowsDigest(entryColumns);
-  const charges = new RowsDigest(chargeColumns);
-  const tagged = new RowsDigest(tagColumns);
+  const digests = new DayDigests();
   const isRemoved = seal.removing_since_ms !== null;
   // Microdollars charged in a removed day, by ledger, from its settle entries.
   const taken = new Map<string, number>();
   const span = { before: positionOf(before), seal: positionOf(seal) };
   for await (const page of readCovered(db, span)) {
-    for (const { entry, charge, tags } of page) {
+    for (const row of page) {
+      const { entry, charge } = row;
       const problem = auditEntry(audit, entry, isRemoved ? { left: charge } : charge);
       if (problem) return problem;
-      entries.add(entryLine(entry));
-      if (charge) charges.add(chargeLine(charge));
-      if (tags.length > 0) tagged.add(tagsLine(entry.id, tags));
+      digests.add(row);
       if (isRemoved && entry.kind === 'settle')
         taken.set(entry.ledger_id, (taken.get(entry.ledger_id) ?? 0) - entry.posted_delta_micros);
     }
   }
-  const digest = entries.end();
+  const digest = digests.entries.end();
   if (digest !== seal.entries_digest)
     return wrongSeal(seal, 'entries_digest', seal.entries_digest, digest);
   if (isRemoved) return addRemoved(db, audit, { before, seal, taken });
-  const chargesDigest = charges.end();
+  const chargesDigest = digests.charges.end();
   if (chargesDigest !== seal.charges_digest)
     return wrongSeal(seal, 'charges_digest', seal.charges_digest, chargesDigest);
-  const tagsDigest = tagged.end();
+  const tagsDigest = digests.tags.end();
   return seal.tags_digest === null || tagsDigest === seal.tags_digest
     ? null
     : wrongSeal(seal, 'tags_digest', seal.tags_digest, tagsDigest);

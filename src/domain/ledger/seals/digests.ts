@@ -5,6 +5,7 @@ import { type ChargeDayRow, chargeDaysTable } from '../charge-days.ts';
 import { type TagDayRow, tagDaysTable } from '../charge-tags.ts';
 import { type ChargeRow, chargesTable, entriesTable, type EntryRow } from '../columns.ts';
 import { type LossDayRow, lossDaysTable } from '../loss-days.ts';
+import type { JournalRow } from './journal.ts';
 
 /**
  * The columns that a seal's digest covers: those of the first schema. A column that is added later
@@ -18,7 +19,7 @@ const lossDayColumns = lossDaysTable.columns.slice(0, 3);
 const tagDayColumns = tagDaysTable.columns.slice(0, 9);
 
 /** The digest of rows with these columns, in the order in which they are added. */
-export class RowsDigest {
+class RowsDigest {
   readonly #hash: Hash = createHash('sha256');
   count = 0;
 
@@ -35,6 +36,19 @@ export class RowsDigest {
   /** Can be called once. */
   end(): string {
     return this.#hash.digest('hex');
+  }
+}
+
+/** The digests of a day's rows. */
+export class DayDigests {
+  readonly entries = new RowsDigest(entryColumns);
+  readonly charges = new RowsDigest(chargeColumns);
+  readonly tags = new RowsDigest(tagColumns);
+
+  add({ entry, charge, tags }: JournalRow): void {
+    this.entries.add(entryLine(entry));
+    if (charge) this.charges.add(chargeLine(charge));
+    if (tags.length > 0) this.tags.add(tagsLine(entry.id, tags));
   }
 }
 

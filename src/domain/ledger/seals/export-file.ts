@@ -11,9 +11,9 @@ import { createGunzip, createGzip } from 'node:zlib';
 import {
   chargeColumns,
   chargeLine,
+  DayDigests,
   entryColumns,
   entryLine,
-  RowsDigest,
   tagColumns,
   tagsLine,
 } from './digests.ts';
@@ -108,9 +108,7 @@ const tagsLead = '{"tags":';
 
 /** Reads a file and returns true if it has exactly the rows of the seal. Throws if it cannot be read. */
 async function matchesSeal(path: string, seal: SealRow): Promise<boolean> {
-  const entries = new RowsDigest(entryColumns);
-  const charges = new RowsDigest(chargeColumns);
-  const tags = new RowsDigest(tagColumns);
+  const { entries, charges, tags } = new DayDigests();
   const heads = [headOf(seal), ...(seal.tags_digest === null ? [earlierHeadOf(seal)] : [])];
   // `compose` would end the process: for a file that was cut off, and sometimes for a return before
   // the end. Here every error reaches the loop, so the callback has nothing to do.

@@ -7,9 +7,8 @@ import { type Audit, auditEntry, newAudit, type Problem } from '../reports/audit
 import { compareDays, findChargeWithoutEntry, readDaySums } from '../reports/compare-sums.ts';
 import { compareTags, readTagDays } from '../reports/compare-tags.ts';
 import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
-import { chargeColumns, chargeLine, digestSums, digestText, entryColumns } from './digests.ts';
-import { entryLine, RowsDigest, tagColumns, tagsLine } from './digests.ts';
-import { type JournalRow, type Position, readJournal } from './journal.ts';
+import { DayDigests, digestSums, digestText } from './digests.ts';
+import { type JournalRow, readJournal } from './journal.ts';
 import { digestOfSeal, findWrongState, positionOf, readNewestSeal, type SealRow } from './seals.ts';
 import { closeDays } from './sealing-turn.ts';
 import { readState, writeState } from './state.ts';
@@ -113,7 +112,7 @@ async function auditDay(
 ): Promise<Audited | null> {
   const from = positionOf(before);
   const audit = await startAudit(db, before);
-  const walk = newWalk(from);
+  const walk: Walk = { digests: new DayDigests(), deferred: [], lastSeq: from.lastSeq };
   let behind = 0;
   for await (const page of readJournal(db, from)) {
     const { problem, covered } = addPage(audit, walk, { page, untilMs });
@@ -129,7 +128,7 @@ async function auditDay(
     (await compareTags(db, { fromMs: from.untilMs, toMs: untilMs }));
   if (problem) return behind >= pagesBehind ? null : { problem };
   const state = writeState(audit, before?.until_ms ?? 0);
-  const { lastSeq, deferred } = walk;
+  const { digests, lastSeq, deferred } = walk;
   const ahead = deferred.filter((seq) => seq <= lastSeq);
   return {
     fields: {
@@ -137,12 +136,12 @@ async function auditDay(
       after_seq: ahead.length > aheadMax ? ahead[aheadMax]! - 1 : lastSeq,
       last_seq: lastSeq,
       ahead: JSON.stringify(ahead.slice(0, aheadMax)),
-      entries: walk.entries.count,
-      charges: walk.charges.count,
-      entries_digest: walk.entries.end(),
-      charges_digest: walk.charges.end(),
+      entries: digests.entries.count,
+      charges: digests.charges.count,
+      entries_digest: digests.entries.end(),
+      charges_digest: digests.charges.end(),
       sums_digest: digestSums({ ...sums, tagDays: await readTagDays(db, days) }),
-      tags_digest: walk.tags.end(),
+      tags_digest: digests.tags.end(),
       state_digest: digestText(state),
     },
     state,
@@ -156,23 +155,11 @@ async function startAudit(db: Db, before: SealRow | null): Promise<Audit> {
 }
 
 type Walk = {
-  readonly entries: RowsDigest;
-  readonly charges: RowsDigest;
-  readonly tags: RowsDigest;
+  readonly digests: DayDigests;
   /** The first entries that are dated behind the day. */
   readonly deferred: number[];
   lastSeq: number;
 };
-
-function newWalk({ lastSeq }: Position): Walk {
-  return {
-    entries: new RowsDigest(entryColumns),
-    charges: new RowsDigest(chargeColumns),
-    tags: new RowsDigest(tagColumns),
-    deferred: [],
-    lastSeq,
-  };
-}
 
 type Page = { readonly page: readonly JournalRow[]; readonly untilMs: number };
 
@@ -182,7 +169,8 @@ function addPage(
   { page, untilMs }: Page,
 ): { readonly problem: Problem | null; readonly covered: number } {
   let covered = 0;
-  for (const { entry, charge, tags } of page) {
+  for (const row of page) {
+    const { entry, charge } = row;
     if (entry.created_at_ms >= untilMs) {
       if (walk.deferred.length <= aheadMax) walk.deferred.push(entry.seq);
       continue;
@@ -191,9 +179,7 @@ function addPage(
     const problem = auditEntry(audit, entry, charge);
     if (problem) return { problem, covered };
     walk.lastSeq = Math.max(walk.lastSeq, entry.seq);
-    walk.entries.add(entryLine(entry));
-    if (charge) walk.charges.add(chargeLine(charge));
-    if (tags.length > 0) walk.tags.add(tagsLine(entry.id, tags));
+    walk.digests.add(row);
   }
   return { problem: null, covered };
 }
