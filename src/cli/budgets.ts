@@ -104,10 +104,7 @@ async function change(
   await setBudget(changes, { accountId, userId }, terms);
   const { daily_micros, monthly_micros } = (await readBudgets(database.read, accountId)).get(
     userId,
-  ) ?? {
-    daily_micros: null,
-    monthly_micros: null,
-  };
+  ) ?? { daily_micros: null, monthly_micros: null };
   printResult(
     options,
     { account_id: accountId, user_id: userId, daily_micros, monthly_micros },

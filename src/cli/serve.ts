@@ -84,10 +84,7 @@ function threadsOf({ threads }: Config['server']): number {
  */
 const sameSignalMs = 1_000;
 
-type Stopping = Log & {
-  readonly release: () => void;
-  readonly die: (error: unknown) => void;
-};
+type Stopping = Log & { readonly release: () => void; readonly die: (error: unknown) => void };
 
 /**
  * The first signal drains; a later one exits at once. An uncaught error is logged and ends the

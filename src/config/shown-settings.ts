@@ -29,10 +29,7 @@ type ShownSetting = {
  */
 export function showSettings(config: Config): ShownSetting[] {
   const schema = asFieldSchema(ConfigFile);
-  const values = {
-    value: asWritten(config),
-    byDefault: asWritten(defaultConfig(config.dataDir)),
-  };
+  const values = { value: asWritten(config), byDefault: asWritten(defaultConfig(config.dataDir)) };
   return fieldsOf(schema, values, []);
 }
 

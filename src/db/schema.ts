@@ -343,10 +343,7 @@ export type Tables = {
   };
 
   /** The price terms of charges, append-only; terms/price-terms.ts reads and writes them. */
-  prices: {
-    id: string;
-    terms: string;
-  };
+  prices: { id: string; terms: string };
 
   /** An account's multiplier for one model, which replaces the account's own. */
   account_model_prices: {
@@ -581,10 +578,7 @@ export type Tables = {
   };
 
   /** The time of a key's last request, whatever its outcome. */
-  key_uses: {
-    key_id: string;
-    last_used_at_ms: number;
-  };
+  key_uses: { key_id: string; last_used_at_ms: number };
 
   /** Provider latency histograms by UTC hour; domain/activity/latency.ts defines the buckets. */
   provider_hours: {
@@ -601,10 +595,7 @@ export type Tables = {
   /**
    * Counters raised by triggers. Processes poll them to notice that data in their memory is outdated.
    */
-  revisions: {
-    name: string;
-    value: number;
-  };
+  revisions: { name: string; value: number };
 
   /**
    * Secrets that this database needs, by key id: every secret that was ever current, until the
@@ -1031,10 +1022,7 @@ export type Tables = {
   };
 
   /** Answered challenges, kept for as long as they would be accepted again. */
-  used_passkey_challenges: {
-    challenge: string;
-    expires_at_ms: number;
-  };
+  used_passkey_challenges: { challenge: string; expires_at_ms: number };
 
   account_members: {
     account_id: string;

@@ -793,9 +793,7 @@ export const publicOperations = {
     tag: 'Operation',
     summary: 'Read the documentation',
     access: 'open',
-    answers: {
-      200: { description: 'The first page.', content: { 'text/html': Type.String() } },
-    },
+    answers: { 200: { description: 'The first page.', content: { 'text/html': Type.String() } } },
     errors: [...always, 'not_found'],
   },
   'GET /docs/*': file('getDocumentationPage', 'Read a page or a file of the documentation', 'page'),

@@ -244,8 +244,6 @@ export function overloaded(): ApiError {
   return new ApiError(
     'overloaded',
     'The gateway has more work than it can do at the moment. Nothing was charged; retry shortly.',
-    {
-      retryAfterSeconds: 1 + Math.floor(Math.random() * retryAfterSecondsMax),
-    },
+    { retryAfterSeconds: 1 + Math.floor(Math.random() * retryAfterSecondsMax) },
   );
 }

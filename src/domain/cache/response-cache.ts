@@ -129,10 +129,7 @@ export class ResponseCache {
     const shared = new SharedRun<WholeResponse>();
     const id = rowKeyOf(name);
     this.#runs.set(id, shared);
-    const giveBack = await this.#options.locks.take(id, {
-      signal,
-      onAwaited: waitAsOther(shared),
-    });
+    const giveBack = await this.#options.locks.take(id, { signal, onAwaited: waitAsOther(shared) });
     const end = (response: WholeResponse | null) => {
       if (this.#runs.get(id) === shared) this.#runs.delete(id);
       shared.end(response);

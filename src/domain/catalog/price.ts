@@ -256,10 +256,7 @@ export function upstreamCostOf(price: AppliedPrice, run: Run): Micros {
 }
 
 function termsOf(price: AppliedPrice, variant: number, run: Run): PriceTerms {
-  return {
-    list: listTerms(price, variant, run),
-    upstream: upstreamTerms(price, variant, run),
-  };
+  return { list: listTerms(price, variant, run), upstream: upstreamTerms(price, variant, run) };
 }
 
 function listTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {

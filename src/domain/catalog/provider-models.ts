@@ -51,10 +51,7 @@ export function modelListOf(
         headers: { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' },
       };
     case 'google':
-      return {
-        path: '/v1beta/models?pageSize=1000',
-        headers: { 'x-goog-api-key': apiKey ?? '' },
-      };
+      return { path: '/v1beta/models?pageSize=1000', headers: { 'x-goog-api-key': apiKey ?? '' } };
     default:
       return null;
   }

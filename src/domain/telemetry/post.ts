@@ -5,10 +5,7 @@ import { Pool } from '../../lib/undici.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 
-type PostTarget = {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-};
+type PostTarget = { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
 export type Posted =
   | { readonly kind: 'taken'; readonly rejected: number }

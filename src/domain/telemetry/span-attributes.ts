@@ -43,10 +43,7 @@ const call = {
   serverAddress: text('server.address'),
   serverPort: whole('server.port'),
 };
-const hold = {
-  micros: whole('tollgate.hold.micros'),
-  outcome: text('tollgate.hold.outcome'),
-};
+const hold = { micros: whole('tollgate.hold.micros'), outcome: text('tollgate.hold.outcome') };
 const usages = {
   input: whole('gen_ai.usage.input_tokens'),
   output: whole('gen_ai.usage.output_tokens'),

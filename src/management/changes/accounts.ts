@@ -137,10 +137,7 @@ export function setLowBalanceThresholds(
     if (!changedFields(before, after)) return { result: false, change: null };
     await writeThresholds(write, accountId, thresholds);
     if (before.thresholds_micros.length === 0)
-      await mailOwners(write, accountId, {
-        types: ['balance.low'],
-        nowMs: changes.clock.nowMs(),
-      });
+      await mailOwners(write, accountId, { types: ['balance.low'], nowMs: changes.clock.nowMs() });
     return { result: true, change: changeOf('low-balance', accountId, { before, after }) };
   });
 }

@@ -67,10 +67,7 @@ export const alertsEndpoints = {
     note: 'At most 10. `/docs/webhooks` lists the events.',
     body: Type.Object({
       kind: Kind,
-      address: Type.String({
-        minLength: 1,
-        maxLength: 2_000,
-      }),
+      address: Type.String({ minLength: 1, maxLength: 2_000 }),
       types: Type.Optional(Types),
     }),
     output: closed({
@@ -82,10 +79,7 @@ export const alertsEndpoints = {
     ...changing,
     summary: 'Change an endpoint of alerts',
     note: 'A field that is left out stays as it is.',
-    body: Type.Object({
-      types: Type.Optional(Types),
-      enabled: Type.Optional(Type.Boolean()),
-    }),
+    body: Type.Object({ types: Type.Optional(Types), enabled: Type.Optional(Type.Boolean()) }),
     output: AlertEndpoint,
   }),
   'DELETE /accounts/:account/alert-endpoints/:endpoint': endpoint({

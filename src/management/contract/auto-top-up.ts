@@ -12,13 +12,9 @@ const Last4 = Type.String({ description: 'The last digits of its number.' });
 const Since = Type.String({ description: 'When that happened.' });
 
 const Settings = closed({
-  threshold_micros: Type.Integer({
-    ...Amount,
-  }),
+  threshold_micros: Type.Integer({ ...Amount }),
   amount_micros: Type.Integer({ ...Amount, description: 'What is credited each time.' }),
-  ceiling_micros: Type.Integer({
-    ...Amount,
-  }),
+  ceiling_micros: Type.Integer({ ...Amount }),
 });
 
 const AutoTopUp = closed({

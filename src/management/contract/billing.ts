@@ -179,10 +179,7 @@ export const billingEndpoints = {
     summary: 'Set the warnings of a low balance',
     note: 'The event `balance.low` goes to the endpoints of the account. With the first amount, its owners also get it by e-mail.',
     body: Type.Object({
-      thresholds_micros: Type.Array(Amount, {
-        maxItems: 5,
-        uniqueItems: true,
-      }),
+      thresholds_micros: Type.Array(Amount, { maxItems: 5, uniqueItems: true }),
     }),
     output: closed({
       thresholds_micros: Type.Array(Type.Integer(), { description: 'As they were sent.' }),

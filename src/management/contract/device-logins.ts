@@ -4,9 +4,7 @@ import { closed } from './common.ts';
 import { endpoint } from './endpoint.ts';
 import { Name } from './keys.ts';
 
-const UserCode = Type.String({
-  maxLength: 40,
-});
+const UserCode = Type.String({ maxLength: 40 });
 const code = closed({ user_code: UserCode });
 
 export const deviceLoginsEndpoints = {

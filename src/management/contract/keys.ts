@@ -58,10 +58,7 @@ export const OperatorKey = closed({
 });
 export type OperatorKey = Output<typeof OperatorKey>;
 
-const KeyWithSecret = closed({
-  key: OperatorKey,
-  secret: Type.String(),
-});
+const KeyWithSecret = closed({ key: OperatorKey, secret: Type.String() });
 
 /** The defaults of a key that sets none of its own; null: no limit. */
 const KeyDefaults = closed({
@@ -110,9 +107,7 @@ export const keyControls = {
 };
 
 /** How long the text before works beside the new one; 0: it ends now. */
-const keyOverlap = {
-  overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
-};
+const keyOverlap = { overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }) };
 
 /** Highest spend, or newest use, first. */
 const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);

@@ -10,17 +10,10 @@ const Path = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
 });
 
 /** Without `value`: removes what was saved. */
-const Change = closed({
-  path: Path,
-  value: Type.Optional(Type.Unknown()),
-});
-const Changes = Type.Array(Change, {
-  maxItems: 500,
-});
+const Change = closed({ path: Path, value: Type.Optional(Type.Unknown()) });
+const Changes = Type.Array(Change, { maxItems: 500 });
 
-const Version = Type.Integer({
-  minimum: 0,
-});
+const Version = Type.Integer({ minimum: 0 });
 
 export const SavedSettings = closed({
   version: Type.Integer({ description: 'The newest saved version; 0: nothing was ever saved.' }),

@@ -6,10 +6,7 @@ import { endpoint, type Output } from './endpoint.ts';
 const TelemetryChange = optional({
   endpoint: orNull(Type.String({ maxLength: 2_000 })),
   headers: Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), { writeOnly: true }),
-  sampling_ratio: Type.Number({
-    minimum: 0,
-    maximum: 1,
-  }),
+  sampling_ratio: Type.Number({ minimum: 0, maximum: 1 }),
 });
 
 const IncludeContent = Type.Boolean();

@@ -90,10 +90,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     });
     await changes.commit(async ({ write }) => {
       await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
-      return {
-        result: null,
-        change: userChange('user.password', userId),
-      };
+      return { result: null, change: userChange('user.password', userId) };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
@@ -130,10 +127,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async (database) => {
       const isEnded = await endSession(database.write, { userId, sessionId });
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
-      return {
-        result: null,
-        change: userChange('session.end', sessionId),
-      };
+      return { result: null, change: userChange('session.end', sessionId) };
     });
     return done;
   },
@@ -212,10 +206,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const codes = await changes.commit(async (database) => {
       const result = await context.users.authentication.newBackupCodes(database, userId);
       if (!result) throw noSecondFactor();
-      return {
-        result,
-        change: userChange('user.backup-codes', userId),
-      };
+      return { result, change: userChange('user.backup-codes', userId) };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
     return { backup_codes: codes };

@@ -73,9 +73,7 @@ export function fromFastify(error: FastifyError | Error): ApiError {
     return new ApiError(
       'invalid_request',
       'The request cannot be read: its path, headers or body are malformed.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (error instanceof NulInText) return nulRefused();

@@ -127,10 +127,7 @@ export class PostgresStore {
       client.query('begin'),
       lockLedgers(client, ids),
       lockClaims(client, ids),
-      loadRows(client, ids, {
-        clockMs,
-        owner: this.#lease?.owner ?? null,
-      }),
+      loadRows(client, ids, { clockMs, owner: this.#lease?.owner ?? null }),
       loadMembers(client, ids, clockMs),
     ]);
     const loaded = await loadEnded(client, ids, open);

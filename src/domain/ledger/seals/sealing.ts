@@ -7,10 +7,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { LookEvent } from './look.ts';
 import type { Retention } from './remove-days.ts';
 
-export type LookSettings = {
-  readonly databaseUrl: string;
-  readonly retention: Retention | null;
-};
+export type LookSettings = { readonly databaseUrl: string; readonly retention: Retention | null };
 
 type SealingOptions = {
   readonly database: Pick<Database, 'url'>;

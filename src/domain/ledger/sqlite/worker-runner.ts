@@ -49,10 +49,7 @@ export async function startWorker(
   // Not `once(worker, 'exit')`, because that rejects when the worker fails.
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   const ready = Promise.withResolvers<void>();
-  const batches = sendBatches(worker, {
-    onReady: ready.resolve,
-    onTrouble,
-  });
+  const batches = sendBatches(worker, { onReady: ready.resolve, onTrouble });
   let isReady = false;
   let isClosing = false;
   worker.on('error', fail);
@@ -113,10 +110,7 @@ export function connectStore(
   };
 }
 
-type BatchEvents = {
-  readonly onReady: () => void;
-  readonly onTrouble: (error: Error) => void;
-};
+type BatchEvents = { readonly onReady: () => void; readonly onTrouble: (error: Error) => void };
 
 /** Sends batches through a port, and resolves them with its replies in the same order. */
 function sendBatches(port: Worker | MessagePort, { onReady, onTrouble }: BatchEvents) {
