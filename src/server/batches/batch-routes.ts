@@ -4,82 +4,50 @@ import type { Static } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Batch, Counts } from '../../domain/batches/batch-store.ts';
 import { BatchRequestSchema } from '../../domain/batches/batch-request.ts';
-import { makeBatch } from '../../gateway/batches/make-batch.ts';
 import { linesOfFile } from '../../gateway/batches/read-lines.ts';
-import { compileSchema } from '../../lib/schema.ts';
 import { dayMs } from '../../lib/utc-time.ts';
-import { keyOf, type Handler, type ServerContext } from '../context.ts';
-import { readJsonBody } from '../middleware/body.ts';
+import type { Handler, ServerContext } from '../context.ts';
 import type { Route } from '../route.ts';
-import {
-  contextOf,
-  idOf,
-  keptDays,
-  listOf,
-  nameOf,
-  notFound,
-  ownerOf,
-  readQuery,
-} from './shared.ts';
+import { batchHandlers } from './batch-handlers.ts';
+import { idOf, keptDays, listOf, notFound, ownerOf, readQuery } from './shared.ts';
 
-const findProblem = compileSchema(BatchRequestSchema);
 const metadataMax = 16;
 
 export function batchRoutes(context: ServerContext): readonly Route[] {
   const auth = 'run';
+  const { create, list, get, cancel } = handlersOf(context);
+  const handleList: Handler = async (request) => {
+    const { limit, after } = readQuery(request, { limitMax: 100 });
+    const { data, hasMore } = await list(request, { limit, after });
+    return listOf(data, hasMore);
+  };
   return [
-    {
-      method: 'POST',
-      url: '/v1/batches',
-      auth,
-      refusedUnderLoad: true,
-      handler: createBatch(context),
-    },
-    { method: 'GET', url: '/v1/batches', auth, handler: listBatches(context) },
-    { method: 'GET', url: '/v1/batches/:id', auth, handler: getBatch(context) },
-    {
-      method: 'POST',
-      url: '/v1/batches/:id/cancel',
-      auth,
-      anyBody: true,
-      handler: cancelBatch(context),
-    },
+    { method: 'POST', url: '/v1/batches', auth, refusedUnderLoad: true, handler: create },
+    { method: 'GET', url: '/v1/batches', auth, handler: handleList },
+    { method: 'GET', url: '/v1/batches/:id', auth, handler: get },
+    { method: 'POST', url: '/v1/batches/:id/cancel', auth, anyBody: true, handler: cancel },
   ];
 }
 
-function createBatch(context: ServerContext): Handler {
-  const { gateway, batches } = context;
-  const { files } = batches.parts;
-  return async (request, reply) => {
-    const body = readJsonBody(request);
-    const problem = findProblem(body);
-    if (problem)
-      throw invalidRequest(
-        problem.path || null,
-        `${problem.path || 'the body'} ${problem.message}`,
-      );
-    const asked = body as Static<typeof BatchRequestSchema>;
-    const { endpoint, input_file_id: fileId, output_expires_after: expires } = asked;
-    const key = keyOf(request);
-    const name = nameOf(request, body);
-    reply.headers(await gateway.rateLimits.takeRequest(key));
-    const file = await files.find(ownerOf(request), fileId, gateway.clock.nowMs());
-    if (!file) throw notFound('file');
-    const { batch, isReplay } = await makeBatch(batches.parts, {
-      key,
-      form: 'openai',
-      endpoint,
-      fileId,
-      metadata: readMetadata(asked.metadata),
-      context: contextOf(context, request),
-      name,
-      lines: linesOfFile(files.read(file), endpoint),
-      keptForMs: expires ? expires.seconds * 1_000 : keptDays * dayMs,
-    });
-    if (isReplay) reply.header(gateway.headers.cache, 'idempotent-replay');
-    batches.queue.wake();
-    return writeOne(context, batch);
-  };
+function handlersOf(context: ServerContext) {
+  const { files } = context.batches.parts;
+  return batchHandlers(context, {
+    form: 'openai',
+    schema: BatchRequestSchema,
+    read: async (asked: Static<typeof BatchRequestSchema>, request) => {
+      const { endpoint, input_file_id: fileId, output_expires_after: expires } = asked;
+      const file = await files.find(ownerOf(request), fileId, context.gateway.clock.nowMs());
+      if (!file) throw notFound('file');
+      return {
+        endpoint,
+        fileId,
+        metadata: readMetadata(asked.metadata),
+        lines: linesOfFile(files.read(file), endpoint),
+        keptForMs: expires ? expires.seconds * 1_000 : keptDays * dayMs,
+      };
+    },
+    write: writeBatch,
+  });
 }
 
 function readMetadata(metadata: Readonly<Record<string, string>> | null | undefined) {
@@ -88,41 +56,6 @@ function readMetadata(metadata: Readonly<Record<string, string>> | null | undefi
   if (names.length > metadataMax || names.some((name) => name.length > 64))
     throw invalidRequest('metadata', '`metadata` has at most 16 names of at most 64 characters.');
   return JSON.stringify(metadata);
-}
-
-function listBatches(context: ServerContext): Handler {
-  return async (request) => {
-    const { limit, after } = readQuery(request, { limitMax: 100 });
-    const found = await context.batches.parts.store.list(ownerOf(request), 'openai', {
-      limit,
-      after,
-    });
-    if (!found) throw notFound('batch');
-    const shown = found.slice(0, limit).map((batch) => writeOne(context, batch));
-    return listOf(await Promise.all(shown), found.length > limit);
-  };
-}
-
-function getBatch(context: ServerContext): Handler {
-  return async (request) => writeOne(context, await findBatch(context, request));
-}
-
-function cancelBatch(context: ServerContext): Handler {
-  return async (request) => {
-    const { id } = await findBatch(context, request);
-    await context.batches.queue.cancel(id);
-    return writeOne(context, await findBatch(context, request));
-  };
-}
-
-async function findBatch({ batches }: ServerContext, request: FastifyRequest): Promise<Batch> {
-  const batch = await batches.parts.store.find(ownerOf(request), 'openai', idOf(request));
-  if (!batch) throw notFound('batch');
-  return batch;
-}
-
-async function writeOne({ batches }: ServerContext, batch: Batch) {
-  return writeBatch(batch, await batches.parts.store.countsOf(batch));
 }
 
 type Kind = 'output' | 'errors';

@@ -1,153 +1,71 @@
 // Anthropic's `/v1/messages/batches`.
-import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Batch, Counts } from '../../domain/batches/batch-store.ts';
 import { MessageBatchRequestSchema } from '../../domain/batches/batch-request.ts';
-import { makeBatch } from '../../gateway/batches/make-batch.ts';
 import { linesOfRequest } from '../../gateway/batches/read-lines.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { compileSchema } from '../../lib/schema.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { batchPaths } from '../../terms/batch.ts';
-import { keyOf, type Handler, type ServerContext } from '../context.ts';
-import { readJsonBody } from '../middleware/body.ts';
+import type { Handler, ServerContext } from '../context.ts';
 import type { Route } from '../route.ts';
 import { baseUrlOf } from '../server-url.ts';
-import {
-  contextOf,
-  idOf,
-  keptDays,
-  nameOf,
-  notFound,
-  ownerOf,
-  readQuery,
-  sendLines,
-} from './shared.ts';
+import { batchHandlers } from './batch-handlers.ts';
+import { keptDays, readQuery, sendLines } from './shared.ts';
 
-const findProblem = compileSchema(MessageBatchRequestSchema);
 /** The values of all requests of a batch together. */
 const valuesMax = 1_000_000;
 
+type Asked = {
+  readonly requests: readonly { readonly custom_id: string; readonly params: JsonObject }[];
+};
+
 export function messageBatchRoutes(context: ServerContext): readonly Route[] {
   const auth = 'run';
-  const one = '/v1/messages/batches/:id';
-  return [
-    {
-      method: 'POST',
-      url: '/v1/messages/batches',
-      auth,
-      refusedUnderLoad: true,
-      handler: createBatch(context),
-    },
-    { method: 'GET', url: '/v1/messages/batches', auth, handler: listBatches(context) },
-    { method: 'GET', url: one, auth, handler: getBatch(context) },
-    { method: 'GET', url: `${one}/results`, auth, handler: getResults(context) },
-    {
-      method: 'POST',
-      url: `${one}/cancel`,
-      auth,
-      anyBody: true,
-      handler: cancelBatch(context),
-    },
-    { method: 'DELETE', url: one, auth, handler: deleteBatch(context) },
-  ];
-}
-
-function createBatch(context: ServerContext): Handler {
-  const { gateway, batches } = context;
-  return async (request, reply) => {
-    const body = readJsonBody(request, valuesMax);
-    const problem = findProblem(body);
-    if (problem)
-      throw invalidRequest(
-        problem.path || null,
-        `${problem.path || 'the body'} ${problem.message}`,
-      );
-    const { requests } = body as {
-      readonly requests: readonly { readonly custom_id: string; readonly params: JsonObject }[];
-    };
-    const key = keyOf(request);
-    const name = nameOf(request, body);
-    reply.headers(await gateway.rateLimits.takeRequest(key));
-    const { batch, isReplay } = await makeBatch(batches.parts, {
-      key,
-      form: 'anthropic',
+  const { store } = context.batches.parts;
+  const { public_url: publicUrl } = context.gateway.config.server;
+  const { create, find, list, get, cancel } = batchHandlers(context, {
+    form: 'anthropic',
+    schema: MessageBatchRequestSchema,
+    valuesMax,
+    read: async ({ requests }: Asked) => ({
       endpoint: batchPaths.anthropic[0],
       fileId: null,
       metadata: null,
-      context: contextOf(context, request),
-      name,
       lines: linesOfRequest(requests),
       keptForMs: keptDays * dayMs,
-    });
-    if (isReplay) reply.header(gateway.headers.cache, 'idempotent-replay');
-    batches.queue.wake();
-    return writeOne(context, request, batch);
-  };
-}
-
-function listBatches(context: ServerContext): Handler {
-  return async (request) => {
+    }),
+    write: (batch, counts, request) => writeBatch(batch, counts, baseUrlOf(publicUrl, request)),
+  });
+  const handleList: Handler = async (request) => {
     const { limit, after_id: after, before_id: before } = readQuery(request, { limitMax: 1_000 });
     const page = { limit, after: before ?? after, isBackward: before !== undefined };
-    const found = await context.batches.parts.store.list(ownerOf(request), 'anthropic', page);
-    if (!found) throw notFound('batch');
-    const shown = found.slice(0, limit);
-    if (page.isBackward) shown.reverse();
-    const data = await Promise.all(shown.map((batch) => writeOne(context, request, batch)));
-    return {
-      data,
-      has_more: found.length > limit,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-    };
+    const { data, hasMore } = await list(request, page);
+    const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+    return { data, has_more: hasMore, first_id, last_id };
   };
-}
-
-function getBatch(context: ServerContext): Handler {
-  return async (request) => writeOne(context, request, await findBatch(context, request));
-}
-
-function getResults(context: ServerContext): Handler {
-  return async (request, reply) => {
-    const { id, state } = await findBatch(context, request);
+  const getResults: Handler = async (request, reply) => {
+    const { id, state } = await find(request);
     if (state !== 'ended')
       throw invalidRequest(null, 'The batch has not ended: its results are not complete yet.');
-    return sendLines(reply, context.batches.parts.store.results(id, 'all'), 'application/x-jsonl');
+    return sendLines(reply, store.results(id, 'all'), 'application/x-jsonl');
   };
-}
-
-function cancelBatch(context: ServerContext): Handler {
-  return async (request) => {
-    const { id } = await findBatch(context, request);
-    await context.batches.queue.cancel(id);
-    return writeOne(context, request, await findBatch(context, request));
-  };
-}
-
-function deleteBatch(context: ServerContext): Handler {
-  return async (request) => {
-    const { id, state } = await findBatch(context, request);
+  const remove: Handler = async (request) => {
+    const { id, state } = await find(request);
     if (state !== 'ended')
       throw invalidRequest(null, 'The batch has not ended. Cancel it first, and wait for its end.');
-    await context.batches.parts.store.hide(id);
+    await store.hide(id);
     return { id, type: 'message_batch_deleted' };
   };
-}
-
-async function findBatch({ batches }: ServerContext, request: FastifyRequest): Promise<Batch> {
-  const batch = await batches.parts.store.find(ownerOf(request), 'anthropic', idOf(request));
-  if (!batch) throw notFound('batch');
-  return batch;
-}
-
-async function writeOne(
-  { gateway, batches }: ServerContext,
-  request: FastifyRequest,
-  batch: Batch,
-) {
-  const base = baseUrlOf(gateway.config.server.public_url, request);
-  return writeBatch(batch, await batches.parts.store.countsOf(batch), base);
+  const all = '/v1/messages/batches';
+  const one = `${all}/:id`;
+  return [
+    { method: 'POST', url: all, auth, refusedUnderLoad: true, handler: create },
+    { method: 'GET', url: all, auth, handler: handleList },
+    { method: 'GET', url: one, auth, handler: get },
+    { method: 'GET', url: `${one}/results`, auth, handler: getResults },
+    { method: 'POST', url: `${one}/cancel`, auth, anyBody: true, handler: cancel },
+    { method: 'DELETE', url: one, auth, handler: remove },
+  ];
 }
 
 const states = {

@@ -69,12 +69,10 @@ function sharedGauges({ gateway, database, settings, overload, threads }: Server
   const { version } = packageJson;
   const store = isPostgresUrl(database.url) ? 'postgres' : 'sqlite';
   const ofRoutes = (value: (route: RouteState) => number) => () =>
-    gateway.hosts.routing.health
-      .states()
-      .map((route) => ({
-        labels: { provider: route.provider, model: route.upstreamModel },
-        value: value(route),
-      }));
+    gateway.hosts.routing.health.states().map((route) => ({
+      labels: { provider: route.provider, model: route.upstreamModel },
+      value: value(route),
+    }));
   return {
     tollgate_upstream_calls_total: [
       'Calls that were sent to a route, a provider with one of its models, retries included.',
