@@ -265,7 +265,7 @@ test('a stopped answer stays, and another can be sent', async () => {
       await chat.getByLabel('Body').fill(JSON.stringify(body));
       await chat.getByRole('button', { name: 'Send' }).click();
     };
-    await send('sandbox: tokens=500\nsandbox: pace_ms=60000');
+    await send('sandbox: tokens=500\nsandbox: pace_ms=1000');
     await chat.locator('.raw', { hasText: 'data: {' }).waitFor();
     await chat.getByRole('button', { name: 'Stop' }).click();
     await chat.getByText('Stopped.').waitFor();

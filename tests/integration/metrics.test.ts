@@ -129,7 +129,6 @@ test('a request whose client left before an answer began is not counted as a 200
   assert.match(gateway.program.output, /"client_gone":true,.*"status":499/);
 });
 
-/** Returns the sum of the metric's series whose labels contain this text. */
 /** Leaves as soon as the request has reached the provider. */
 async function askAndLeave(key: string): Promise<void> {
   const asked = gateway.upstream.requests.length;
@@ -142,6 +141,7 @@ async function askAndLeave(key: string): Promise<void> {
   request.destroy();
 }
 
+/** Returns the sum of the metric's series whose labels contain this text. */
 async function valueOf(name: string, labels: string): Promise<number> {
   const { text } = await gateway.get('/metrics', { key: metricsToken });
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));

@@ -94,8 +94,9 @@ export class RunningApp extends Installation {
     const clock = this.#testClock;
     const runs = this.#app?.gateway.runs;
     try {
-      // A clock that nobody moves would never reach the drain's deadline.
+      // Otherwise the drain's deadline would end them: after 30 seconds, or never if nobody moves the clock.
       if (clock && runs) await this.#endRuns(clock, runs);
+      else runs?.endAll();
     } finally {
       const stopped = super.stop();
       await (clock ? clock.hurry(stopped) : stopped);
