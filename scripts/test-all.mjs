@@ -6,12 +6,12 @@ import { setUp } from './setup.mjs';
 
 const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
-/** Among all groups, a random part of the mutations and of the worst bodies runs. */
+/** Among all groups, a random part of the mutations, the worst bodies and the reference's paths runs. */
 const partEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_PART: 'true' };
 /** Each group's commands. The longest groups come first. */
 const groups = {
-  // Each file runs two mutations at a time.
-  mutations: [test(['tests/volume/mutations/*.test.ts'], partEnv, 1)],
+  // Two mutations run at a time.
+  mutations: [test(['tests/volume/mutations.test.ts'], partEnv)],
   crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
   faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.
@@ -47,7 +47,7 @@ const groups = {
   fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
   // These need Python, and install its packages; `guides` and `chart` also Go.
   agents: [test(['tests/volume/agents/*.test.ts'])],
-  reference: [test(['tests/volume/reference/*.test.ts'])],
+  reference: [test(['tests/volume/reference/*.test.ts'], partEnv)],
   guides: [test(['tests/volume/guides/*.test.ts'])],
   chart: [test(['tests/volume/chart/*.test.ts'])],
   // Builds a part of the OpenTelemetry collector with Go.

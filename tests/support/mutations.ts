@@ -40,7 +40,7 @@ const filesAtOnce = 8;
  */
 const silenceMsMax = { whole: 60_000, mutated: 10_000 };
 
-/** For all lists of the process: a copy has a compile cache of its own, which takes long to fill. */
+/** A copy has a compile cache of its own, which takes long to fill. */
 const copies: string[] = [];
 const idle: string[] = [];
 before(() => {
@@ -51,6 +51,9 @@ after(() => {
   for (const copy of copies) rmSync(copy, { recursive: true });
 });
 
+/** The mutations of all lists that the process loads, which share its copies. */
+const added: (readonly [name: string, Required<Omit<Mutation, 'without'>> & Mutation])[] = [];
+
 /**
  * `watchers`: test files, those that notice most mutations soonest first. After ` # ` comes a
  * pattern of test names; only matching tests of the file run.
@@ -59,12 +62,22 @@ export function testMutations(
   watchers: readonly string[],
   mutations: Readonly<Record<string, Mutation>>,
 ): void {
-  const random = new Random(Object.keys(mutations).join());
-  const chosen = Object.entries(mutations).filter(() => random.next() < share);
-  const all = new Set(chosen.flatMap(([, mutation]) => mutation.watchers ?? watchers));
+  if (added.length === 0) setImmediate(register);
+  added.push(
+    ...Object.entries(mutations).map(
+      ([name, mutation]) => [name, { watchers, ...mutation }] as const,
+    ),
+  );
+}
+
+/** Runs after the lists are loaded. */
+function register(): void {
+  const random = new Random('mutations');
+  const chosen = added.filter(() => random.next() < share);
+  const all = new Set(chosen.flatMap(([, mutation]) => mutation.watchers));
   const watchedByFile = Map.groupBy([...all].map(watchedBy), ({ file }) => file);
 
-  describe('mutations', { concurrency }, () => {
+  void describe('mutations', { concurrency }, () => {
     const inCopy = async (use: (copy: string) => Promise<void>) => {
       const copy = idle.pop() ?? assert.fail('more tests run than there are copies');
       try {
@@ -91,7 +104,7 @@ export function testMutations(
     }
 
     test('each guard is in its file once', () => {
-      for (const [name, { file, guard }] of Object.entries(mutations)) {
+      for (const [name, { file, guard }] of added) {
         const whole = readFileSync(join(root, 'src', file), 'utf8');
         assert.equal(whole.split(guard).length, 2, `${name}: bring this list up to date`);
       }
@@ -107,7 +120,7 @@ export function testMutations(
             whole.replace(mutation.guard, () => mutation.without ?? ''),
           );
           try {
-            const failure = await findFirstFailure(copy, mutation.watchers ?? watchers);
+            const failure = await findFirstFailure(copy, mutation.watchers);
             assert.ok(failure, 'every test passed without the guard');
             t.diagnostic(`noticed by ${failure}`);
           } finally {
