@@ -32,10 +32,9 @@ const forced: Partial<Record<Wire, (body: Json) => boolean>> = {
 };
 const translated = Object.keys(forced) as Wire[];
 
-const { gateway, clock, key, account, play, recordOf, heldMicros, lossOf } =
-  await startHostedGateway({
-    slow: hostedModel('local', 'slow', { timeouts: { total_ms: 60_000 } }),
-  });
+const { gateway, clock, key, account, play, recordOf, heldMicros } = await startHostedGateway({
+  slow: hostedModel('local', 'slow', { timeouts: { total_ms: 60_000 } }),
+});
 after(() => gateway.stop());
 
 const page = (url: string) => ({
@@ -295,15 +294,6 @@ for (const stream of [false, true]) {
     assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
   });
 
-  test(`when the call after a search fails, nothing is charged and nothing stays held, ${kind}`, async () => {
-    play('on-chat', searchTurn('a'), answerStatus(500));
-    const { reply } = await ask({ model: 'on-chat', stream });
-    if (stream) assert.equal(checkStream('messages', reply.text).ending, 'error');
-    else assert.equal(reply.status, 502);
-    assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
-    assert.ok((await lossOf(reply)) >= costOf(1, 1));
-  });
-
   test(`a stop sequence ends the answer, whatever the model has called, ${kind}`, async () => {
     play('on-responses', { ...searchTurn('a'), text: 'One END more' }, answerTurn);
     const { reply, asked } = await ask({ model: 'on-responses', stream, stop_sequences: ['END'] });
@@ -411,48 +401,4 @@ test('options without effect are listed, and a choice of none searches nothing',
   assert.equal(reply.headers['x-service-ignored'], 'tools[0].defer_loading');
   const none = await ask({ model: 'on-chat', tools, tool_choice: { type: 'none' } });
   assert.equal(none.reply.headers['x-service-ignored'], 'tools[0]');
-});
-
-test('a repeat with the same Idempotency-Key makes no second search', async () => {
-  play('on-chat', searchTurn('a'), answerTurn);
-  const send = () =>
-    gateway.post('/v1/messages', {
-      key,
-      headers: { 'idempotency-key': 'once' },
-      body: {
-        model: 'on-chat',
-        max_tokens: 100,
-        messages: [question],
-        tools: [tool],
-        stream: true,
-      },
-    });
-  const first = await send();
-  const earlier = gateway.upstream.requests.length;
-  const again = await send();
-  assert.deepEqual([again.costMicros ?? 0, gateway.upstream.requests.length], [0, earlier]);
-  assert.deepEqual(
-    (await messageOf(again, true))['content'],
-    (await messageOf(first, true))['content'],
-  );
-});
-
-test('a test key searches in the sandbox', async () => {
-  const own = await gateway.makeKey();
-  const reply = await gateway.post('/v1/messages', {
-    key: own.key,
-    body: {
-      model: 'gpt-6-luna',
-      max_tokens: 1_000,
-      messages: [{ role: 'user', content: 'Hi\nsandbox: tool=web_search {"query":"cats"}' }],
-      tools: [tool],
-    },
-  });
-  assert.deepEqual(kindsOf(await messageOf(reply, false)), [
-    'server_tool_use',
-    'web_search_tool_result',
-    'text',
-  ]);
-  const [record] = await gateway.usage<Json>(own.key);
-  assert.equal(record!['web_searches'], 1);
 });

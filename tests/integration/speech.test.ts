@@ -371,16 +371,6 @@ describe('a host that fails before its first byte', () => {
         lost,
       );
     });
-
-    test(`${fault}, as the last host: free, with a status`, async () => {
-      for (const each of [openAiPath, secondPath]) upstream.on(each, script);
-      const made = await newKey();
-      const reply = await speak(made);
-      assert.ok(reply.status >= 500, String(reply.status));
-      assert.equal(reply.error.code.startsWith('upstream_'), true);
-      assert.equal(await chargedMicros(made), 0);
-      assert.deepEqual(await gateway.usage(made.key), []);
-    });
   }
 });
 
