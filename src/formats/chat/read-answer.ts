@@ -173,19 +173,11 @@ function readToolCall(call: unknown): ToolCallPart {
     throw new UnreadableAnswer('a tool call of the answer has no name');
   }
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : newIdWithPrefix('call');
-  if (isCustom)
-    return {
-      type: 'tool-call',
-      id,
-      name: called.name,
-      arguments: readText(called.input),
-      kind: 'custom',
-    };
   return {
     type: 'tool-call',
     id,
     name: called.name,
-    arguments: readArguments(called.arguments),
-    kind: 'function',
+    arguments: isCustom ? readText(called.input) : readArguments(called.arguments),
+    kind: isCustom ? 'custom' : 'function',
   };
 }

@@ -196,23 +196,12 @@ function readAssistantPart(part: ChatPart, path: string): AssistantPart {
 }
 
 function readToolCall(call: ChatToolCall): ToolCallPart {
-  const { id } = call;
-  if (call.type === 'custom') {
-    return {
-      type: 'tool-call',
-      id,
-      name: call.custom.name,
-      arguments: call.custom.input,
-      kind: 'custom',
-    };
-  }
-  return {
-    type: 'tool-call',
-    id,
-    name: call.function.name,
-    arguments: call.function.arguments,
-    kind: 'function',
-  };
+  const { id, type: kind } = call;
+  const { name, text } =
+    call.type === 'custom'
+      ? { name: call.custom.name, text: call.custom.input }
+      : { name: call.function.name, text: call.function.arguments };
+  return { type: 'tool-call', id, name, arguments: text, kind };
 }
 
 function readToolResult(

@@ -14,6 +14,7 @@ import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { emptyTurn } from '../adapting/answerable.ts';
+import { turnOf, type Turn } from '../adapting/turns.ts';
 import { writeInput } from '../call-arguments.ts';
 import { fitConverseCallId, fitMistralCallId } from '../call-ids.ts';
 import { writeDocument, writeImage } from './media.ts';
@@ -24,11 +25,7 @@ type WrittenConversation = {
   readonly messages: readonly JsonObject[];
 };
 
-type Turn = {
-  readonly role: 'user' | 'assistant';
-  readonly results: JsonObject[];
-  readonly rest: JsonObject[];
-};
+type Turns = Turn<'user' | 'assistant'>[];
 
 /** Adds what is left out to `ignored`. Throws ApiError on media that the model cannot take. */
 export function writeConversation(
@@ -38,7 +35,7 @@ export function writeConversation(
 ): WrittenConversation {
   const writer = new Writer(traits, ignored);
   const leading = system.flatMap((part) => writer.text(part));
-  const turns: Turn[] = [];
+  const turns: Turns = [];
   for (const message of messages) {
     if (message.role === 'system' && turns.length === 0)
       append(
@@ -87,7 +84,7 @@ class Writer {
     this.#ignored = ignored;
   }
 
-  add(turns: Turn[], message: Message): void {
+  add(turns: Turns, message: Message): void {
     switch (message.role) {
       case 'system':
         append(
@@ -202,14 +199,6 @@ class Writer {
   #callId(id: string): string {
     return this.#traits.hasShortIds ? fitMistralCallId(id) : fitConverseCallId(id);
   }
-}
-
-function turnOf(turns: Turn[], role: Turn['role']): Turn {
-  const last = turns.at(-1);
-  if (last?.role === role) return last;
-  const turn = { role, results: [], rest: [] };
-  turns.push(turn);
-  return turn;
 }
 
 /** A document needs a text beside it. */

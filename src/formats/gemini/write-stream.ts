@@ -40,11 +40,7 @@ class ChunkWriter extends AnswerStream {
   }
 
   close(costUsd: number): string {
-    const { stop } = this.progress;
-    const finishReason = writeStop(
-      stop ?? { reason: 'end', sequence: null },
-      this.#parts.hasRefusal,
-    );
+    const finishReason = writeStop(this.progress.stop!, this.#parts.hasRefusal);
     const ending = { finishReason, ...this.#parts.sources.write() };
     return frame({
       ...writeChunk(this.#lastParts, this.context, ending),

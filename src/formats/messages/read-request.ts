@@ -1,12 +1,13 @@
 // Reads a client's body as the canonical request, for a model whose provider speaks another format.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
-import type {
-  CanonicalRequest,
-  OutputFormat,
-  Reasoning,
-  TextPart,
-  Tool,
-  ToolChoice,
+import {
+  emptyRequest,
+  type CanonicalRequest,
+  type OutputFormat,
+  type Reasoning,
+  type TextPart,
+  type Tool,
+  type ToolChoice,
 } from '../../canonical/request.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
@@ -32,6 +33,7 @@ export function readRequest(
   const { body: request } = leaveOutHosted(asked);
   refuseSharedState(request, { unknown });
   return {
+    ...emptyRequest,
     system: readSystem(request),
     messages: readMessages(request.messages),
     tools: (request.tools ?? []).map((tool, index) => readTool(tool, `tools[${index}]`)),
@@ -40,15 +42,10 @@ export function readRequest(
     temperature: request.temperature ?? null,
     topP: request.top_p ?? null,
     topK: request.top_k ?? null,
-    seed: null,
-    frequencyPenalty: null,
-    presencePenalty: null,
     stopSequences: (request.stop_sequences ?? []).filter((sequence) => sequence !== ''),
     reasoning: readReasoning(request),
     outputFormat: readOutputFormat(request),
     endUser: request.metadata?.user_id ?? null,
-    metadata: null,
-    promptCacheKey: null,
     ...(request.messages.at(-1)?.role === 'assistant' ? { isPrefilled: true } : {}),
   };
 }

@@ -12,6 +12,7 @@ import type {
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { turnOf, type Turn } from '../adapting/turns.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
@@ -26,9 +27,7 @@ type WrittenConversation = {
   readonly ignored: readonly string[];
 };
 
-type Turn =
-  | { readonly role: 'user'; readonly results: JsonObject[]; readonly rest: JsonObject[] }
-  | { readonly role: 'assistant' | 'system'; readonly content: JsonObject[] };
+type Turns = Turn<'user' | 'assistant' | 'system'>[];
 
 export function writeConversation(
   system: readonly TextPart[],
@@ -36,7 +35,7 @@ export function writeConversation(
   { systemMessages }: { readonly systemMessages: boolean },
 ): WrittenConversation {
   const leading = system.flatMap(writeText);
-  const turns: Turn[] = [];
+  const turns: Turns = [];
   // Anthropic's rule for instructions: after a user turn, and either last or before an assistant
   // turn.
   const leadsToAnswer = findAnswersAhead(messages);
@@ -53,8 +52,8 @@ export function writeConversation(
   return {
     system: leading,
     messages: turns
-      .filter((turn) => blocksOf(turn).length > 0)
-      .map((turn) => ({ role: turn.role, content: blocksOf(turn) })),
+      .map(({ role, results, rest }) => ({ role, content: [...results, ...rest] }))
+      .filter(({ content }) => content.length > 0),
     ignored: listIgnored(
       messages.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
     ),
@@ -75,31 +74,27 @@ function ownCitations(part: TextPart): readonly JsonObject[] {
   return (writeCitations(part).citations ?? []).filter(isOwnCitation);
 }
 
-function blocksOf(turn: Turn): readonly JsonObject[] {
-  return turn.role === 'user' ? [...turn.results, ...turn.rest] : turn.content;
-}
-
-function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>): void {
+function addMessage(turns: Turns, message: Exclude<Message, { role: 'system' }>): void {
   switch (message.role) {
     case 'user':
-      append(userTurn(turns).rest, message.content.flatMap(writeUserPart));
+      append(turnOf(turns, 'user').rest, message.content.flatMap(writeUserPart));
       return;
     case 'tool':
-      append(userTurn(turns).results, message.content.map(writeResult));
+      append(turnOf(turns, 'user').results, message.content.map(writeResult));
       return;
     case 'assistant': {
       const content = message.content.flatMap(writeAssistantPart);
       // An empty turn would separate its neighbours.
-      if (content.length > 0) append(turnOf(turns, 'assistant').content, content);
+      if (content.length > 0) append(turnOf(turns, 'assistant').rest, content);
       return;
     }
   }
 }
 
 /** Otherwise the instruction goes into the user's turn, marked as an instruction. */
-function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem: boolean): void {
-  if (asSystem) append(turnOf(turns, 'system').content, content.flatMap(writeText));
-  else append(userTurn(turns).rest, content.map(markInstruction).flatMap(writeText));
+function addSystemMessage(turns: Turns, content: readonly TextPart[], asSystem: boolean): void {
+  if (asSystem) append(turnOf(turns, 'system').rest, content.flatMap(writeText));
+  else append(turnOf(turns, 'user').rest, content.map(markInstruction).flatMap(writeText));
 }
 
 /**
@@ -114,22 +109,6 @@ function findAnswersAhead(messages: readonly Message[]): boolean[] {
     if (role !== 'system') leadsToAnswer = role === 'assistant';
   }
   return ahead.toReversed();
-}
-
-function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {
-  const last = turns.at(-1);
-  if (last?.role === 'user') return last;
-  const turn = { role: 'user' as const, results: [], rest: [] };
-  turns.push(turn);
-  return turn;
-}
-
-function turnOf(turns: Turn[], role: 'assistant' | 'system'): Exclude<Turn, { role: 'user' }> {
-  const last = turns.at(-1);
-  if (last && last.role !== 'user' && last.role === role) return last;
-  const turn = { role, content: [] };
-  turns.push(turn);
-  return turn;
 }
 
 /**

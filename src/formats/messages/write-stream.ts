@@ -96,12 +96,11 @@ class MessageStreamWriter extends AnswerStream {
   }
 
   close(costUsd: number): string {
-    const { stop } = this.progress;
     const counted = this.counted();
     const { request } = this.context;
     const speed = request.tier && { speed: shownSpeed(counted, request) };
     const delta = {
-      ...writeStop(stop ?? { reason: 'end', sequence: null }, this.#hasRefusal),
+      ...writeStop(this.progress.stop!, this.#hasRefusal),
       container: null,
       ...safeguardResults(request.body),
     };

@@ -1,6 +1,6 @@
 // Reads a whole answer. Items of tools that run at the provider are left out.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
@@ -64,23 +64,9 @@ export function readItem(item: unknown): AssistantPart[] {
       return thinking ? [thinking] : [];
     }
     case 'function_call':
-      return [
-        {
-          type: 'tool-call',
-          ...readCallNames(item),
-          arguments: readArguments(item.arguments),
-          kind: 'function',
-        },
-      ];
+      return [readCall(item, readArguments(item.arguments), 'function')];
     case 'custom_tool_call':
-      return [
-        {
-          type: 'tool-call',
-          ...readCallNames(item),
-          arguments: textOf(item.input),
-          kind: 'custom',
-        },
-      ];
+      return [readCall(item, textOf(item.input), 'custom')];
     default:
       return [];
   }
@@ -92,6 +78,10 @@ function readPart(part: unknown): AssistantPart[] {
     return [{ type: 'text', text: textOf(part.text), ...readAnnotations(part.annotations) }];
   if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal) }];
   return [];
+}
+
+function readCall(item: JsonObject, text: string, kind: ToolCallPart['kind']): ToolCallPart {
+  return { type: 'tool-call', ...readCallNames(item), arguments: text, kind };
 }
 
 /** Some hosts leave out `call_id` and use the item's id. */

@@ -84,19 +84,13 @@ function readItem(
       return { role: 'assistant', content: thinking ? [thinking] : [] };
     }
     case 'function_call':
-      return call({
-        id: item.call_id,
-        name: nameOf(item, names),
-        arguments: item.arguments,
-        kind: 'function',
-      });
-    case 'custom_tool_call':
-      return call({
-        id: item.call_id,
-        name: nameOf(item, names),
-        arguments: item.input,
-        kind: 'custom',
-      });
+    case 'custom_tool_call': {
+      const { call_id: id, name, namespace = null } = item;
+      const flat = names.nameOf({ namespace, name });
+      return item.type === 'custom_tool_call'
+        ? call({ id, name: flat, arguments: item.input, kind: 'custom' })
+        : call({ id, name: flat, arguments: item.arguments, kind: 'function' });
+    }
     case 'tool_search_call':
       return call({ ...readSearchCall(item, path), name: names.searchName, kind: 'function' });
     case 'function_call_output':
@@ -126,13 +120,6 @@ function whyUnreadable({ type }: JsonObject): string {
     );
   if (type === 'compaction_trigger') return '"compaction_trigger" must be the last item.';
   return `${quoted(type)} is not available on this model. Leave the item out.`;
-}
-
-function nameOf(
-  { namespace, name }: { namespace?: string | null; name: string },
-  names: ToolNames,
-): string {
-  return names.nameOf({ namespace: namespace ?? null, name });
 }
 
 function call(part: Omit<ToolCallPart, 'type'>): Message {

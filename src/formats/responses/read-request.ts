@@ -2,7 +2,12 @@
 // cannot express are refused by name if they would change the answer, else `ignoredFields` lists
 // them.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
-import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
+import {
+  emptyRequest,
+  type CanonicalRequest,
+  type OutputFormat,
+  type Reasoning,
+} from '../../canonical/request.ts';
 import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { asksForCompaction } from './compaction.ts';
@@ -29,6 +34,7 @@ export function readRequest(
   const isCompaction = asksForCompaction(request);
   const { system, messages } = readInput(request.input, names);
   return {
+    ...emptyRequest,
     system: request.instructions
       ? [{ type: 'text', text: request.instructions }, ...system]
       : system,
@@ -40,11 +46,6 @@ export function readRequest(
     maxOutputTokens: request.max_output_tokens ?? null,
     temperature: request.temperature ?? null,
     topP: request.top_p ?? null,
-    topK: null,
-    seed: null,
-    frequencyPenalty: null,
-    presencePenalty: null,
-    stopSequences: [],
     reasoning: readReasoning(request.reasoning),
     outputFormat: isCompaction ? { type: 'text' } : readOutputFormat(request.text?.format),
     endUser: request.safety_identifier ?? request.user ?? null,

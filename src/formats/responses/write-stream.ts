@@ -102,10 +102,7 @@ class ResponseStreamWriter extends AnswerStream {
   }
 
   close(costUsd: number): string {
-    const end = writeStop(
-      this.progress.stop ?? { reason: 'end', sequence: null },
-      this.#hasRefusal,
-    );
+    const end = writeStop(this.progress.stop!, this.#hasRefusal);
     const counted = this.counted();
     const usage = { ...writeUsage(counted), cost: costUsd };
     const response = writeResponse(this.context, {
