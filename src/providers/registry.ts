@@ -26,7 +26,9 @@ export { sandboxFormatOf, speakInSandbox } from './sandbox/speak.ts';
 export { moderateInSandbox } from './sandbox/moderate.ts';
 export { rankInSandbox } from './sandbox/rank.ts';
 export { transcribeInSandbox } from './sandbox/transcribe.ts';
-export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
+export { sandboxImages } from './sandbox/generate-images.ts';
+export { playCount, playExchange } from './sandbox/play-exchange.ts';
+export { searchSandbox } from './sandbox/search.ts';
 
 /** Providers of chat models. */
 export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>> = {

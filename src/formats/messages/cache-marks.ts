@@ -19,14 +19,7 @@ export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]
   if (count <= marksMax) return count === 0 ? 'none' : 'client';
   const removable = marked.filter((holder) => holder !== head.at(-1));
   const removed = new Set(removable.slice(0, count - marksMax));
-  const unmark = (holder: JsonObject): JsonObject => {
-    const content = editItems(holder.content, unmark);
-    const edited = content === undefined ? holder : editFields(holder, { content });
-    return removed.has(holder) ? editFields(edited, { cache_control: undefined }) : edited;
-  };
-  for (const field of ['tools', 'system', 'messages']) {
-    if (body[field] !== undefined) body[field] = editItems(body[field], unmark);
-  }
+  editHolders(body, (holder) => (removed.has(holder) ? { cache_control: undefined } : null));
   ignored.push('cache_control');
   return 'client';
 }
@@ -56,18 +49,13 @@ export function asCloudMarks(
   { cache_control: mark, ...body }: JsonObject,
   ignored: Set<string>,
 ): JsonObject {
-  const unscoped = (holder: JsonObject): JsonObject => {
-    const { cache_control: own } = holder;
-    const content = editItems(holder.content, unscoped);
-    const edited = content === undefined ? holder : editFields(holder, { content });
-    if (!isObject(own) || own.scope === undefined) return edited;
+  const edited: Record<string, unknown> = { ...body };
+  editHolders(edited, ({ cache_control: own }) => {
+    if (!isObject(own) || own.scope === undefined) return null;
     ignored.add('cache_control.scope');
     const { scope: _, ...kept } = own;
-    return { ...edited, cache_control: kept };
-  };
-  const edited: Record<string, unknown> = { ...body };
-  for (const field of ['tools', 'system', 'messages'])
-    if (edited[field] !== undefined) edited[field] = editItems(edited[field], unscoped);
+    return { cache_control: kept };
+  });
   if (!isObject(mark) || !isFilled(edited.messages)) return edited;
   const last = edited.messages.at(-1)!;
   const blocks =
@@ -79,6 +67,19 @@ export function asCloudMarks(
     ...edited,
     messages: [...edited.messages.slice(0, -1), { ...last, content: markLast(blocks, whole) }],
   };
+}
+
+/** Sets fields of whatever may have a mark, at any depth. `edit`: returns null to change nothing. */
+function editHolders(
+  body: Record<string, unknown>,
+  edit: (holder: JsonObject) => JsonObject | null,
+): void {
+  const editHolder = (holder: JsonObject): JsonObject => {
+    const content = editItems(holder.content, editHolder);
+    return editFields(holder, { ...(content !== undefined && { content }), ...edit(holder) });
+  };
+  for (const field of ['tools', 'system', 'messages'])
+    if (body[field] !== undefined) body[field] = editItems(body[field], editHolder);
 }
 
 function isFilled(list: unknown): list is readonly JsonObject[] {

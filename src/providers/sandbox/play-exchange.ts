@@ -1,5 +1,6 @@
-// Simulates the exchange with a host: reads the gateway's request and answers as that host would.
-// Nothing is sent over the network.
+// The sandbox behind test keys simulates the exchange with a host: it reads the gateway's request and
+// answers as that host would, by fixed rules and offline, so the same request always gets the same
+// answer. docs/test-mode.md describes it for developers; change both together.
 import { AnswerCollector } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
