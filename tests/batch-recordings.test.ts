@@ -106,7 +106,7 @@ test("Mistral's recorded job and its results are read", async () => {
     state: 'ended',
     unrun: null,
     results: [`/files/${file}/content`],
-    files: [`/files/${file}`],
+    files: [`/files/${file}`, `/batch/jobs/${id}`],
   });
   for (const status of ['QUEUED', 'RUNNING'])
     assert.deepEqual(await host.look(callsWith({ ...mistralJob, status }), id, 2), {

@@ -272,4 +272,6 @@ async function settle(run: Run): Promise<void> {
   assert.equal(begun, run.begun ?? 1);
   // No text stays at the provider.
   assert.deepEqual([...provider.files.keys()], []);
+  const own = provider.batches.filter(({ lines }) => lines[0]?.custom_id.startsWith('sent_'));
+  if (form !== 'openai' && form !== 'xai') assert.deepEqual(own, []);
 }

@@ -12,7 +12,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { SentBatch, SentChanges } from '../../domain/batches/sent-batches.ts';
 import { hourMs } from '../../lib/utc-time.ts';
-import type { RemoteBatch } from '../../providers/batches/host.ts';
+import type { FailedBatch, RemoteBatch } from '../../providers/batches/host.ts';
 import { batchHostOf } from '../../providers/batches/index.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { isMissing, nextStepAfter } from '../calling/retry-policy.ts';
@@ -211,14 +211,14 @@ export class SentQueue {
   async #refused(
     job: Hosted,
     failure: UpstreamFailure,
-    { isFirst }: { readonly isFirst: boolean },
+    { isFirst, files = [] }: { readonly isFirst: boolean; readonly files?: readonly string[] },
   ): Promise<Step> {
     const { sent, batch, host } = job;
     const { status } = failure;
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
-    await this.#removeFiles(job, []);
+    await this.#removeFiles(job, files);
     if (isFirst && (isMissing(status) || status === 405)) return this.#lines.giveBack(job);
     if (nextStepAfter(failure) === 'never')
       return this.#lines.endAll(job, toApiError({ ...failure, message }));
@@ -261,14 +261,11 @@ export class SentQueue {
     }
   }
 
-  #failed(
-    job: Hosted,
-    { message, mayPass }: Extract<RemoteBatch, { state: 'failed' }>,
-  ): Promise<Step> {
+  #failed(job: Hosted, { message, mayPass, files }: FailedBatch): Promise<Step> {
     const status = mayPass ? 429 : 400;
     const plain = { kind: 'status', status, message, retryAfterSeconds: null } as const;
     const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
-    return this.#refused(job, failure, { isFirst: false });
+    return this.#refused(job, failure, { isFirst: false, files });
   }
 
   async #collect(job: Hosted, remote: Extract<RemoteBatch, { state: 'ended' }>): Promise<Step> {

@@ -3,7 +3,7 @@
 // https://ai.google.dev/api/batch-api (read 2026-11-29)
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
-import { pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
 const path = '/v1beta/batches';
 /** The results are in the list, too. */
@@ -67,14 +67,8 @@ function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
       return { ...ended, unrun: 'expired' };
     case 'BATCH_STATE_CANCELLED':
       return { ...ended, unrun: 'canceled' };
-    case 'BATCH_STATE_FAILED': {
-      const { message, code } = isObject(error) ? error : {};
-      return {
-        state: 'failed',
-        message: typeof message === 'string' ? message : 'it does not say why',
-        mayPass: statusOf(code) === 429,
-      };
-    }
+    case 'BATCH_STATE_FAILED':
+      return failedBy(error, { mayPass: statusOf(error) === 429, files: own });
     default:
       throw unreadable('the batch has an unknown state');
   }
@@ -94,11 +88,11 @@ function readLine({ response, error, metadata }: JsonObject): RemoteLine | null 
   if (typeof customId !== 'string') return null;
   if (isObject(response)) return { customId, result: { status: 200, body: response } };
   if (!isObject(error)) return null;
-  return { customId, result: { status: statusOf(error['code']), body: { error } } };
+  return { customId, result: { status: statusOf(error), body: { error } } };
 }
 
-/** HTTP's word for google.rpc.Code. */
-function statusOf(code: unknown): number {
+/** HTTP's word for a google.rpc.Status. */
+function statusOf(error: unknown): number {
   const words: Readonly<Record<number, number>> = {
     3: 400,
     4: 504,
@@ -110,5 +104,5 @@ function statusOf(code: unknown): number {
     14: 503,
     16: 401,
   };
-  return words[Number(code)] ?? 500;
+  return words[isObject(error) ? Number(error['code']) : 0] ?? 500;
 }

@@ -48,8 +48,7 @@ export type ToFind = {
 /** A batch as the host shows it. */
 export type RemoteBatch =
   | { readonly state: 'running' }
-  /** `mayPass`: the host had no room for it. */
-  | { readonly state: 'failed'; readonly message: string; readonly mayPass: boolean }
+  | FailedBatch
   /** `unrun`: what became of lines without a result; null: none should lack it. */
   | {
       readonly state: 'ended';
@@ -58,6 +57,14 @@ export type RemoteBatch =
       readonly results: readonly string[];
       readonly files: readonly string[];
     };
+
+/** `mayPass`: the host had no room for it. `files`: paths of what to delete. */
+export type FailedBatch = {
+  readonly state: 'failed';
+  readonly message: string;
+  readonly mayPass: boolean;
+  readonly files: readonly string[];
+};
 
 type Unrun = 'canceled' | 'expired';
 

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteBatch, ToFind } from './host.ts';
 import { fileFrame, filePath, pathsOf, readLine, uploadFile } from './openai.ts';
-import { pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
 const path = '/batch/jobs';
 const pageLines = 100;
@@ -50,8 +50,10 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
 }
 
 function readJob(job: JsonObject): RemoteBatch {
-  const { status, errors } = job;
-  const ended = { state: 'ended', ...pathsOf([job['output_file'], job['error_file']]) } as const;
+  const { id, status, errors } = job;
+  const own = [`${path}/${readId(id)}`];
+  const { results, files } = pathsOf([job['output_file'], job['error_file']]);
+  const ended = { state: 'ended', results, files: [...files, ...own] } as const;
   switch (status) {
     case 'QUEUED':
     case 'RUNNING':
@@ -64,14 +66,8 @@ function readJob(job: JsonObject): RemoteBatch {
     case 'CANCELLED':
       return { ...ended, unrun: 'canceled' };
     case 'FAILED': {
-      if (ended.results.length > 0) return { ...ended, unrun: null };
-      const [first] = Array.isArray(errors) ? errors : [];
-      const { message } = isObject(first) ? first : {};
-      return {
-        state: 'failed',
-        message: typeof message === 'string' ? message : 'it does not say why',
-        mayPass: false,
-      };
+      if (results.length > 0) return { ...ended, unrun: null };
+      return failedBy(Array.isArray(errors) ? errors[0] : null, { files: own });
     }
     default:
       throw unreadable('the batch has an unknown status');

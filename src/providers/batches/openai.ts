@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
-import { pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
 /** OpenAI's word for too many tokens that wait, which passes. */
 const noRoom = 'token_limit_exceeded';
@@ -134,12 +134,7 @@ function readBatch(batch: JsonObject): RemoteBatch {
       return { ...ended, unrun: 'canceled' };
     case 'failed': {
       const [first] = isObject(errors) && Array.isArray(errors['data']) ? errors['data'] : [];
-      const { code, message } = isObject(first) ? first : {};
-      return {
-        state: 'failed',
-        message: typeof message === 'string' ? message : 'it does not say why',
-        mayPass: code === noRoom,
-      };
+      return failedBy(first, { mayPass: isObject(first) && first['code'] === noRoom });
     }
     default:
       throw unreadable('the batch has an unknown status');

@@ -1,7 +1,7 @@
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { splitLines } from '../../lib/split-lines.ts';
-import type { HostCalls, ReadLine } from './host.ts';
+import type { FailedBatch, HostCalls, ReadLine } from './host.ts';
 
 /** Pages of a list that are read in search of a batch. */
 export const pagesMax = 100;
@@ -25,6 +25,16 @@ export function unreadable(message: string): UpstreamBroken {
     message,
     retryAfterSeconds: null,
   });
+}
+
+/** Returns a batch that has failed as a whole. `error`: as the host shows it. */
+export function failedBy(
+  error: unknown,
+  { mayPass = false, files = [] }: Partial<FailedBatch> = {},
+): FailedBatch {
+  const { message } = isObject(error) ? error : {};
+  const said = typeof message === 'string' ? message : 'it does not say why';
+  return { state: 'failed', message: said, mayPass, files };
 }
 
 /** Throws UpstreamBroken for what cannot stand in a path. */

@@ -2,7 +2,7 @@
 // https://docs.x.ai/developers/advanced-api-usage/batch-api (read 2026-11-29)
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
-import { readId, readList, unreadable } from './shared.ts';
+import { failedBy, readId, readList, unreadable } from './shared.ts';
 
 const path = '/batches';
 
@@ -51,7 +51,7 @@ async function countsOf(calls: HostCalls, id: string) {
 
 async function look(calls: HostCalls, id: string, lines: number): Promise<RemoteBatch> {
   const { total, pending, ran, canceled, refusal } = await countsOf(calls, id);
-  if (refusal !== null && ran === 0) return { state: 'failed', message: refusal, mayPass: false };
+  if (refusal !== null && ran === 0) return failedBy({ message: refusal });
   // It may count the lines later than it takes them.
   if (refusal === null && (total < lines || pending > 0)) return { state: 'running' };
   const isCut = refusal !== null || canceled > 0;

@@ -41,6 +41,7 @@ testMutations(
     'a batch of xAI ends before it has counted its lines': {
       file: 'providers/batches/xai.ts',
       guard: 'total < lines || ',
+      watchers: ['tests/batch-recordings.test.ts'],
     },
     'a passed line is charged by what its alias leads to by then': {
       file: 'gateway/batches/make-batch.ts',
