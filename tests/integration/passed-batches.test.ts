@@ -160,9 +160,9 @@ test('embeddings are passed at half the price, but for a line that takes several
     data: [input].flat().map((_, index) => ({ index, embedding: [0.5, 0.25] })),
     usage: { prompt_tokens: tokens.input, total_tokens: tokens.input },
   });
-  type Asked = { readonly input: string | readonly string[] };
+  type ToEmbed = { readonly input: string | readonly string[] };
   const embedding = new BatchProvider((body) => {
-    const { input } = body as Asked;
+    const { input } = body as ToEmbed;
     const isGood = input[0] !== 'fail';
     const answer = isGood ? vectorsOf(input) : { error: { message: 'too odd' } };
     const billedMicros = isGood ? tokens.input : 0;
@@ -171,7 +171,8 @@ test('embeddings are passed at half the price, but for a line that takes several
   providers.set(model, embedding);
   embedding.before = ({ path }) =>
     path.endsWith('/embeddings')
-      ? (response, { body }) => answerJson(vectorsOf((body as Asked).input))(response, {} as never)
+      ? (response, { body }) =>
+          answerJson(vectorsOf((body as ToEmbed).input))(response, {} as never)
       : null;
   const inputs = [
     'one',

@@ -51,7 +51,7 @@ export function stepOf({ method, path, body }: Request): Asked | null {
     'v1beta/batches': 'gemini',
     'v1beta/models': 'gemini',
   };
-  const isAtXai = isEmptyBatch(body) || /^xbatch_/.test(id);
+  const isAtXai = isEmptyBatch(body) || id.startsWith('xbatch_');
   const form = forms[root] ?? (isAtXai ? 'xai' : 'openai');
   const asked = (step: Step) => ({ step, form, id });
   if (root === 'v1beta/models') return action === 'batchGenerateContent' ? asked('create') : null;

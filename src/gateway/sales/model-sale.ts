@@ -1,7 +1,6 @@
 // Sells a model's answer in one of the wire formats.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
-import type { Model } from '../../domain/catalog/model.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';

@@ -14,7 +14,7 @@ export async function* readJsonLines(calls: HostCalls, path: string): AsyncGener
     if (line?.length === 0) continue;
     const parsed = line && parseJson(line, { depthMax: 1_000 });
     const isRead = parsed?.ok && isObject(parsed.value);
-    yield { line: isRead ? (parsed.value as JsonObject) : null, bytes: line?.length ?? 0 };
+    yield { line: isRead ? parsed.value : null, bytes: line?.length ?? 0 };
   }
 }
 

@@ -76,8 +76,7 @@ function readLine(line: JsonObject): RemoteLine | null {
   const { response, error = line['error_message'] ?? line['error'] } = isObject(given) ? given : {};
   const body = isObject(response) ? response['chat_get_completion'] : undefined;
   if (isObject(body)) return { customId, result: { status: 200, body } };
-  if (error === undefined || error === null) return null;
+  const said = typeof error === 'string' ? { message: error } : error;
   // It does not say whose fault it is.
-  const said = isObject(error) ? error : { message: String(error) };
-  return { customId, result: { status: 500, body: { error: said } } };
+  return isObject(said) ? { customId, result: { status: 500, body: { error: said } } } : null;
 }
