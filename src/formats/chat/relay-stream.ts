@@ -16,7 +16,7 @@ import { callIdPrefix } from './relay-calls.ts';
 import { StreamedChoice } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
-import { SimilarChunks } from './similar-chunks.ts';
+import { SimilarChunks, textNames } from './similar-chunks.ts';
 import { readBreak, readFinishReason } from './stop.ts';
 import { readUsage, showUsage, usageOf, wantsStreamUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
@@ -37,6 +37,11 @@ class ChatStreamRelay extends AnswerStream {
   #reportedUsage: unknown = null;
   /** The upstream's chunk that holds only usage; null: none so far. The last chunk replaces it. */
   #usageChunk: JsonObject | null = null;
+  /**
+   * The last chunk, when all it does is to add text. Chunks like it are this object with other texts,
+   * so nothing but the text is read of them.
+   */
+  #textChunk: JsonObject | null = null;
   /** The source of id and time for chunks of our own. */
   #lastChunk: JsonObject = {};
   /**
@@ -58,6 +63,7 @@ class ChatStreamRelay extends AnswerStream {
         ? this.#finishChoices()
         : this.breakOff(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
+    if (chunk === this.#textChunk && event.event !== 'error') return this.#relayText();
     if (!isObject(chunk)) return this.breakOff(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     if (!failure) return this.#relayChunk(chunk);
@@ -114,11 +120,19 @@ class ChatStreamRelay extends AnswerStream {
     return formatSse(null, JSON.stringify(writeError(error, asked)));
   }
 
+  #relayText(): string {
+    const chunk = this.#textChunk!;
+    const [{ delta }] = chunk.choices as [{ delta: JsonObject }];
+    meterMessage(this.progress.output, delta);
+    return this.#chunks.write(chunk, () => this.#writeChunk(chunk, chunk.choices as JsonObject[]));
+  }
+
   #relayChunk(chunk: JsonObject): string {
+    this.#textChunk = null;
     // Clients iterate over the list and read each choice.
     const sent = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
     // Before the choices: one that broke off ends the stream, and is paid for all the same.
-    this.#readUsage(chunk, { isAlone: sent.length === 0 });
+    const hasUsage = this.#readUsage(chunk, { isAlone: sent.length === 0 });
     const choices = sent.map(this.#readChoice);
     if (this.progress.status !== 'running') return '';
     this.progress.isComplete = this.progress.usage !== null && this.#hasReasons;
@@ -134,7 +148,10 @@ class ChatStreamRelay extends AnswerStream {
     const write = () => this.#writeChunk(chunk, choices);
     // A repaired delta depends on earlier chunks.
     const isRepaired = choices.some(({ delta }, index) => delta !== sent[index]!.delta);
-    return isRepaired ? write() : this.#chunks.write(chunk, write);
+    if (isRepaired) return write();
+    if (!hasUsage && choices[0] === sent[0] && this.#chunks.isAlike(chunk) && isText(chunk))
+      this.#textChunk = chunk;
+    return this.#chunks.write(chunk, write);
   }
 
   /** Holds back the choices that finish, and sends the others. */
@@ -200,12 +217,13 @@ class ChatStreamRelay extends AnswerStream {
     return editFields(choice, { delta: rename(delta), message: rename(message) });
   };
 
-  #readUsage(chunk: JsonObject, { isAlone }: { readonly isAlone: boolean }): void {
+  #readUsage(chunk: JsonObject, { isAlone }: { readonly isAlone: boolean }): boolean {
     const reported = readUsage(chunk);
-    if (!reported) return;
+    if (!reported) return false;
     this.noteUsage(reported);
     this.#reportedUsage = usageOf(chunk);
     if (isAlone) this.#usageChunk = chunk;
+    return true;
   }
 
   /** Returns the choice as clients need it. */
@@ -251,6 +269,18 @@ class ChatStreamRelay extends AnswerStream {
 
 function hasFinished(choice: JsonObject): boolean {
   return choice.finish_reason !== null;
+}
+
+/** Returns true for a chunk of one choice whose delta has text, and nothing else but a role. */
+function isText({ choices }: JsonObject): boolean {
+  const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : null;
+  if (!isObject(choice) || !isObject(choice.delta)) return false;
+  const { delta } = choice;
+  const texts = textNames.filter((name) => typeof delta[name] === 'string' && delta[name] !== '');
+  const isAdded = ([name]: [string, unknown]) => !texts.includes(name);
+  return (
+    texts.length > 0 && isEmptyDelta(Object.fromEntries(Object.entries(delta).filter(isAdded)))
+  );
 }
 
 /** Returns true for a delta that adds nothing to its choice. */

@@ -37,7 +37,12 @@ export class SimilarChunks {
    * else, because it is not called for a chunk like an earlier one.
    */
   write(chunk: JsonObject, write: () => string): string {
-    return chunk === this.#template?.chunk ? this.#template.write(write) : write();
+    return this.isAlike(chunk) ? this.#template!.write(write) : write();
+  }
+
+  /** True for a chunk that is like an earlier one. */
+  isAlike(chunk: JsonObject): boolean {
+    return chunk === this.#template?.chunk;
   }
 
   #learn(data: string, chunk: Record<string, unknown>): void {
@@ -124,7 +129,8 @@ function gapsOf(chunk: Record<string, unknown>): Gap[] {
   return texts.length === 0 ? [] : [...texts, ...obfuscation];
 }
 
-const textNames = ['content', 'reasoning_content', 'reasoning'];
+/** Fields of a delta that hold text. */
+export const textNames = ['content', 'reasoning_content', 'reasoning'];
 
 function gapOfCall(call: unknown): Gap[] {
   return isObject(call) && isObject(call.function)
@@ -188,7 +194,7 @@ function stringsBetween(parts: readonly string[], json: string): readonly ReadSt
   let start = 0;
   for (const part of parts) {
     const end = start + part.length;
-    if (json.slice(start, end) !== part) return null;
+    if (!json.startsWith(part, start)) return null;
     if (strings.length === parts.length - 1) return end === json.length ? strings : null;
     start = endOfString(json, end) + 1;
     const string = readString(json.slice(end, start));
@@ -204,7 +210,7 @@ const plainString = /^"[^"\\\u0000-\u001f\ud800-\udfff]*"$/;
 
 /** Copies the string: a slice would keep its whole chunk in memory as long as the answer's text. */
 function readString(json: string): ReadString | null {
+  if (plainString.test(json)) return { value: JSON.parse(json) as string, json };
   const value = parseEventData(json);
-  if (typeof value !== 'string') return null;
-  return { value, json: plainString.test(json) ? json : JSON.stringify(value) };
+  return typeof value === 'string' ? { value, json: JSON.stringify(value) } : null;
 }
