@@ -3,7 +3,7 @@ import type { KeyScope } from '../terms/key-scope.ts';
 import type { Mode } from '../terms/mode.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
+import { listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
 import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
@@ -57,7 +57,7 @@ export async function listKeysCommand({
     if (account !== undefined) await requireAccount(database.read, account);
     const listings = await listKeys(database.read, account ?? null);
     const owners = await listKeyOwners(database.read, account ?? null);
-    const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
+    const keys = listings.map((key) => ({ ...key, owner: owners.get(key.id) ?? null }));
     const table = tableOf(keys, {
       'KEY ID': ({ id }) => id,
       KEY: ({ hint }) => hint,
@@ -102,7 +102,7 @@ export async function assignKeyCommand(
     const assigned = await assignKey(changes, { keyId, userId });
     printResult(
       options,
-      { ...assigned, owner: ownerOf((await readKeyOwners(database.read, [keyId])).get(keyId)) },
+      { ...assigned, owner: (await readKeyOwners(database.read, [keyId])).get(keyId) ?? null },
       `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
     );
   });
@@ -159,12 +159,6 @@ function controlsOf(config: Config, options: LimitOptions): KeyControls {
     ...(bodyDays !== undefined && { bodyDays }),
     ...(cacheMarks !== undefined && { marksCache: cacheMarks === 'on' }),
   };
-}
-
-type Owner = { readonly user_id: string; readonly name: string };
-
-function ownerOf(owner: KeyOwner | undefined): Owner | null {
-  return owner ? { user_id: owner.userId, name: owner.name } : null;
 }
 
 function capText(cap: Micros | null): string {

@@ -127,7 +127,7 @@ export async function requireWithinBudget(
       'not_permitted',
       'You have a budget, so you may not invite anybody. Ask an owner of the account.',
     );
-  if ((await readKeyOwners(database.read, [keyId])).get(keyId)?.userId === userId) return;
+  if ((await readKeyOwners(database.read, [keyId])).get(keyId)?.user_id === userId) return;
   throw new ApiError(
     'not_permitted',
     'You have a budget, so you may use only your own keys here. Ask an owner of the account to give you this one.',

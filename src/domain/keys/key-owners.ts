@@ -4,7 +4,7 @@
 import type { Mode } from '../../terms/mode.ts';
 import type { Db } from '../../db/schema.ts';
 
-export type KeyOwner = { readonly userId: string; readonly name: string };
+export type KeyOwner = { readonly user_id: string; readonly name: string };
 
 /** Returns the owners by key id; keys of nobody are missing. */
 export async function readKeyOwners(
@@ -33,14 +33,13 @@ function ownerRows(read: Db) {
     .select(['key_id', 'user_id', 'users.name']);
 }
 
-type OwnerRow = {
+type OwnerRow = Pick<KeyOwner, 'user_id'> & {
   readonly key_id: string;
-  readonly user_id: string;
   readonly name: string | null;
 };
 
 function byKey(rows: readonly OwnerRow[]): ReadonlyMap<string, KeyOwner> {
-  return new Map(rows.map((row) => [row.key_id, { userId: row.user_id, name: row.name ?? '' }]));
+  return new Map(rows.map(({ key_id, user_id, name }) => [key_id, { user_id, name: name ?? '' }]));
 }
 
 type Owned = {

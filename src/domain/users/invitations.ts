@@ -111,9 +111,9 @@ export async function listInvitations(read: Db, accountId: string, nowMs: number
       'invitations.id',
       'invitations.email',
       'invitations.role',
-      'inviter.name as invitedBy',
-      'invitations.created_at_ms as createdAtMs',
-      'invitations.expires_at_ms as expiresAtMs',
+      'inviter.name as invited_by',
+      'invitations.created_at_ms',
+      'invitations.expires_at_ms',
     ])
     .where('account_id', '=', accountId)
     .orderBy('invitations.created_at_ms', 'desc')

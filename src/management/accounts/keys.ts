@@ -9,7 +9,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../contract/endpoint.ts';
 import type { Key, keysEndpoints, OperatorKey } from '../contract/keys.ts';
-import { type KeyOwner, readKeyOwners } from '../../domain/keys/key-owners.ts';
+import { readKeyOwners } from '../../domain/keys/key-owners.ts';
 import {
   findKey,
   findLastUsedKey,
@@ -303,7 +303,7 @@ async function toKeys(
     state: keyStateOf(listing, nowMs),
     ...spendOf(spend.get(listing.id), { createdAtMs: Date.parse(listing.created_at), nowMs }),
     last_used_at: isoTimeOf(uses.get(listing.id)),
-    owner: ownerOf(owners.get(listing.id)),
+    owner: owners.get(listing.id) ?? null,
   }));
 }
 
@@ -333,8 +333,4 @@ export function spendOf(
       forecast_micros: forecastMicros({ spentMicros: spentMonth, ...month, ...created }),
     },
   };
-}
-
-function ownerOf(owner: KeyOwner | undefined): Key['owner'] {
-  return owner ? { user_id: owner.userId, name: owner.name } : null;
 }

@@ -65,14 +65,13 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
 
   'GET /accounts/:account/invitations': async ({ context: { database, gateway }, params }) => {
     const open = await listInvitations(database.read, params.account, gateway.clock.nowMs());
-    return open.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
-      id,
-      email,
-      role,
-      invited_by: invitedBy,
-      created_at: new Date(createdAtMs).toISOString(),
-      expires_at: new Date(expiresAtMs).toISOString(),
-    }));
+    return open.map(
+      ({ created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, ...invitation }) => ({
+        ...invitation,
+        created_at: new Date(createdAtMs).toISOString(),
+        expires_at: new Date(expiresAtMs).toISOString(),
+      }),
+    );
   },
 
   'POST /accounts/:account/invitations': async ({ params, body: { role, ...body }, ...call }) => {

@@ -111,7 +111,7 @@ export function assignKey(
     if (userId !== null && !(await isMember(database.write, { accountId, userId })))
       throw noSuchMember();
     const owners = await readKeyOwners(database.write, [keyId]);
-    const before = { owner: owners.get(keyId)?.userId ?? null };
+    const before = { owner: owners.get(keyId)?.user_id ?? null };
     await writeKeyOwner(database.write, { keyId, accountId, mode: row.mode, userId });
     const fields = changedFields(before, { owner: userId });
     const about = { action: 'key.assign', subject: keyId, accountId } as const;

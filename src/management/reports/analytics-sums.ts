@@ -2,6 +2,7 @@
 import type { AnalyticsFigures } from '../contract/analytics.ts';
 import { latencyOf } from '../../domain/activity/latency.ts';
 import type { ActivitySum } from '../../domain/activity/queries.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 /** Requests by bucket of a histogram. */
@@ -98,17 +99,11 @@ export function isRepeat(outcome: string): boolean {
   return outcome === 'hit' || outcome === 'idempotent-replay';
 }
 
-export function toFigures(sums: Sums): AnalyticsFigures {
+export function toFigures({ first, whole, ...counts }: Sums): AnalyticsFigures {
   return {
-    cost_micros: sums.costMicros,
-    requests: sums.requests,
-    input_tokens: sums.inputTokens,
-    output_tokens: sums.outputTokens,
-    errors: sums.errors,
-    cached: sums.cached,
-    saved_micros: sums.savedMicros,
-    first_token: toQuantiles(sums.first),
-    duration: toQuantiles(sums.whole),
+    ...snakeCase(counts),
+    first_token: toQuantiles(first),
+    duration: toQuantiles(whole),
   };
 }
 
