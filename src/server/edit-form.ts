@@ -17,9 +17,9 @@ import { checkContentType, readJsonBody } from './middleware/body.ts';
 export const partsMax = 100;
 /** Enough for a file name of 255 bytes in two encodings, each byte written as `%XX`. */
 export const partHeaderBytesMax = 4_096;
-export const nameLengthMax = 100;
+const nameLengthMax = 100;
 /** https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
-export const boundaryLengthMax = 70;
+const boundaryLengthMax = 70;
 
 export const formType = /^\s*multipart\/form-data\s*;/i;
 
@@ -57,10 +57,7 @@ function describePart(part: FormPart): object {
 
 /** Returns the parts of a form. Throws ApiError `invalid_request`. */
 export function readForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
-  const { boundary = '' } = ContentType.from(contentType);
-  if (boundary === '' || boundary.length > boundaryLengthMax)
-    throw malformed(`its \`boundary\` must have 1 to ${boundaryLengthMax} characters`);
-  const parser = new MultipartParser(boundary, {
+  const parser = new MultipartParser(boundaryOf(contentType), {
     maxParts: partsMax,
     maxHeaderSize: partHeaderBytesMax,
     maxFileSize: bytes.length,
@@ -76,15 +73,27 @@ export function readForm(bytes: Uint8Array, contentType: string): readonly FormP
 }
 
 function readPart(part: MultipartPart): FormPart {
-  const disposition = ContentDisposition.from(part.headers['content-disposition'] ?? null);
-  const { type, name = '', filename, filenameSplat } = disposition;
+  const { name, fileName } = readDisposition(part.headers['content-disposition'] ?? null);
+  if (fileName === null) return { name, kind: 'text', text: part.text };
+  return { name, kind: 'file', bytes: Buffer.concat(part.content) };
+}
+
+/** Throws ApiError `invalid_request`. */
+export function boundaryOf(contentType: string): string {
+  const { boundary = '' } = ContentType.from(contentType);
+  if (boundary === '' || boundary.length > boundaryLengthMax)
+    throw malformed(`its \`boundary\` must have 1 to ${boundaryLengthMax} characters`);
+  return boundary;
+}
+
+/** Returns the name of a part, and of its file; null: it is none. Throws ApiError `invalid_request`. */
+export function readDisposition(header: string | null) {
+  const { type, name = '', filename, filenameSplat } = ContentDisposition.from(header);
   if (type?.toLowerCase() !== 'form-data' || name === '' || name.length > nameLengthMax)
     throw malformed(
       `each part must have \`Content-Disposition: form-data\` and a name of 1 to ${nameLengthMax} characters`,
     );
-  if (filename === undefined && filenameSplat === undefined)
-    return { name, kind: 'text', text: part.text };
-  return { name, kind: 'file', bytes: Buffer.concat(part.content) };
+  return { name, fileName: filename ?? filenameSplat ?? null };
 }
 
 function whatIsWrong(error: unknown): string {

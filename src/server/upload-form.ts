@@ -5,20 +5,18 @@ import { isUtf8 } from 'node:buffer';
 import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { ContentDisposition } from '@remix-run/headers/content-disposition';
-import { ContentType } from '@remix-run/headers/content-type';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { readAudioSeconds } from '../lib/audio-seconds.ts';
 import { Upload } from '../lib/upload.ts';
 import { ownersOf, type BodyRoom } from './body-room.ts';
 import {
-  boundaryLengthMax,
+  boundaryOf,
   formType,
   malformed,
-  nameLengthMax,
   partHeaderBytesMax,
   partsMax,
+  readDisposition,
 } from './edit-form.ts';
 import { tooLarge } from './middleware/body.ts';
 import { overloaded } from './overload.ts';
@@ -125,9 +123,7 @@ function asApiError(cause: unknown, payload: IncomingMessage): unknown {
  */
 export async function readUploadForm(request: FastifyRequest): Promise<unknown> {
   const body = request.body as SpooledBody;
-  const { boundary = '' } = ContentType.from(request.headers['content-type'] ?? '');
-  if (boundary === '' || boundary.length > boundaryLengthMax)
-    throw malformed(`its \`boundary\` must have 1 to ${boundaryLengthMax} characters`);
+  const boundary = boundaryOf(request.headers['content-type'] ?? '');
   // Names are the client's, and may be those of methods.
   const fields = Object.create(null) as Record<string, unknown>;
   const whole = new Upload(body.handle, { name: '', start: 0, bytes: body.bytes });
@@ -191,13 +187,8 @@ async function readHead(whole: Upload, { start, end }: Range) {
     /^[\t ]*\r\n(?:[^]*\r\n)?content-disposition:([^\r\n]*)/i.exec(
       bytes.toString('utf8', 0, length),
     ) ?? [];
-  const { type, name = '', filename, filenameSplat } = ContentDisposition.from(header);
-  if (type?.toLowerCase() !== 'form-data' || name === '' || name.length > nameLengthMax)
-    throw malformed(
-      `each part must have \`Content-Disposition: form-data\` and a name of 1 to ${nameLengthMax} characters`,
-    );
   const from = start + length + 4;
-  return { name, fileName: filename ?? filenameSplat ?? null, start: from, bytes: end - from };
+  return { ...readDisposition(header), start: from, bytes: end - from };
 }
 
 async function digestOf(upload: Upload): Promise<string> {
