@@ -287,6 +287,11 @@ function rerank(id: string) {
   });
 }
 
+const forOperation = { tag: 'Operation', access: 'open' } as const;
+const openForClaudeCode = { tag: 'Claude Code', access: 'open' } as const;
+const ofAccount = { tag: 'Account', access: 'key' } as const;
+const ofCatalogue = { tag: 'Catalogue', access: 'optional-key' } as const;
+
 export const publicOperations = {
   'POST /v1/responses': describeModel({
     id: 'createResponse',
@@ -564,8 +569,8 @@ export const publicOperations = {
   'POST /v1/messages/cache_touch': {
     id: 'touchMessageCache',
     tag: 'Claude Code',
-    summary: 'Refuse to keep a prompt cache alive, in a way that the client goes on after',
     access: 'key',
+    summary: 'Refuse to keep a prompt cache alive, in a way that the client goes on after',
     answers: {},
     errors: [...withScope, ...withBody, 'not_supported'],
     errorShape: 'messages',
@@ -589,10 +594,9 @@ export const publicOperations = {
 
   'GET /v1/models': {
     id: 'listModels',
-    tag: 'Catalogue',
+    ...ofCatalogue,
     summary: 'List the models that the caller may use',
     description: 'Without parameters the list is whole; with one of them it is a page.',
-    access: 'optional-key',
     parameters: [
       query('limit', 'Models a page; default 20.', Type.Integer({ minimum: 1, maximum: 1_000 })),
       query('after_id', 'The `last_id` of the page before.'),
@@ -603,18 +607,16 @@ export const publicOperations = {
   },
   'GET /v1/models/info': {
     id: 'listModelInfo',
-    tag: 'Catalogue',
+    ...ofCatalogue,
     summary: 'List the models with their limits and prices',
     description: 'With a key, the prices are what its account pays; without, the list prices.',
-    access: 'optional-key',
     answers: { 200: { description: 'The models.', content: json(answers.ModelInfoList) } },
     errors: withKey,
   },
   'GET /v1/models/*': {
     id: 'getModel',
-    tag: 'Catalogue',
+    ...ofCatalogue,
     summary: 'Get one model by any of its names',
-    access: 'optional-key',
     parameters: [{ ...googleModel, schema: Type.String({ examples: ['gpt-6-luna'] }) }],
     answers: { 200: { description: 'The model.', content: json(answers.ModelEntry) } },
     errors: [...withKey, 'model_not_found'],
@@ -645,18 +647,16 @@ export const publicOperations = {
   ...batchOperations,
   'GET /v1/balance': {
     id: 'getBalance',
-    tag: 'Account',
+    ...ofAccount,
     summary: 'Get the balance of the key’s account, in the key’s mode',
-    access: 'key',
     answers: { 200: { description: 'The balance.', content: json(answers.Balance) } },
     errors: withScope,
   },
   'GET /v1/usage': {
     id: 'listUsage',
-    tag: 'Account',
+    ...ofAccount,
     summary: 'List the charges of the key’s account, in the key’s mode, newest first',
     description: 'A record must match all filters.',
-    access: 'key',
     parameters: [
       query('limit', 'Records a page.', Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
       query('cursor', 'The `next_cursor` of the previous page, with the same filters.'),
@@ -669,11 +669,10 @@ export const publicOperations = {
   },
   'GET /v1/usage/prompt-cache': {
     id: 'getPromptCacheUsage',
-    tag: 'Account',
+    ...ofAccount,
     summary: 'Report what was read from providers’ prompt caches',
     description:
       'What could have been read, why it was not, and what that cost: of the key’s account, in the key’s mode, in at most 31 days. By default the last seven.',
-    access: 'key',
     parameters: [
       query(
         'by',
@@ -688,17 +687,16 @@ export const publicOperations = {
 
   'GET /api/hello': {
     id: 'getHello',
-    tag: 'Claude Code',
+    ...openForClaudeCode,
     summary: 'Tell that the gateway is reached',
-    access: 'open',
     answers: { 200: { description: 'It is.', content: json(answers.Hello) } },
     errors: always,
   },
   'GET /api/oauth/usage': {
     id: 'getSpend',
     tag: 'Claude Code',
-    summary: 'Get what is spent under the caps of the key, in cents',
     access: 'key',
+    summary: 'Get what is spent under the caps of the key, in cents',
     answers: {
       200: {
         description: 'The cap of which the largest part is spent, and all caps.',
@@ -710,17 +708,15 @@ export const publicOperations = {
   },
   'GET /.well-known/oauth-authorization-server': {
     id: 'getSignInDescription',
-    tag: 'Claude Code',
+    ...openForClaudeCode,
     summary: 'Get the addresses of the sign-in of programs (RFC 8414)',
-    access: 'open',
     answers: { 200: { description: 'The addresses.', ...oauthAnswer } },
     errors: always,
   },
   'POST /oauth/device_authorization': {
     id: 'beginDeviceLogin',
-    tag: 'Claude Code',
+    ...openForClaudeCode,
     summary: 'Ask for a key from a machine without a browser (RFC 8628)',
-    access: 'open',
     answers: {
       200: { description: 'The codes, and the page on which a user confirms.', ...oauthAnswer },
       429: { description: 'Too many programs ask: `slow_down`.', ...oauthError },
@@ -729,10 +725,9 @@ export const publicOperations = {
   },
   'POST /oauth/token': {
     id: 'pollDeviceLogin',
-    tag: 'Claude Code',
+    ...openForClaudeCode,
     summary: 'Ask for the key that a user has confirmed (RFC 8628)',
     description: 'Until then, the answer is a 400 with `{"error":"authorization_pending"}`.',
-    access: 'open',
     body: { content: { 'application/x-www-form-urlencoded': tokenForm } },
     answers: {
       200: { description: 'The key, as `access_token`.', ...oauthAnswer },
@@ -744,11 +739,10 @@ export const publicOperations = {
   },
   'POST /oauth/revoke': {
     id: 'revokeProgramKey',
-    tag: 'Claude Code',
+    ...openForClaudeCode,
     summary: 'Revoke the key of a program that signs out (RFC 7009)',
     description:
       'Only a key that a program has got by `POST /oauth/token`. Other keys are not changed.',
-    access: 'open',
     body: { content: { 'application/x-www-form-urlencoded': revokeForm } },
     answers: {
       200: { description: 'The key works no more.', ...oauthAnswer },
@@ -790,9 +784,8 @@ export const publicOperations = {
   },
   'GET /docs': {
     id: 'getDocumentation',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Read the documentation',
-    access: 'open',
     answers: { 200: { description: 'The first page.', content: { 'text/html': Type.String() } } },
     errors: [...always, 'not_found'],
   },
@@ -804,10 +797,9 @@ export const publicOperations = {
   'GET /assets/*': file('getAsset', 'Read a file of the dashboard', 'file'),
   'POST /webhooks/stripe': {
     id: 'takeStripeEvent',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Take an event from Stripe',
     description: 'The signature over the body is the permission.',
-    access: 'open',
     parameters: [{ name: 'stripe-signature', in: 'header', schema: Type.String() }],
     body: { content: json(Type.Object({})) },
     answers: {
@@ -818,35 +810,31 @@ export const publicOperations = {
 
   'GET /openapi.json': {
     id: 'getApiDescription',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Get this document',
-    access: 'open',
     answers: documentAnswers(),
     errors: always,
   },
   'GET /openapi-dashboard.json': {
     id: 'getDashboardApiDescription',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Get the description of the dashboard’s API',
-    access: 'open',
     answers: documentAnswers(),
     errors: always,
   },
 
   'GET /healthz': {
     id: 'getHealth',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Tell whether the process lives',
-    access: 'open',
     answers: { 200: { description: 'It lives.', content: json(answers.Health) } },
     errors: always,
   },
   'GET /readyz': {
     id: 'getReadiness',
-    tag: 'Operation',
+    ...forOperation,
     summary: 'Tell whether the gateway should get requests',
     description: 'With `Authorization: Bearer <metrics.token>`, the answer has details.',
-    access: 'open',
     answers: {
       200: { description: 'It should.', content: json(answers.Readiness) },
       503: { description: 'It should not.', content: json(answers.Readiness) },
