@@ -10,9 +10,11 @@ const full = { TOLLGATE_TEST_VOLUME: 'full' };
 const partEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_PART: 'true' };
 /** Each group's commands. The longest groups come first. */
 const groups = {
+  crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
+  // `npm test` runs `pages` only.
+  browser: [test(['tests/browser/!(pages).test.ts'])],
   // Two mutations run at a time.
   mutations: [test(['tests/volume/mutations.test.ts'], partEnv)],
-  crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
   faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.
   pgbouncer: [
@@ -27,6 +29,20 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
     ),
   ],
+  // Builds and runs the container image. Needs Debian's packages, Python and root.
+  image: [test(['tests/volume/image/*.test.ts'])],
+  // `worst-bodies` leaves out the bodies that `npm test` has sent.
+  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
+  programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],
+  package: [test(['tests/volume/package/*.test.ts'])],
+  // `reference`, `agents`, `guides` and `chart` need Python, and install its packages, the last two also Go.
+  reference: [test(['tests/volume/reference/*.test.ts'], partEnv)],
+  memory: [test(['tests/volume/memory/*.test.ts'])],
+  // The previous version beside this one, and this one beside a next one.
+  upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
+  agents: [test(['tests/volume/agents/*.test.ts'])],
+  // Builds a part of the OpenTelemetry collector with Go.
+  telemetry: [test(['tests/volume/telemetry/*.test.ts'])],
   // Files that `npm test` runs only on SQLite, because the store is not their subject. Others of these
   // and pages in the browser send what `dashboard-access`, `admin-scopes`, `audited-changes` and
   // `report-rows` send on both.
@@ -34,39 +50,24 @@ const groups = {
     test(
       [
         'tests/integration/{cache-hits,dashboard-playground,web-search-endpoint}.test.ts',
+        'tests/integration/dashboard-{oidc,passkeys,second-factor}.test.ts',
         'tests/integration/image-{failures,forms,refusals}.test.ts',
       ],
       { TOLLGATE_TEST_DATABASE: 'postgres' },
     ),
   ],
-  // `npm test` runs `pages` only.
-  browser: [test(['tests/browser/!(pages).test.ts'])],
-  // The previous version beside this one, and this one beside a next one.
-  upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
-  // `worst-bodies` leaves out the bodies that `npm test` has sent.
-  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
-  // These need Python, and install its packages; `guides` and `chart` also Go.
-  agents: [test(['tests/volume/agents/*.test.ts'])],
-  reference: [test(['tests/volume/reference/*.test.ts'], partEnv)],
   guides: [test(['tests/volume/guides/*.test.ts'])],
-  chart: [test(['tests/volume/chart/*.test.ts'])],
-  // Builds a part of the OpenTelemetry collector with Go.
-  telemetry: [test(['tests/volume/telemetry/*.test.ts'])],
-  // Builds and runs the container image. Needs Debian's packages, Python and root.
-  image: [test(['tests/volume/image/*.test.ts'])],
-  programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],
-  memory: [test(['tests/volume/memory/*.test.ts'])],
   // Needs Debian's package.
   prometheus: [test(['tests/volume/prometheus/*.test.ts'])],
-  package: [test(['tests/volume/package/*.test.ts'])],
+  chart: [test(['tests/volume/chart/*.test.ts'])],
 };
 const atOnce = 3;
 
-function test(files, env = {}, concurrency = 2) {
+function test(files, env = {}) {
   const options = [
     '--test',
     '--test-timeout=3600000',
-    `--test-concurrency=${concurrency}`,
+    '--test-concurrency=2',
     '--test-global-setup=tests/support/test-run.ts',
     '--import=./tests/support/untracked-promises.mjs',
   ];

@@ -1,9 +1,9 @@
 // Passkeys: they sign in without password and second factor, and every answer that a device did not
 // give to this question is refused.
 import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { challengeLifetimeMs } from '../../src/domain/users/passkeys/challenges.ts';
 import { passkeysMax } from '../../src/domain/users/passkeys/records.ts';
-import { after, before, test, testOn } from '../support/both-stores.ts';
 import {
   type DashboardClient,
   quickHash,
@@ -191,7 +191,7 @@ const lies: Readonly<Record<string, readonly [Lies, RegExp]>> = {
 };
 
 for (const [name, [lie, message]] of Object.entries(lies))
-  testOn('sqlite', `a sign-in with ${name} is refused`, async () => {
+  test(`a sign-in with ${name} is refused`, async () => {
     const device = await add(await join());
     await assertRefused(await enter(device, lie), message);
     assert.equal((await enter(device)).reply.status, 200);
@@ -215,7 +215,7 @@ const refusedAdditions: Readonly<Record<string, readonly [Lies, RegExp]>> = {
 };
 
 for (const [name, [lie, message]] of Object.entries(refusedAdditions))
-  testOn('sqlite', `an addition with ${name} is refused`, async () => {
+  test(`an addition with ${name} is refused`, async () => {
     const user = await join();
     const credential = new PasskeyDevice(origin).create(await startAdding(user), lie);
     const reply = await user.post('/profile/passkeys', { name: 'Laptop', credential });
@@ -461,7 +461,7 @@ test('a gateway at an address where passkeys are impossible says so', async () =
 });
 
 // The library's own packages use decorators, which a bundler could drop.
-testOn('sqlite', 'the built program adds a passkey and signs in with it', async () => {
+test('the built program adds a passkey and signs in with it', async () => {
   const built = await startGatewayProgram({ server: { public_url: 'http://localhost:4000' } });
   try {
     const user = await signIn(built, { passwordHash });

@@ -2,9 +2,9 @@
 // twice.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { librarySecret } from '../../src/domain/users/second-factor-secrets.ts';
-import { after, before, test } from '../support/both-stores.ts';
 import {
   type DashboardClient,
   quickHash,

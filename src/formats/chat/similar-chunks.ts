@@ -194,7 +194,7 @@ function stringsBetween(parts: readonly string[], json: string): readonly ReadSt
   let start = 0;
   for (const part of parts) {
     const end = start + part.length;
-    if (!json.startsWith(part, start)) return null;
+    if (json.slice(start, end) !== part) return null;
     if (strings.length === parts.length - 1) return end === json.length ? strings : null;
     start = endOfString(json, end) + 1;
     const string = readString(json.slice(end, start));

@@ -688,7 +688,7 @@ testMutations([], {
     file: 'management/sign-in/profile.ts',
     guard: 'if (renewed)',
     without: 'if (!renewed)',
-    watchers: integration('dashboard-second-factor', 'on SQLite a new password'),
+    watchers: integration('dashboard-second-factor', 'a new password'),
   },
   'a reset link outlives its password': {
     file: 'domain/users/user-records.ts',
@@ -700,7 +700,7 @@ testMutations([], {
     file: 'lib/one-slash.ts',
     guard: String.raw`return pathname.replace(/^\/+/, '/');`,
     without: 'return pathname;',
-    watchers: integration('dashboard-oidc', 'on SQLite the return address'),
+    watchers: integration('dashboard-oidc', 'the return address'),
   },
   'numbers in the arguments of a call are rounded': {
     file: 'lib/exact-json.ts',
@@ -755,13 +755,13 @@ testMutations([], {
     file: 'domain/users/passkeys/passkeys.ts',
     guard: '(await useChallenge(database.write, challenge, nowMs))',
     without: '((await useChallenge(database.write, challenge, nowMs)) || true)',
-    watchers: integration('dashboard-passkeys', 'on SQLite a challenge signs in once'),
+    watchers: integration('dashboard-passkeys', 'a challenge signs in once'),
   },
   'a challenge of a passkey works in another browser': {
     file: 'domain/users/passkeys/challenges.ts',
     guard: '.update(head).update(purpose)',
     without: ".update(head).update(purpose.split(' ')[0]!)",
-    watchers: integration('dashboard-passkeys', 'on SQLite a challenge of another browser'),
+    watchers: integration('dashboard-passkeys', 'a challenge of another browser'),
   },
   'a session alone makes admin keys': {
     file: 'management/session-door.ts',
@@ -779,7 +779,7 @@ testMutations([], {
     file: 'management/sign-in/confirmation.ts',
     guard: 'const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;',
     without: "const proofOf = (_id: string) => 'signed in at the provider';",
-    watchers: integration('dashboard-oidc', 'on SQLite a fresh sign-in'),
+    watchers: integration('dashboard-oidc', 'a fresh sign-in'),
   },
   'an invitation outlives the rights of its inviter': {
     file: 'domain/users/invitations.ts',
@@ -790,19 +790,19 @@ testMutations([], {
   'a copied passkey signs in': {
     file: 'domain/users/passkeys/records.ts',
     guard: ".where('counter', counter === 0 ? '=' : '<', counter)",
-    watchers: integration('dashboard-passkeys', 'on SQLite a counter that does not grow'),
+    watchers: integration('dashboard-passkeys', 'a counter that does not grow'),
   },
   'a passkey names another user': {
     file: 'domain/users/passkeys/passkeys.ts',
     guard: "if (response.userHandle !== Buffer.from(passkey.userId).toString('base64url'))",
     without: "if (response.userHandle === 'nobody')",
-    watchers: integration('dashboard-passkeys', "on SQLite one user's passkey"),
+    watchers: integration('dashboard-passkeys', "one user's passkey"),
   },
   'a passkey is added without a code of the second factor': {
     file: 'management/sign-in/confirmation.ts',
     guard: 'if (!user?.hasSecondFactor) return;',
     without: 'if (user) return;',
-    watchers: integration('dashboard-passkeys', 'on SQLite with a second factor'),
+    watchers: integration('dashboard-passkeys', 'with a second factor'),
   },
   'passwords may be guessed without limit': {
     file: 'management/sign-in/attempt-limits.ts',
