@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BatchMax } from '../../providers/batches/host.ts';
+import { batchHostOf } from '../../providers/batches/index.ts';
+import { SentGroups } from './sent-groups.ts';
+
+const route = { provider: 'one', upstreamModel: 'model', format: 'chat' } as const;
+
+/** Adds equal lines, and returns how many are in each batch at the provider. */
+function sizesOf(count: number, max: Partial<BatchMax>, { bytes = 1, inputs = 0 } = {}): number[] {
+  const groups = new SentGroups({ id: 'batch_1', nowMs: 0 });
+  const ids = Array.from({ length: count }, () => groups.groupFor({ route, max, inputs }, bytes));
+  assert.deepEqual(new Set(ids), new Set(groups.takeNew().map(({ id }) => id)));
+  return [...Map.groupBy(ids, (id) => id).values()].map((lines) => lines.length);
+}
+
+test('a batch at a provider has no more than its host takes, and no more than is done again', () => {
+  const gemini = batchHostOf({ kind: 'google', wishes: {} })!.max!;
+  const openAi = batchHostOf({ kind: 'openai', wishes: {} })!.max!;
+  const mebibyte = 1024 * 1024;
+  assert.deepEqual(sizesOf(250, gemini), [100, 100, 50]);
+  assert.deepEqual(sizesOf(5, gemini, { bytes: 3 * mebibyte }), [2, 2, 1]);
+  assert.deepEqual(sizesOf(60, openAi, { inputs: 2_000 }), [25, 25, 10]);
+  assert.deepEqual(sizesOf(10_001, openAi), [10_000, 1]);
+  assert.deepEqual(sizesOf(13, {}, { bytes: 4 * mebibyte }), [12, 1]);
+});
