@@ -187,3 +187,26 @@ test('an id of the provider that would lead elsewhere is refused', async () => {
   for (const id of ['../files', 'a/b', 'a?b', '..', '', 7, null])
     await assert.rejects(host.create(callsWith({ id }), sent, 'file-1'), /no id/);
 });
+
+test('a host runs only calls that its batch API takes', () => {
+  const compatible = (batches: 'openai' | 'mistral' | 'xai') =>
+    batchHostOf({ kind: 'openai-compatible', wishes: { batches } })!;
+  const [gemini, xAi, mistral] = [
+    batchHostOf({ kind: 'google', wishes: {} })!,
+    compatible('xai'),
+    compatible('mistral'),
+  ];
+  for (const [host, path, isTaken] of [
+    [gemini, '/v1beta/models/m:generateContent', true],
+    [gemini, '/v1beta/models/m:batchEmbedContents', false],
+    [xAi, '/chat/completions', true],
+    [xAi, '/embeddings', false],
+    [mistral, '/embeddings', true],
+    [mistral, '/completions', false],
+    [compatible('openai'), '/responses', true],
+    [compatible('openai'), '/moderations', false],
+  ] as const)
+    assert.equal(host.paths.test(path), isTaken, path);
+  assert.equal(batchHostOf({ kind: 'openai-compatible', wishes: {} }), null);
+  assert.equal(batchHostOf({ kind: 'azure', wishes: {} }), null);
+});
