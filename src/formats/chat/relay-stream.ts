@@ -63,8 +63,8 @@ class ChatStreamRelay extends AnswerStream {
         ? this.#finishChoices()
         : this.breakOff(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
-    if (chunk === this.#textChunk && event.event !== 'error') return this.#relayText();
     if (!isObject(chunk)) return this.breakOff(unreadableEvent(event.data));
+    if (chunk === this.#textChunk && event.event !== 'error') return this.#relayText(chunk);
     const failure = readStreamFailure(event, chunk);
     if (!failure) return this.#relayChunk(chunk);
     this.#readUsage(chunk, { isAlone: false });
@@ -120,8 +120,7 @@ class ChatStreamRelay extends AnswerStream {
     return formatSse(null, JSON.stringify(writeError(error, asked)));
   }
 
-  #relayText(): string {
-    const chunk = this.#textChunk!;
+  #relayText(chunk: JsonObject): string {
     const [{ delta }] = chunk.choices as [{ delta: JsonObject }];
     meterMessage(this.progress.output, delta);
     return this.#chunks.write(chunk, () => this.#writeChunk(chunk, chunk.choices as JsonObject[]));
