@@ -166,8 +166,9 @@ class ChatStreamRelay extends AnswerStream {
       }
       if (!hasFinished(choice) || (held && isEmptyDelta(choice.delta))) continue;
       this.#held.delete(index);
-      // Its texts may be those of a template, which change.
-      this.#held.set(index, { chunk: kept, choice: structuredClone(choice) });
+      // The texts of a chunk that is like an earlier one change with the next.
+      const own = this.#chunks.isAlike(chunk) ? structuredClone(choice) : choice;
+      this.#held.set(index, { chunk: kept, choice: own });
     }
     const running = choices.filter((choice) => !hasFinished(choice));
     const isSent = running.length > 0 || choices.length === 0;

@@ -93,7 +93,7 @@ function textsIn(root: unknown, most: number): string[] {
       left -= value.length;
     } else if (Array.isArray(value)) value.forEach(collect);
     else if (isObject(value))
-      for (const [name, inner] of Object.entries(value)) if (!shapeFields.has(name)) collect(inner);
+      for (const name in value) if (!shapeFields.has(name)) collect(value[name]);
   };
   collect(root);
   return texts;
