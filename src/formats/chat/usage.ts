@@ -70,7 +70,8 @@ export function usageOf({ usage, x_groq: own }: JsonObject): unknown {
 export function showUsage(reported: unknown, charged: Usage): JsonObject {
   const written = writeUsage(charged);
   if (!isObject(reported)) return written;
-  const { cacheRead, cacheWrite, audio, reasoning, ...sums } = readCounts(reported);
+  const counts = readCounts(reported);
+  const { cacheRead, cacheWrite, audio, reasoning } = counts;
   const isSplitAlike =
     cacheRead === charged.cacheReadTokens &&
     cacheWrite === charged.cacheWriteTokens + charged.cacheWrite1hTokens &&
@@ -79,9 +80,9 @@ export function showUsage(reported: unknown, charged: Usage): JsonObject {
   if (!isSplitAlike) return written;
   const { prompt_tokens, completion_tokens, total_tokens } = written;
   const isSame =
-    sums.prompt === prompt_tokens &&
-    sums.completion === completion_tokens &&
-    (sums.total ?? total_tokens) === total_tokens;
+    counts.prompt === prompt_tokens &&
+    counts.completion === completion_tokens &&
+    (counts.total ?? total_tokens) === total_tokens;
   const shown = shownUsage(reported) as JsonObject;
   return isSame ? shown : { ...shown, prompt_tokens, completion_tokens, total_tokens };
 }
@@ -122,9 +123,11 @@ type Counts = Readonly<Record<Part | 'prompt' | 'completion', number>> & {
 function readCounts(usage: JsonObject): Counts {
   const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
   const largest = (details: unknown, names: readonly string[]) => {
-    const places = isObject(details) ? [usage, details] : [usage];
-    const found = places.flatMap((place) => names.map((name) => readTokenCount(place[name]) ?? 0));
-    return Math.max(...found);
+    const inside = isObject(details) ? details : usage;
+    let most = 0;
+    for (const name of names)
+      for (const place of [usage, inside]) most = Math.max(most, readTokenCount(place[name]) ?? 0);
+    return most;
   };
   return {
     prompt: readTokenCount(usage.prompt_tokens) ?? 0,
