@@ -1,6 +1,6 @@
 // Settings of the dashboard's sign-in: the mail server and the identity provider, completed from
 // the environment.
-import type { Environment, FaultAt, FieldValues } from './field-values.ts';
+import type { Environment, FieldValues } from './field-values.ts';
 import type { Config, ConfigFile, OidcConfig, SmtpConfig } from './schema.ts';
 import { ConfigError } from './config-error.ts';
 import { webAddressProblem } from './web-address.ts';
