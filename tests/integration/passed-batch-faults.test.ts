@@ -17,7 +17,7 @@ import {
   startPassing,
   tokens,
 } from '../support/passed-batches.ts';
-import { answerStatus, thenReset, type Script } from '../support/upstream.ts';
+import { answerJson, answerStatus, thenReset, type Script } from '../support/upstream.ts';
 
 type Case = {
   /** Default: all hosts. */
@@ -69,6 +69,18 @@ const cases: Readonly<Record<string, Case>> = {
   'it has begun, and its answer has no id': {
     fail: (p) => (p.after = once(isCreate, (response) => void response.end('{"object":"batch"}'))),
   },
+  'it has begun, and its list is an error with status 200': {
+    only: ['openai', 'anthropic', 'mistral', 'gemini'],
+    fail(p, form) {
+      p.after = once(isCreate, thenReset(null));
+      // In Mistral's words and in Google's.
+      const body =
+        form === 'mistral'
+          ? { object: 'error', message: 'later' }
+          : { error: { message: 'later' } };
+      p.before = once(isList, answerJson(body));
+    },
+  },
   'the file cannot be uploaded': {
     only: ['openai', 'mistral', 'xai'],
     fail: (p) => (p.before = once((asked) => stepOf(asked)?.step === 'upload', thenReset(null))),
@@ -111,6 +123,28 @@ const cases: Readonly<Record<string, Case>> = {
   'a result is missing for good': {
     fail: (p) => (p.spoil = (lines) => lines.filter((line) => !/_1"/.test(line))),
     results: ['succeeded', '502', 'failed', 'succeeded'],
+    isLossy: true,
+  },
+  'pages of results begin again and again': {
+    only: ['xai'],
+    fail(p) {
+      p.before = (asked) =>
+        isRead(asked) && asked.query
+          ? (response, request) => p.script(response, { ...request, query: '' })
+          : null;
+    },
+    results: ['502', '502', 'failed', 'succeeded'],
+    isLossy: true,
+  },
+  'the batch fails when some of its lines have run': {
+    only: ['mistral', 'gemini'],
+    fail(p) {
+      ended(p, (batch) => {
+        p.finish(batch, 'failed', 2);
+        batch.errors = [{ code: 13, message: 'broken' }];
+      });
+    },
+    results: ['succeeded', 'succeeded', '502', '502'],
     isLossy: true,
   },
   'the provider refuses the batch': {
@@ -230,7 +264,7 @@ type Run = (typeof runs)[number];
 const isAlone = ({ form }: Run) => form === 'mistral' || form === 'xai';
 const idOf = (run: Run) => (isAlone(run) ? run.form : `case-${runs.indexOf(run)}`);
 const passing = await startPassing(Object.fromEntries(runs.map((run) => [idOf(run), run.form])));
-const { providers, newKey, hurry, clients, resultsOf, lossesOf, assertSpent } = passing;
+const { providers, database, newKey, hurry, clients, resultsOf, lossesOf, assertSpent } = passing;
 
 describe('whatever the provider does, each line is settled once', { concurrency: true }, () => {
   let timer: NodeJS.Timeout;
@@ -250,10 +284,16 @@ async function settle(run: Run): Promise<void> {
   fail(provider, form);
   const made = await newKey();
   let begun = 0;
+  const needed: string[] = [];
   const { after: late } = provider;
   provider.after = (asked) => {
     if (isCreate(asked)) begun += 1;
-    return late(asked);
+    const { step, id: remoteId } = stepOf(asked) ?? {};
+    if (step !== 'delete' || !remoteId) return late(asked);
+    return async (response) => {
+      if (await isNeeded(model, remoteId)) needed.push(remoteId);
+      response.end('{}');
+    };
   };
   // Each form of the client with each of the provider.
   const asks = runs.indexOf(run) % 4 < 2 ? 'openai' : 'anthropic';
@@ -270,8 +310,24 @@ async function settle(run: Run): Promise<void> {
   else assert.equal(lostMicros, 0);
   if (!isLossy && paidMicros === undefined) assert.equal(provider.billMicros, paid);
   assert.equal(begun, run.begun ?? 1);
+  // A gateway that is killed here must find what it looks for.
+  assert.deepEqual(needed, []);
   // No text stays at the provider.
   assert.deepEqual([...provider.files.keys()], []);
   const own = provider.batches.filter(({ lines }) => lines[0]?.custom_id.startsWith('sent_'));
   if (form !== 'openai' && form !== 'xai') assert.deepEqual(own, []);
+}
+
+/** True when lines still wait for the end of that batch at the provider. */
+async function isNeeded(provider: string, remoteId: string): Promise<boolean> {
+  const line = await database.read
+    .selectFrom('sent_batches')
+    .innerJoin('batch_lines', 'batch_lines.sent_id', 'sent_batches.id')
+    .select('sent_batches.id')
+    .where('sent_batches.provider', '=', provider)
+    .where('sent_batches.state', '=', 'sent')
+    .where('sent_batches.remote_id', '=', remoteId)
+    .where('batch_lines.outcome', 'is', null)
+    .executeTakeFirst();
+  return line !== undefined;
 }

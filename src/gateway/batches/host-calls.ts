@@ -92,7 +92,8 @@ function objectOf(reply: UpstreamReply<false>, provider: ConnectedProvider): Jso
   if (reply.kind === 'failure') {
     // Gemini's batch that has failed, shown with status 200: its `error` is no failure of the call.
     const { kind, isBilled } = reply.failure;
-    if (kind === 'unreadable' && !isBilled && isObject(reply.body)) return reply.body;
+    if (kind === 'unreadable' && !isBilled && isObject(reply.body) && reply.body['name'])
+      return reply.body;
     throw new CallFailed(reply, provider);
   }
   if (reply.body === null) return {};

@@ -218,12 +218,19 @@ export class SentQueue {
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
-    await this.#removeFiles(job, files);
     if (isFirst && (isMissing(status) || status === 405)) return this.#lines.giveBack(job);
-    if (nextStepAfter(failure) === 'never')
-      return this.#lines.endAll(job, toApiError({ ...failure, message }));
-    const again = { state: 'waiting', file_id: null, tries: sent.tries + 1 } as const;
-    return { ...again, due_at_ms: dueAfter(job, failure, backoffOf(sent)) };
+    const again = {
+      state: 'waiting',
+      file_id: null,
+      tries: sent.tries + 1,
+      due_at_ms: dueAfter(job, failure, backoffOf(sent)),
+    } as const;
+    const isFinal = nextStepAfter(failure) === 'never';
+    if (isFinal) await this.#lines.endAll(job, toApiError({ ...failure, message }));
+    else if (!(await this.#parts.sent.change(sent, again))) return again;
+    // Last: after a kill, nobody looks for what is deleted.
+    await this.#removeFiles(job, files);
+    return isFinal ? null : again;
   }
 
   #found(remoteId: string): Step {

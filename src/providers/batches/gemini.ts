@@ -54,7 +54,7 @@ async function find(calls: HostCalls, { mark }: ToFind) {
 }
 
 function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
-  const { state } = isObject(metadata) ? metadata : {};
+  const { state, output } = isObject(metadata) ? metadata : {};
   const own = [`${path}/${id}`];
   const ended = { state: 'ended', results: own, files: own } as const;
   switch (state) {
@@ -68,6 +68,7 @@ function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
     case 'BATCH_STATE_CANCELLED':
       return { ...ended, unrun: 'canceled' };
     case 'BATCH_STATE_FAILED':
+      if (isObject(output)) return { ...ended, unrun: null };
       return failedBy(error, { mayPass: statusOf(error) === 429, files: own });
     default:
       throw unreadable('the batch has an unknown state');

@@ -36,7 +36,9 @@ export const mistralBatches: BatchHost = {
 async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
   for (let page = 0; page < pagesMax; page += 1) {
     const query = `page=${page}&page_size=${pageLines}&order_by=-created`;
-    const { data } = await calls.call('GET', `${path}?${query}`);
+    const { data, total } = await calls.call('GET', `${path}?${query}`);
+    // A list without jobs has no `data`, and neither has an error.
+    if (typeof total !== 'number') throw unreadable('the answer is no list');
     const jobs = readList(data ?? []);
     // An earlier try may have failed.
     for (const { id, metadata, status } of jobs)

@@ -66,7 +66,10 @@ async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
     const lines = readList(results ?? []);
     for (const line of lines) yield { line, bytes: 0 };
     if (lines.length === 0 || typeof token !== 'string' || token === '') return;
-    query = `?pagination_token=${encodeURIComponent(token)}`;
+    const next = `?pagination_token=${encodeURIComponent(token)}`;
+    // A page that names itself as the next: the others cannot be read.
+    if (next === query) return void (yield { line: null, bytes: 0 });
+    query = next;
   }
 }
 
