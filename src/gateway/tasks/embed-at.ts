@@ -6,6 +6,7 @@ import type { EmbeddingRequest } from '../../domain/tasks/embedding-request.ts';
 import type { EmbeddingInput } from '../../terms/embedding.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { EmbeddingHost, EmbeddingJob } from '../../providers/embeddings/host.ts';
+import { resultBytesMax } from '../../providers/batches/shared.ts';
 import { cut, sizeOf, type Vector } from '../../providers/embeddings/vectors.ts';
 import { embedInSandbox } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
@@ -82,12 +83,25 @@ async function embedPart(
 
 type Asked = Pick<Calling<EmbeddingRequest>, 'gateway' | 'caller' | 'request'>;
 
-/** Returns the call of a request that needs only one, for a batch; null: it needs several. */
-export function embeddingCall({ chosen, host }: TaskRoute<EmbeddingHost>, asked: Asked) {
-  const [inputs, ...others] = splitInputs(asked.request.inputs, host);
-  return others.length > 0
+/** A number of a vector as text, at most. */
+const numberBytes = 25;
+/** For models whose size is unknown. */
+const largestSize = 4_096;
+
+/**
+ * Returns the call of a request that needs only one, for a batch; null: it needs several, or its
+ * result may be longer than a line that is read.
+ */
+export function embeddingCall(
+  { chosen, host }: TaskRoute<EmbeddingHost>,
+  { model, ...asked }: Asked & { readonly model: Model },
+) {
+  const { dimensions, inputs: all } = asked.request;
+  const size = dimensions ?? model.dimensions?.default ?? largestSize;
+  const [inputs, ...others] = splitInputs(all, host);
+  return others.length > 0 || all.length * size * numberBytes > resultBytesMax
     ? null
-    : { ...host.write(jobOf(chosen, asked, inputs!)), inputs: inputs!.length };
+    : { ...host.write(jobOf(chosen, asked, inputs!)), inputs: all.length };
 }
 
 function jobOf(

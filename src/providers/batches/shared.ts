@@ -6,7 +6,8 @@ import type { FailedBatch, HostCalls, ReadLine } from './host.ts';
 /** Pages of a list that are read in search of a batch. */
 export const pagesMax = 100;
 
-const resultBytesMax = 16 * 1024 * 1024;
+/** The longest line of results that is read. */
+export const resultBytesMax = 16 * 1024 * 1024;
 
 /** Reads a file of results, of any length. Empty lines are left out. */
 export async function* readJsonLines(calls: HostCalls, path: string): AsyncGenerator<ReadLine> {
