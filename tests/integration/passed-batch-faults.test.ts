@@ -136,6 +136,23 @@ const cases: Readonly<Record<string, Case>> = {
     results: ['502', '502', 'failed', 'succeeded'],
     isLossy: true,
   },
+  'a line is not counted before the time is up': {
+    only: ['xai'],
+    fail(p) {
+      p.spoil = (lines) => lines.filter((line) => !/_3"/.test(line));
+      p.before = (asked) =>
+        isLook(asked) && p.batches[0]!.lines.length > 0
+          ? async (response, request) => {
+              p.finish(p.batches[0]!);
+              await endTime('xai');
+              const state = { num_requests: 3, num_pending: 0, num_success: 2, num_error: 1 };
+              return answerJson({ state })(response, request);
+            }
+          : null;
+    },
+    results: ['succeeded', 'succeeded', 'failed', '502'],
+    isLossy: true,
+  },
   'the batch fails when some of its lines have run': {
     only: ['mistral', 'gemini'],
     fail(p) {
@@ -330,4 +347,17 @@ async function isNeeded(provider: string, remoteId: string): Promise<boolean> {
     .where('batch_lines.outcome', 'is', null)
     .executeTakeFirst();
   return line !== undefined;
+}
+
+/** Ends the time of batches with lines at that provider. */
+async function endTime(provider: string): Promise<void> {
+  const sent = database.read
+    .selectFrom('sent_batches')
+    .select('batch_id')
+    .where('provider', '=', provider);
+  await database.write
+    .updateTable('batches')
+    .set({ expires_at_ms: Date.now() - 1 })
+    .where('id', 'in', sent)
+    .execute();
 }

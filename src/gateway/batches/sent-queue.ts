@@ -239,7 +239,7 @@ export class SentQueue {
   }
 
   async #lookAfter(job: Hosted): Promise<Step> {
-    const { sent, nowMs, isOver, host } = job;
+    const { sent, batch, nowMs, isOver, host } = job;
     const { api, calls } = host;
     if (sent.state === 'sending') {
       const [sinceMs, untilMs] = [sent.sent_at_ms! - clockMs, sent.sent_at_ms! + sendMs + clockMs];
@@ -254,7 +254,9 @@ export class SentQueue {
         ? this.#lines.endAll(job, 'expired', { isBilled: true })
         : { due_at_ms: nowMs + lookMs.most };
     }
-    const remote = await api.look(calls, sent.remote_id!, sent.lines);
+    // What it has not counted by then it never had.
+    const counted = nowMs < batch.expires_at_ms ? sent.lines : 0;
+    const remote = await api.look(calls, sent.remote_id!, counted);
     switch (remote.state) {
       case 'running':
         if (isLost(job)) return this.#lines.endAll(job, 'expired', { isBilled: true });

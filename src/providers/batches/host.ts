@@ -104,7 +104,7 @@ export type BatchHost = {
     calls: HostCalls,
     asked: ToFind,
   ) => Promise<{ readonly id: string } | 'unsure' | null>;
-  /** `lines`: how many were sent. */
+  /** `lines`: how many it must have counted before it can have ended. */
   readonly look: (calls: HostCalls, id: string, lines: number) => Promise<RemoteBatch>;
   readonly cancel: (calls: HostCalls, id: string) => Promise<void>;
   /** Reads a path of results. Left out: it has a line of JSON for each. */
