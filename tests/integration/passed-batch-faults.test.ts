@@ -203,6 +203,14 @@ const cases: Readonly<Record<string, Case>> = {
     fail: (p) => ended(p, (batch) => p.finish(batch, 'cancelled', 1)),
     results: ['succeeded', 'canceled', 'canceled', 'canceled'],
   },
+  'the results of a cancelled batch are an error with status 200 at first': {
+    only: ['xai'],
+    fail(p) {
+      ended(p, (batch) => p.finish(batch, 'cancelled', 1));
+      p.before = inTurn(once(isRead, answerJson({ error: 'later' })), p.before);
+    },
+    results: ['succeeded', 'canceled', 'canceled', 'canceled'],
+  },
   'the host has no batches after all': {
     fail(p) {
       const wires = {
