@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { readAnswer } from './read-answer.ts';
-import { meterChunk, readSearches } from './relay-meter.ts';
+import { meterChunk, noteSearches } from './relay-meter.ts';
 import { writeUsage } from './usage.ts';
 
 /**
@@ -29,6 +29,6 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
     usage: reported,
     stop,
     outputBytes: meter.bytes,
-    searches: readSearches(answer) ?? 0,
+    searches: noteSearches(new Set(), answer),
   };
 }

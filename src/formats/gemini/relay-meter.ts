@@ -30,12 +30,17 @@ export function partsOf({ content }: JsonObject): JsonObject[] {
   return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
 }
 
-/** The searches that Google ran: it names each. null: the chunk tells of none. */
-export function readSearches(chunk: JsonObject): number | null {
-  const queries = candidatesOf(chunk).flatMap(({ groundingMetadata }) =>
-    isObject(groundingMetadata) && Array.isArray(groundingMetadata.webSearchQueries)
-      ? (groundingMetadata.webSearchQueries as unknown[])
-      : [],
-  );
-  return queries.length === 0 ? null : queries.length;
+/**
+ * Adds the searches that an answer or a chunk names, and returns how many there are so far. Chunks may
+ * repeat earlier ones. Google bills each query of a candidate once, and no empty one
+ * (https://ai.google.dev/gemini-api/docs/google-search#pricing, from memory, 2026-11-30).
+ */
+export function noteSearches(seen: Set<string>, chunk: JsonObject): number {
+  for (const { index, groundingMetadata } of candidatesOf(chunk)) {
+    if (!isObject(groundingMetadata) || !Array.isArray(groundingMetadata.webSearchQueries))
+      continue;
+    for (const query of groundingMetadata.webSearchQueries as unknown[])
+      if (typeof query === 'string' && query !== '') seen.add(JSON.stringify([index ?? 0, query]));
+  }
+  return seen.size;
 }

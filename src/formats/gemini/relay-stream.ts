@@ -11,7 +11,7 @@ import { shownUsage } from '../shown-usage.ts';
 import { invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { unfinished, readStreamFailure, writeError } from './errors.ts';
 import { frame } from './frame.ts';
-import { candidatesOf, meterChunk, partsOf, readSearches } from './relay-meter.ts';
+import { candidatesOf, meterChunk, noteSearches, partsOf } from './relay-meter.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { writeChunk } from './write-answer.ts';
@@ -26,6 +26,7 @@ class ChunkRelay extends AnswerStream {
   /** The latest `usageMetadata`. */
   #usage: unknown;
   readonly #finished = new Set<unknown>();
+  readonly #searches = new Set<string>();
   #broken: string | null = null;
   #hasCalls = false;
 
@@ -89,7 +90,7 @@ class ChunkRelay extends AnswerStream {
     meterChunk(progress.output, chunk);
     if (isObject(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.noteUsage(readUsage(chunk.usageMetadata));
-    progress.searches = readSearches(chunk) ?? progress.searches;
+    progress.searches = noteSearches(this.#searches, chunk);
     for (const candidate of candidatesOf(chunk)) {
       this.#hasCalls ||= partsOf(candidate).some((part) => part['functionCall'] !== undefined);
       const { finishReason, finishMessage, index } = candidate;
