@@ -33,8 +33,9 @@ for (const upstream of ['chat', 'messages'] as const)
         const random = new Random(`similar ${upstream} ${client} ${index}`);
         const context = contextOf(client, random);
         const events = makeStream(sources, random);
+        const isLimited = random.chance(0.2);
         const play = (sent: readonly WireEvent[]) =>
-          playEvents({ upstream, client, context }, sent);
+          playEvents({ upstream, client, context, isLimited }, sent);
         const played = play(events);
         assert.deepEqual(
           played,
@@ -85,12 +86,13 @@ function makeStream(sources: readonly (readonly WireEvent[])[], random: Random):
   );
 }
 
-/** Chat clients with and without usage, and with a tool whose name is changed for the provider. */
+/** Chat clients with and without usage, for one choice or two, and with a tool whose name is changed. */
 function contextOf(client: ClientFormatName, random: Random): AnswerContext {
   if (client !== 'chat') return answerContext(client);
   return answerContext(client, {
     ...(random.chance(0.5) && { stream_options: { include_usage: false } }),
     ...(random.chance(0.3) && { tools: [longTool] }),
+    ...(random.chance(0.3) && { n: 2 }),
   });
 }
 
@@ -104,14 +106,35 @@ type Pair = {
   readonly upstream: 'chat' | 'messages';
   readonly client: ClientFormatName;
   readonly context: AnswerContext;
+  /** Nothing more can be held at its end. */
+  readonly isLimited: boolean;
 };
 
-/** Returns what the client gets, and what its charge is made from. */
-function playEvents({ upstream, client, context }: Pair, events: readonly WireEvent[]) {
+/** Returns what the client gets, what its charge is made from, and the progress after each event. */
+function playEvents({ upstream, client, context, isLimited }: Pair, events: readonly WireEvent[]) {
   const bytes = Buffer.from(events.map(({ event, data }) => formatSse(event, data)).join(''));
-  const { text, pipe, failure } = playStream(openPipe(upstream, client, context), [bytes]);
-  const { status, usage, stop, output, searches } = pipe.progress;
+  const whole = openPipe(upstream, client, context);
+  const { progress } = whole;
+  const steps: unknown[] = [];
+  const { text, failure } = playStream(
+    {
+      push(event) {
+        const frames = whole.push(event);
+        const { status, isOpening, isComplete, output, usage } = progress;
+        steps.push([status, isOpening, isComplete, output.bytes, usage, frames === '']);
+        return frames;
+      },
+      end: () => (isLimited ? whole.limit() : whole.end()),
+      limit: () => whole.limit(),
+      close: (costUsd) => whole.close(costUsd),
+      fail: (error, asked) => whole.fail(error, asked),
+      progress,
+    },
+    [bytes],
+  );
+  const { status, usage, stop, output, searches } = progress;
   return {
+    steps,
     status,
     usage,
     stop,

@@ -7,11 +7,13 @@ import type { WireEvent } from './malformed-streams.ts';
 export function makeSimilarStream(stream: readonly WireEvent[], random: Random): WireEvent[] {
   const spell = spellingOf(random);
   return stream.flatMap((event) => {
-    const value = parse(event.data);
-    if (value === undefined || random.chance(0.1)) return [event];
+    const parsed = parse(event.data);
+    if (parsed === undefined || random.chance(0.1)) return [event];
+    // Some fields stay for a while.
+    const value = changeFields(parsed, random);
     const count = random.chance(0.4) ? 1 : random.below(6);
     return Array.from({ length: count }, () => ({
-      event: event.event,
+      event: random.chance(0.005) ? 'error' : event.event,
       data: respell(spell(changeFields(changeTexts(value, random), random)), random),
     }));
   });
@@ -43,6 +45,9 @@ const texts = [
   '{"a',
   '":1}',
   '[DONE]',
+  '<think>',
+  '</think>',
+  'the the',
 ];
 
 const textNames = /^(content|reasoning|reasoning_content|arguments|obfuscation|text|thinking)$/;
@@ -68,6 +73,11 @@ const changes: readonly ((random: Random) => object)[] = [
   (random) => ({ obfuscation: random.pick(texts) }),
   (random) => ({ note: random.pick(texts) }),
   () => ({ usage: null }),
+  () => ({ error: null }),
+  (random) => ({ error: random.pick([{ code: 429 }, 'x', {}, false]) }),
+  () => ({ choices: [] }),
+  () => ({ choices: null }),
+  () => ({ prompt_filter_results: [] }),
   (random) => ({ usage: { prompt_tokens: 9, completion_tokens: random.below(9) } }),
   () => ({ ['__proto__']: { content: 'x' }, toJSON: 1, 7: 'x' }),
 ];
@@ -76,7 +86,12 @@ const changes: readonly ((random: Random) => object)[] = [
 const choiceChanges: readonly ((random: Random) => object)[] = [
   () => ({ index: 1 }),
   () => ({ index: null }),
-  () => ({ finish_reason: 'stop' }),
+  (random) => ({ finish_reason: random.pick(['stop', 'length', 'content_filter', 'error', '']) }),
+  () => ({ finish_reason: undefined }),
+  () => ({ content_filter_results: { hate: { filtered: false } } }),
+  (random) => ({ message: { role: 'assistant', content: random.pick(texts) } }),
+  (random) => ({ delta: random.pick([null, {}, 'x', { content: '' }]) }),
+  () => ({ usage: { prompt_tokens: 3, completion_tokens: 4 } }),
   () => ({ logprobs: null }),
 ];
 const deltaChanges: readonly ((random: Random) => object)[] = [
@@ -90,6 +105,11 @@ const deltaChanges: readonly ((random: Random) => object)[] = [
   (random) => ({ tool_calls: [call(random)] }),
   (random) => ({ tool_calls: [call(random), call(random)] }),
   () => ({ tool_calls: [] }),
+  (random) => ({ function_call: random.pick([null, {}, { name: 'get', arguments: '{' }]) }),
+  (random) => ({ content: [{ type: 'text', text: random.pick(texts) }] }),
+  (random) => ({ reasoning_details: [{ type: 'reasoning.text', text: random.pick(texts) }] }),
+  () => ({ images: [{ image_url: { url: 'data:image/png;base64,aWlp' } }] }),
+  () => ({ annotations: [] }),
 ];
 
 function call(random: Random): object {
@@ -109,11 +129,17 @@ function changeFields(value: unknown, random: Random): unknown {
     if (name === 'delta')
       return isObject(field) ? merge(field, added(deltaChanges), random) : field;
     if (name !== 'choices' || !Array.isArray(field)) return field;
-    return field.map((choice: unknown) =>
+    const choices = field.map((choice: unknown) =>
       isObject(choice) ? merge(choice, added(choiceChanges), random) : choice,
     );
+    return random.chance(0.03) ? [...choices, ...choices.map(asSecond)] : choices;
   });
   return isObject(changed) ? merge(changed, added(changes), random) : changed;
+}
+
+/** Its text stays the same. */
+function asSecond(choice: unknown): unknown {
+  return isObject(choice) ? { ...choice, index: 1, delta: { refusal: 'no' } } : choice;
 }
 
 /** Adds fields before or after the others. */
