@@ -274,3 +274,21 @@ test('beside a search that the gateway runs, code is left out and listed', async
   const { tools: sent } = gateway.upstream.requests.at(-1)!.body as { tools: object[] };
   assert.deepEqual(sent.flatMap(Object.keys), ['functionDeclarations']);
 });
+
+test('a tool that is no object is a 400 that names it, and none of it reaches the host', async () => {
+  play('google');
+  const calls = gateway.upstream.requests.length;
+  const before = await gateway.balance(account);
+  for (const name of ['codeExecution', 'code_execution', 'urlContext'])
+    for (const value of [true, false, 7, '', 'x', [], [{}]]) {
+      const body = { contents, tools: [{}, { [name]: value }] };
+      const refused = await gateway.post('/v1beta/models/google:generateContent', { key, body });
+      assert.equal(refused.status, 400, `${name}: ${JSON.stringify(value)}: ${refused.text}`);
+      assert.match(
+        refused.error.message,
+        /^tools\[1\]\.(codeExecution|urlContext) must be an object/,
+      );
+    }
+  assert.equal(gateway.upstream.requests.length, calls);
+  assert.deepEqual(await gateway.balance(account), before);
+});

@@ -50,7 +50,11 @@ const functionDeclaration = Type.Object({
   parameters: optional(jsonObject),
   parametersJsonSchema: optional(jsonObject),
 });
-const tool = Type.Object({ functionDeclarations: optional(Type.Array(functionDeclaration)) });
+const tool = Type.Object({
+  functionDeclarations: optional(Type.Array(functionDeclaration)),
+  codeExecution: optional(jsonObject),
+  urlContext: optional(jsonObject),
+});
 
 const thinkingConfig = Type.Object({
   includeThoughts: optional(Type.Boolean()),
