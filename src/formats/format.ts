@@ -313,6 +313,8 @@ export type StreamProgress = {
   readonly output: OutputMeter;
   /** Web searches that the provider has run so far, on the straight path. Left out: none. */
   searches?: number;
+  /** Code that the provider has run so far, on the straight path. Left out: none. */
+  codeRuns?: number;
   /**
    * Nothing of the answer has come, not even a call: the frames so far only open the stream. They
    * may wait, so that a failure can still be followed by another call. Left out: no event has come, or

@@ -292,3 +292,27 @@ test('a tool that is no object is a 400 that names it, and none of it reaches th
   assert.equal(gateway.upstream.requests.length, calls);
   assert.deepEqual(await gateway.balance(account), before);
 });
+
+test('when a stream breaks off after code, the prompt that was read again is lost, too', async () => {
+  const text = 'the '.repeat(4_000);
+  const lost = async (shown: readonly object[]) => {
+    const cut = shown.map((part) => ({
+      data: {
+        candidates: [{ content: { parts: [part], role: 'model' }, index: 0 }],
+        usageMetadata: { promptTokenCount: 4_000, candidatesTokenCount: 20 },
+      },
+    }));
+    const bytes = Buffer.from(framesText(cut));
+    gateway.upstream.on(`${hosts.google}streamGenerateContent`, answerBytes(bytes));
+    const path = '/v1beta/models/google:streamGenerateContent?alt=sse';
+    const body = { contents: [{ role: 'user', parts: [{ text }] }], tools };
+    const { requestId } = await gateway.post(path, { key, body });
+    return (await gateway.lossesOf(requestId)).reduce((sum, one) => sum + one, 0);
+  };
+  const first = { text: 'Let me see.' };
+  const once = await lost([first]);
+  for (const runs of [1, 2]) {
+    const more = (await lost([first, ...Array(runs).fill([code, result]).flat()])) - once;
+    assert.ok(Math.abs(more / (4_000 * runs) - 1) < 0.1, `${runs} runs: ${more} beyond ${once}`);
+  }
+});

@@ -92,7 +92,10 @@ class ChunkRelay extends AnswerStream {
     this.noteUsage(readUsage(chunk.usageMetadata));
     progress.searches = noteSearches(this.#searches, chunk);
     for (const candidate of candidatesOf(chunk)) {
-      this.#hasCalls ||= partsOf(candidate).some((part) => part['functionCall'] !== undefined);
+      const parts = partsOf(candidate);
+      this.#hasCalls ||= parts.some((part) => part['functionCall'] !== undefined);
+      const codeRuns = parts.filter((part) => part['codeExecutionResult'] !== undefined).length;
+      progress.codeRuns = (progress.codeRuns ?? 0) + codeRuns;
       const { finishReason, finishMessage, index } = candidate;
       if (typeof finishReason !== 'string' || finishReason === '') continue;
       this.#finished.add(index ?? 0);

@@ -17,7 +17,10 @@ export type FailedCall = {
   /** The host's words when it refused the request with a 400; left out: it did not. */
   readonly refusal?: unknown;
   /** What had arrived by then. */
-  readonly progress: Pick<StreamProgress, 'usage' | 'output' | 'searches' | 'isComplete'>;
+  readonly progress: Pick<
+    StreamProgress,
+    'usage' | 'output' | 'searches' | 'codeRuns' | 'isComplete'
+  >;
   /**
    * Ends what has already been sent of the answer; null: nothing was sent, so another call may
    * replace this one.

@@ -50,7 +50,7 @@ export function finalUse(
  */
 export function useSoFar(
   called: Called,
-  { usage: reported, searches, output }: FailedCall['progress'],
+  { usage: reported, searches, codeRuns, output }: FailedCall['progress'],
 ): Used {
   const { asked, terms, call } = called;
   const { unseen } = call;
@@ -58,21 +58,28 @@ export function useSoFar(
   const max = usageMaxOf({ ...asked, ...terms, ...call });
   const own = Math.min(tokensFromBytes(output.bytesWithUnseen(unseenBytes)), max.outputTokens);
   const reportedUse = countReported(called, { reported, outputBytes: 0, max });
-  const withInput = withResults(called, reportedUse, searches);
+  const withInput = withRounds(called, reportedUse, { searches, codeRuns });
   const counted = withInput.outputTokens >= own ? withInput : { ...withInput, outputTokens: own };
   return usedOf(called, { reported, counted, searches, max });
 }
 
 /**
- * Adds the results that the provider's searches made the model read. A count from mid-stream is
- * older than they are.
+ * Adds what the provider's searches and code made the model read. A count from mid-stream is older than
+ * they are.
  */
-function withResults({ asked, call }: Called, counted: Usage, searches = 0): Usage {
+function withRounds(
+  { asked, call }: Called,
+  counted: Usage,
+  { searches = 0, codeRuns = 0 }: Pick<FailedCall['progress'], 'searches' | 'codeRuns'>,
+): Usage {
   const { estimate, model } = asked;
   const { contextTokens } = model;
   const { tools } = call.attempt;
-  const done = tools?.billsResults ? Math.min(searches, tools.searchesMax) : 0;
-  if (done === 0) return counted;
+  const done = {
+    searches: tools?.billsResults ? Math.min(searches, tools.searchesMax) : 0,
+    codeRuns: Math.min(codeRuns, tools?.readings ?? 0),
+  };
+  if (done.searches + done.codeRuns === 0) return counted;
   const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
   const missing = Math.max(read - totalInputTokens(counted), 0);
   return missing === 0 ? counted : { ...counted, inputTokens: counted.inputTokens + missing };

@@ -140,7 +140,6 @@ type Read = { readonly promptTokens: number; readonly contextTokens: number };
 /** Returns the most input that a request is billed for. What is read last may fill the context. */
 export function inputTokensWithTools(tools: AskedTools | null, read: Read): number {
   const { searchesMax = 0, readings = 0, own } = tools ?? {};
-  const repeat = (count: number, tokens: number) => Array.from({ length: count }, () => tokens);
   return readTokens(
     [
       ...repeat(searchesMax, resultTokens.upper),
@@ -158,12 +157,19 @@ export function roundsWith(tools: AskedTools | null): number {
   return 1 + searchesMax + readings + (own?.images?.imagesMax ?? 0);
 }
 
-/** Returns the input that a request is probably billed for after that many searches. */
-export function likelyInputTokensAfter(searches: number, read: Read): number {
-  return readTokens(
-    Array.from({ length: searches }, () => resultTokens.likely),
-    read,
-  );
+/**
+ * Returns the input that a request is probably billed for after that many searches and runs of code,
+ * which seldom write much.
+ */
+export function likelyInputTokensAfter(
+  { searches, codeRuns }: { readonly searches: number; readonly codeRuns: number },
+  read: Read,
+): number {
+  return readTokens([...repeat(searches, resultTokens.likely), ...repeat(codeRuns, 0)], read);
+}
+
+function repeat(count: number, tokens: number): number[] {
+  return Array.from({ length: count }, () => tokens);
 }
 
 /**
