@@ -141,39 +141,47 @@ for (const host of ['google', 'vertex'] as const)
       }
     });
 
-test('any count of what the tools read is charged as input, up to six times the context', async () => {
-  const count = fc.nat(1_000_000);
+test('any count of what the tools read is charged as input, up to six times the context for each answer', async () => {
+  const count = fc.nat(1_600_000);
   await fc.assert(
-    fc.asyncProperty(count, fc.nat(1_000), fc.nat(1_000), async (read, prompt, output) => {
-      const counts = {
-        promptTokenCount: prompt + 1,
-        candidatesTokenCount: output + 1,
-        toolUsePromptTokenCount: read,
-      };
-      gateway.upstream.on(
-        `${hosts.google}generateContent`,
-        answerJson({ ...whole, usageMetadata: counts }),
-      );
-      const path = '/v1beta/models/google:generateContent';
-      const reply = await ok(gateway.post(path, { key, body: { contents, tools } }));
-      const input = Math.min(prompt + 1 + read, 6 * contextTokens);
-      const { cost } = reply.json<{ usageMetadata: { cost: number } }>().usageMetadata;
-      assert.equal(Math.round(cost * 1e6), input + 10 * (output + 1));
-      const lost = (await gateway.lossesOf(reply.requestId)).reduce((sum, one) => sum + one, 0);
-      assert.equal(lost, prompt + 1 + read - input);
-    }),
+    fc.asyncProperty(
+      count,
+      fc.nat(1_000),
+      fc.nat(1_000),
+      fc.constantFrom(1, 2),
+      async (read, prompt, output, candidateCount) => {
+        const counts = {
+          promptTokenCount: prompt + 1,
+          candidatesTokenCount: output + 1,
+          toolUsePromptTokenCount: read,
+        };
+        gateway.upstream.on(
+          `${hosts.google}generateContent`,
+          answerJson({ ...whole, usageMetadata: counts }),
+        );
+        const path = '/v1beta/models/google:generateContent';
+        const body = { contents, tools, generationConfig: { candidateCount } };
+        const reply = await ok(gateway.post(path, { key, body }));
+        const input = Math.min(prompt + 1 + read, 6 * contextTokens * candidateCount);
+        const { cost } = reply.json<{ usageMetadata: { cost: number } }>().usageMetadata;
+        assert.equal(Math.round(cost * 1e6), input + 10 * (output + 1));
+        const lost = (await gateway.lossesOf(reply.requestId)).reduce((sum, one) => sum + one, 0);
+        assert.equal(lost, prompt + 1 + read - input);
+      },
+    ),
     {
       numRuns: 20,
       examples: [
-        [0, 0, 0],
-        [6 * contextTokens - 1, 0, 0],
+        [0, 0, 0, 1],
+        [6 * contextTokens - 1, 0, 0, 1],
+        [12 * contextTokens, 0, 0, 2],
       ],
     },
   );
 });
 
-test('the hold covers the prompt read again and a whole context beside it, for each tool alike', async () => {
-  const heldFor = async (asked: readonly object[], method: string) => {
+test('the hold covers, for each answer, the prompt read again and a whole context, for each tool alike', async () => {
+  const heldFor = async (asked: readonly object[], method: string, candidateCount = 1) => {
     let held = 0;
     const stream = answerBytes(Buffer.from(framesText(frames)));
     for (const name of ['generateContent', 'streamGenerateContent'])
@@ -181,7 +189,11 @@ test('the hold covers the prompt read again and a whole context beside it, for e
         held = (await gateway.balance(account)).heldMicros;
         await (name === 'generateContent' ? answerJson(whole) : stream)(response, request);
       });
-    const body = { contents, tools: asked, generationConfig: { maxOutputTokens: 8_000 } };
+    const body = {
+      contents,
+      tools: asked,
+      generationConfig: { maxOutputTokens: 8_000, candidateCount },
+    };
     await ok(gateway.post(`/v1beta/models/google:${method}`, { key, body }));
     return held;
   };
@@ -192,6 +204,8 @@ test('the hold covers the prompt read again and a whole context beside it, for e
       // Four rounds that grow by 10,000 tokens, and one that fills the context; a stream in full.
       const more = held - plain - (contextTokens + 100_000);
       assert.ok(more > 0 && more < 2_000, `${Object.keys(tool)[0]}, ${method}: ${held}, ${plain}`);
+      const ofTwo = await heldFor([tool], method, 2);
+      assert.ok(Math.abs(ofTwo - 2 * held) < 1_000, `two answers: ${ofTwo}, one: ${held}`);
     }
 });
 

@@ -72,12 +72,12 @@ function withRounds(
   counted: Usage,
   { searches = 0, codeRuns = 0 }: Pick<FailedCall['progress'], 'searches' | 'codeRuns'>,
 ): Usage {
-  const { estimate, model } = asked;
+  const { estimate, model, request } = asked;
   const { contextTokens } = model;
   const { tools } = call.attempt;
   const done = {
     searches: tools?.billsResults ? Math.min(searches, tools.searchesMax) : 0,
-    codeRuns: Math.min(codeRuns, tools?.readings ?? 0),
+    codeRuns: Math.min(codeRuns, (tools?.readings ?? 0) * request.choices),
   };
   if (done.searches + done.codeRuns === 0) return counted;
   const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
@@ -114,15 +114,15 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
   const again = tools && granted ? granted.maxOutputTokens : 0;
   return {
     inputTokens:
-      granted && (!tools || tools.own)
-        ? // Some providers bill the prompt for each choice.
-          inputTokensWithTools(tools, {
+      (granted && (!tools || tools.own)
+        ? inputTokensWithTools(tools, {
             promptTokens: granted.wanted.inputTokensMost + vendorPromptTokens + again,
             contextTokens,
-          }) *
-          (choices / prompts)
+          })
         : // Every search or run of code is a round of its own, whose input counts again.
-          contextTokens * roundsWith(tools),
+          contextTokens * roundsWith(tools)) *
+      // Some providers bill the prompt for each choice, and each may run code.
+      (choices / prompts),
     ...(granted && {
       audioTokens: (granted.wanted.audioTokensMost * roundsWith(tools) * choices) / prompts,
     }),

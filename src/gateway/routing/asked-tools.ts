@@ -22,7 +22,7 @@ export type AskedTools = {
   readonly mayBeFewer: boolean;
   /** The field with which the caller can allow fewer; null: none. */
   readonly limitField: string | null;
-  /** Rounds of the provider's code or pages, which only their input costs. Left out: none. */
+  /** Rounds of the provider's code or pages in each answer, which only their input costs. Left out: none. */
   readonly readings?: number;
   /** Absent: the provider runs them. */
   readonly own?: OwnTools;
@@ -124,7 +124,7 @@ export function withReadings(
   tools: AskedTools | null,
 ): AskedTools | null {
   const readsMore = route.format === format.name && format.relay.readsMore?.(request);
-  return readsMore ? { ...(tools ?? noTools), readings: readingsMost * request.choices } : tools;
+  return readsMore ? { ...(tools ?? noTools), readings: readingsMost } : tools;
 }
 
 /**
