@@ -349,7 +349,7 @@ type Relay = {
    * Returns true when the provider is asked to run code or fetch pages, whose text the model reads as
    * input: as much as fits into its context, in several rounds. Left out: never.
    */
-  readonly readsMore?: (request: ClientRequest) => boolean;
+  readsMore?(request: ClientRequest): boolean;
   /**
    * Returns false when something must be emulated in the answer: then the request is translated, from
    * its format to the same format. Left out: never.

@@ -209,7 +209,7 @@ test('the hold covers, for each answer, the prompt read again and a whole contex
     }
 });
 
-test('a balance without room for them is a 402 that names them', async () => {
+test('a balance without room for them is a 402 that names them, if they run', async () => {
   const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.2 });
   play('google');
   const path = '/v1beta/models/google:generateContent';
@@ -218,6 +218,11 @@ test('a balance without room for them is a 402 that names them', async () => {
   assert.equal(refused.status, 402, refused.text);
   assert.match(refused.error.message, /reads of code and pages, up to its whole context/);
   await ok(gateway.post(path, { key: poor.key, body: { ...body, tools: [] } }));
+  // A conversation that is repaired is translated, without them.
+  const call = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] };
+  const unanswered = { ...body, contents: [contents[0], call, contents[2]] };
+  const reply = await ok(gateway.post(path, { key: poor.key, body: unanswered }));
+  assert.match(String(reply.headers['x-service-ignored']), /tools\[0\]\.codeExecution/);
 });
 
 test('a client that leaves a stream with code pays for all that its end counts', async () => {

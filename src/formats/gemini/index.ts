@@ -50,7 +50,8 @@ export const gemini: ClientFormat & UpstreamFormat = {
   relay: {
     searchTool: ({ body }) =>
       asksForSearch(body) ? { name: 'web_search', searchesMax: null, limitField: null } : null,
-    readsMore: ({ body }) => asksForReaders(body),
+    readsMore: ({ body }: ClientRequest<GeminiRequest>) =>
+      asksForReaders(body) && isInOrder(body.contents),
     canRelay: ({ body }: ClientRequest<GeminiRequest>) => isInOrder(body.contents),
     writeRequest: relayRequest,
     relayAnswer,
