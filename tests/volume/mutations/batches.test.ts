@@ -36,7 +36,12 @@ testMutations(
     },
     'a failed batch of Gemini is looked at for ever': {
       file: 'gateway/batches/host-calls.ts',
-      guard: "if (kind === 'unreadable' && !isBilled && isObject(reply.body)) return reply.body;",
+      guard: `if (kind === 'unreadable' && !isBilled && isObject(reply.body) && reply.body['name'])
+      return reply.body;`,
+    },
+    'an error with status 200 is an empty list of batches': {
+      file: 'gateway/batches/host-calls.ts',
+      guard: " && reply.body['name']",
     },
     'a batch of xAI ends before it has counted its lines': {
       file: 'providers/batches/xai.ts',
