@@ -7,7 +7,7 @@ export const filesAtFullVolume = {
     'src/domain/ledger/sqlite/store.test.ts',
     'tests/integration/{alerts-crash,batches-crash,crash}.test.ts',
   ],
-  faults: ['tests/integration/{fault-table,provider-bill}.test.ts'],
+  faults: ['tests/integration/{fault-table,passed-batch-faults,provider-bill}.test.ts'],
   fuzz: [
     'src/domain/ledger/races.test.ts',
     'src/lib/text-tokens.test.ts',
