@@ -260,11 +260,7 @@ function costOf(cell: Cell, expected: Expected): number {
 function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string> {
   const tokens = (expected.kind === 'complete' && expected.tokens) || goodTokens;
   if (typeof tokens !== 'string') return tokens;
-  const { likely, most } = estimateInputTokens({
-    ...bodyOf(cell),
-    // What the query of Google's path says is read as a field.
-    ...(cell.pair.client.name === 'gemini' && cell.stream && { alt: 'sse' }),
-  });
+  const { likely, most } = estimateInputTokens(bodyOf(cell));
   // With what a provider may add to the input, and the request's own output limit.
   if (tokens === 'most') return { input: most + 3_000, output: 200 };
   const input = tokens === 'own' ? likely : goodTokens.input;
