@@ -1,5 +1,5 @@
-// What every stream to a client has, in each format and on both paths: its progress, how it breaks
-// off, and the count that is charged.
+// Base class of the streams that are sent to clients: keeps the progress, ends a stream that breaks
+// off, and gives the usage that is charged.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import { countUsage, mergeUsage, type Usage } from '../canonical/usage.ts';
 import type { AnswerContext, StreamProgress } from './format.ts';

@@ -1,5 +1,5 @@
-// What the readers of all formats' streams have: they end once, and output that cannot be read ends
-// them.
+// Base class of the readers of all formats' streams: a stream ends once, and output that cannot be
+// read ends it.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';

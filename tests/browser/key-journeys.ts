@@ -1,4 +1,4 @@
-// What people do with keys in a few clicks, in a real browser.
+// Tasks of people who manage keys, in a real browser, with the clicks that each takes.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

@@ -99,7 +99,7 @@ const cases: Readonly<Record<string, Case>> = {
       const isText = form !== 'gemini' && form !== 'xai';
       const nonsense = isText ? ['{', '7', ''] : ['{}'];
       p.spoil = (lines) => [
-        // Of another batch, where other lines have failed.
+        // Results of another batch, in which other lines have failed.
         ...lines.map((text) =>
           text.replace(
             /"sent_(\w+)_(\d)"/,

@@ -493,7 +493,7 @@ test('a route that runs the search comes before those that leave it out', async 
     gateway.upstream.on(wire.path, answerStatus(503));
     const asked = { model: `spare-${provider}-then-${provider}`, ...wire.asks(1) };
     const reply = await gateway.ask(wire, key, asked);
-    // Of Messages, other routes must lose nothing.
+    // A Messages request does not go to a route that would leave out its search.
     assert.equal(reply.status, wire === messages ? 503 : 200, reply.text);
     if (wire === responses) assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
   }

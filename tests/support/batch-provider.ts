@@ -1,6 +1,5 @@
 // A provider's batch APIs in the forms of all hosts, for `upstream.on('*', provider.script)`. It keeps its
-// own bill: a line is billed once, when its batch runs, whoever asks for it and whether or not anybody
-// reads it.
+// own bill: a line is billed once, when its batch runs, even if nobody reads its result.
 import { setTimeout } from 'node:timers/promises';
 import type { Script } from './upstream.ts';
 
@@ -34,7 +33,7 @@ type Remote = {
   files: { output: string | null; errors: string | null };
 };
 
-/** What a request asks for. */
+/** The call of a batch API that a request is. */
 type Step = 'upload' | 'file' | 'create' | 'list' | 'look' | 'read' | 'cancel' | 'delete';
 type Asked = { readonly step: Step; readonly form: HostForm; readonly id: string };
 

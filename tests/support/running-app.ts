@@ -94,7 +94,8 @@ export class RunningApp extends Installation {
     const clock = this.#testClock;
     const runs = this.#app?.gateway.runs;
     try {
-      // Otherwise the drain's deadline would end them: after 30 seconds, or never if nobody moves the clock.
+      // Otherwise the drain's deadline would end them: after 30 seconds, or never if nobody moves the
+      // clock.
       if (clock && runs) await this.#endRuns(clock, runs);
       else runs?.endAll();
     } finally {

@@ -61,7 +61,9 @@ const speech = (model: string, [input = '']: readonly string[]) => {
 const audio = Buffer.from('the audio');
 const audioSeconds = 4;
 
-/** Of a chat model, by the gateway's own count. `asked`: as Chat has it. */
+/**
+ * An order of a chat model, billed by the gateway's own count of `asked`: the same request in Chat's form.
+ */
 function chatOrder(body: object, choice: object, asked = body): Order {
   const { likely, audio: sound } = estimateInputTokens(asked);
   return {
@@ -254,7 +256,10 @@ export const taskOutcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
   }),
 );
 
-/** Bills each call that reached the model. In a chat, nonsense is a proxy's, and only what was written is output. */
+/**
+ * Bills each call that reached the model. In a chat, an answer that makes no sense comes from a proxy, and
+ * only what the model wrote is output.
+ */
 export function billingTaskHost(
   { type, isUncounted = false }: BilledTask,
   { counts, answer }: Order,

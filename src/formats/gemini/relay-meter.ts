@@ -16,7 +16,7 @@ function meterPart(meter: OutputMeter, part: JsonObject): void {
     else meter.addText(text);
   }
   if (isObject(functionCall)) meter.addText(JSON.stringify(functionCall.args ?? {}));
-  // What came of the code is input.
+  // The result of the code is not counted: the model reads it as input.
   if (isObject(executableCode) && typeof executableCode.code === 'string')
     meter.addText(executableCode.code);
   if (isObject(inlineData)) meter.addImages(1);
@@ -33,7 +33,7 @@ export function partsOf({ content }: JsonObject): JsonObject[] {
 /**
  * Adds the searches that an answer or a chunk names, and returns how many there are so far. Chunks may
  * repeat earlier ones. Google bills each query of a candidate once, and no empty one
- * (https://ai.google.dev/gemini-api/docs/google-search#pricing, from memory, 2026-11-30).
+ * (https://ai.google.dev/gemini-api/docs/google-search#pricing; not verified).
  */
 export function noteSearches(seen: Set<string>, chunk: JsonObject): number {
   for (const { index, groundingMetadata } of candidatesOf(chunk)) {

@@ -37,7 +37,10 @@ export function readUsage(metadata: unknown): Usage | null {
 /** The input: new, cached, and what the provider's tools made the model read. */
 type PromptTokens = Record<'freshTokens' | 'cacheReadTokens' | 'toolTokens', number>;
 
-/** The counts of sound, if there is any. Those of the prompt include the cache's, which may be told nowhere else. */
+/**
+ * The counts of sound, if there is any. Those of the prompt include the cache's, which may be told nowhere
+ * else.
+ */
 function readSound(
   {
     promptTokensDetails: prompt,

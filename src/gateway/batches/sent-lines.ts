@@ -170,6 +170,7 @@ export class SentLines {
     await store.postpone(batch.id, nowMs);
     return null;
   }
+
   /** Writes all lines once for their length. A line that cannot be written ends with its error. */
   async measure(job: Hosted) {
     const frame = job.host.api.frame(job.sent.id);

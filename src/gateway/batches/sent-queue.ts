@@ -254,7 +254,7 @@ export class SentQueue {
         ? this.#lines.endAll(job, 'expired', { isBilled: true })
         : { due_at_ms: nowMs + lookMs.most };
     }
-    // What it has not counted by then it never had.
+    // After the batch has expired, lines that the provider has not counted are not waited for.
     const counted = nowMs < batch.expires_at_ms ? sent.lines : 0;
     const remote = await api.look(calls, sent.remote_id!, counted);
     switch (remote.state) {

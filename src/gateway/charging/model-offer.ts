@@ -84,8 +84,9 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
       });
     },
     // Only the provider's final count shows what these cost: whole answers, and input of unknown
-    // length (a document by address, what the provider's code writes, or what `pass_fields` opens). If they were stopped, a client
-    // that leaves shortly before the end would pay a small part. An image that is stopped is lost.
+    // length (a document by address, what the provider's code writes, or what `pass_fields` opens). If
+    // they were stopped, a client that leaves shortly before the end would pay a small part. An image
+    // that is stopped is lost.
     runsToEnd: wanted.isInputUnknown || !request.stream || Boolean(tools?.own?.images),
     firstCall: () => selling.firstCall(granted),
     call: (held) => selling.call(held, granted),

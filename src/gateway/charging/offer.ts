@@ -20,7 +20,9 @@ export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   readonly refuse: (refused: RefusedOutcome) => ApiError;
   /** True when it runs on after its client has left, because only its end shows its cost. */
   readonly runsToEnd: boolean;
-  /** Returns the call of the first route as it would be made. null or left out: no batch API can run it. */
+  /**
+   * Returns the call of the first route as it would be made. null or left out: no batch API can run it.
+   */
   readonly firstCall?: () => FirstCall | null;
   /** Calls the routes. Streams everything but the end of an answer. */
   readonly call: (held: Running) => Promise<Outcome>;

@@ -22,7 +22,10 @@ export type AskedTools = {
   readonly mayBeFewer: boolean;
   /** The field with which the caller can allow fewer; null: none. */
   readonly limitField: string | null;
-  /** Rounds of the provider's code or pages in each answer, which only their input costs. Left out: none. */
+  /**
+   * How often the model may read again in each answer, after code that the provider runs or pages that it
+   * fetches. Only the input costs. Left out: never.
+   */
   readonly readings?: number;
   /** Absent: the provider runs them. */
   readonly own?: OwnTools;
@@ -113,8 +116,8 @@ const noTools = {
   limitField: null,
 };
 /**
- * Google lets a model write its code again five times (ai.google.dev/gemini-api/docs/code-execution,
- * from memory, 2026-11-29). It has no limit to set.
+ * Google lets a model write its code again five times (ai.google.dev/gemini-api/docs/code-execution; not
+ * verified). A request cannot set a limit.
  */
 const readingsMost = 5;
 

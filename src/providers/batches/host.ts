@@ -37,7 +37,7 @@ export type ToSend = {
 
 export type ToFind = {
   readonly mark: string;
-  /** What `upload` returned; null: the host has no files. */
+  /** The id that `upload` returned; null: the host takes no files. */
   readonly fileId: string | null;
   readonly lines: number;
   /** Sent between these times, by the provider's clock, too. */

@@ -20,5 +20,8 @@ export type SandboxRequest = Pick<
   readonly searchTool?: string;
 };
 
-/** What a directive calls Gemini's code execution. The query of its search is the code. */
+/**
+ * The name of Gemini's code execution in a directive. The sandbox treats it as a search whose query is
+ * the code.
+ */
 export const codeTool = 'code_execution';

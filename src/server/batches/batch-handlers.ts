@@ -1,4 +1,4 @@
-// What both forms of batches do alike, OpenAI's and Anthropic's.
+// The handlers that OpenAI's and Anthropic's forms of batches share.
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
