@@ -33,11 +33,9 @@ const megabytes = 64;
 
 export function mountFragileDisk(): FragileDisk | null {
   const place = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
-  const [image, folder, filler] = [
-    join(place, 'image'),
-    join(place, 'mounted'),
-    join(place, 'filler'),
-  ];
+  const [folder, filler] = [join(place, 'mounted'), join(place, 'filler')];
+  let image = join(place, 'image');
+  const device = () => run('findmnt', '--noheadings', '--output', 'SOURCE', folder).trim();
   const mount = () => run('mount', '-o', 'loop,errors=remount-ro', image, folder);
   try {
     // The image is sparse: blocks not written yet need room that a full disk does not have.
@@ -55,8 +53,7 @@ export function mountFragileDisk(): FragileDisk | null {
   return {
     folder,
     breakDown: () => {
-      const device = basename(run('findmnt', '--noheadings', '--output', 'SOURCE', folder).trim());
-      writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, '1');
+      writeFileSync(`/sys/fs/ext4/${basename(device())}/trigger_fs_error`, '1');
     },
     refuseNewBlocks: () => fillDisk(filler),
     refuseWrites: (file) => {
@@ -64,8 +61,16 @@ export function mountFragileDisk(): FragileDisk | null {
       return () => run('chattr', '-i', file);
     },
     repair: () => {
+      const broken = device();
       run('umount', folder);
       rmSync(filler, { force: true });
+      // A container that another test started meanwhile keeps the broken file system mounted for
+      // itself, and the same image would be mounted in the same state. So a copy is repaired.
+      run('sh', '-c', 'blockdev --flushbufs "$0" || true', broken);
+      const copy = `${image}-repaired`;
+      run('cp', '--sparse=always', image, copy);
+      rmSync(image);
+      image = copy;
       // Exit code 1: errors were corrected.
       run('sh', '-c', 'e2fsck -fy "$0" || [ $? -eq 1 ]', image);
       mount();
