@@ -15,6 +15,7 @@ import {
   IconMessages,
   IconPlugConnected,
   IconSettings,
+  IconStack2,
   IconUsers,
   IconAdjustments,
   IconApi,
@@ -28,6 +29,7 @@ export type NavigationItem = {
     | '/'
     | '/keys'
     | '/requests'
+    | '/batches'
     | '/analytics'
     | '/models'
     | '/playground'
@@ -76,6 +78,13 @@ export const accountPages: readonly NavigationItem[] = [
     icon: IconActivity,
     keywords: 'usage log failed errors cached export csv cost',
     description: 'Every request, its outcome and cost',
+  },
+  {
+    to: '/batches',
+    label: 'Batches',
+    icon: IconStack2,
+    keywords: 'batch lines jobs queue half price cancel',
+    description: 'Batches, how far they are and what they cost',
   },
   {
     to: '/analytics',

@@ -57,6 +57,7 @@ const accountChildren = [
   page(account, '/', () => import('../pages/overview/page.tsx')),
   page(account, '/keys', () => import('../pages/keys/page.tsx')),
   page(account, '/requests', () => import('../pages/requests/page.tsx')),
+  page(account, '/batches', () => import('../pages/batches/page.tsx')),
   page(account, '/analytics', () => import('../pages/analytics/page.tsx')),
   page(account, '/models', () => import('../pages/models/page.tsx')),
   page(account, '/playground', () => import('../pages/playground/page.tsx')),

@@ -114,6 +114,7 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
   'own-key.create': 'brought the own key {it}',
   'own-key.update': 'changed the own key {it}',
   'own-key.remove': 'removed the own key {it}',
+  'batch.cancel': 'cancelled the batch {it}',
 };
 
 /** Their sentences leave the fields to be told. */

@@ -4,6 +4,7 @@ import { adminKeysHandlers } from './accounts/admin-keys.ts';
 import { alertsHandlers } from './accounts/alerts.ts';
 import { auditHandlers } from './accounts/audit-log.ts';
 import { autoTopUpHandlers } from './accounts/auto-top-up.ts';
+import { batchesHandlers } from './accounts/batches.ts';
 import { billingHandlers } from './accounts/billing.ts';
 import { keysHandlers } from './accounts/keys.ts';
 import { membersHandlers } from './accounts/members.ts';
@@ -36,6 +37,7 @@ export const handlers: Handlers<typeof contract> = {
   ...auditHandlers,
   ...authHandlers,
   ...autoTopUpHandlers,
+  ...batchesHandlers,
   ...billingHandlers,
   ...deviceLoginsHandlers,
   ...keysHandlers,

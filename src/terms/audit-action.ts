@@ -52,6 +52,7 @@ type Actions = {
   readonly settings: 'update' | 'reload';
   readonly alert: 'create' | 'update' | 'remove' | 'send' | 'replace-secret';
   readonly 'own-key': 'create' | 'update' | 'remove';
+  readonly batch: 'cancel';
 };
 
 /** The kinds of objects that changes are recorded for. The dashboard's filter has a label for each. */

@@ -8,6 +8,15 @@ export type BatchForm = 'openai' | 'anthropic';
 
 export type LineOutcome = 'succeeded' | 'errored' | 'canceled' | 'expired';
 
+export const batchStatuses = [
+  'in_progress',
+  'cancelling',
+  'completed',
+  'cancelled',
+  'expired',
+] as const;
+export type BatchStatus = (typeof batchStatuses)[number];
+
 export const batchLinesMax = 50_000;
 /** The longest request of a batch, as JSON. */
 export const batchLineBytesMax = 4 * 1024 * 1024;

@@ -20,6 +20,7 @@ const pages = [
   ['/', 'Overview'],
   ['/keys', 'Keys'],
   ['/requests', 'Requests'],
+  ['/batches', 'Batches'],
   ['/analytics', 'Analytics'],
   // The test of models covers all rows. The long run does so here too.
   [scaled('/models?q=claude', '/models'), 'Models'],
@@ -86,6 +87,10 @@ async function fill(): Promise<void> {
       key: secret,
       body: { model: 'no-such-model', messages: [] },
     });
+    const messages = [{ role: 'user', content: 'Tell me of the sea.' }];
+    const params = { model: 'gpt-6-luna', max_tokens: 100, messages };
+    const requests = [1, 2].map((line) => ({ custom_id: `line-${line}`, params }));
+    await gateway.post('/v1/messages/batches', { key: secret, body: { requests } });
   }
 }
 

@@ -1,7 +1,7 @@
 // Tests of analytics, billing, the operator's pages and whole journeys, in one process with one Chromium.
 import './analytics.ts';
 import './alerts.ts';
-import './own-keys.ts';
+import './owners.ts';
 import './billing.ts';
 import './customers.ts';
 import './first-hour.ts';

@@ -15,6 +15,7 @@ import { adminOf, type AdminClient } from '../support/admin.ts';
 import { after, before, beforeEach, test, testOn } from '../support/both-stores.ts';
 import { listedCommands } from '../support/commands.ts';
 import { type DashboardClient, invite, quickHash, signIn, visitor } from '../support/dashboard.ts';
+import { addBatch } from '../support/add-batch.ts';
 import { liteLlmSample, makeForeign, newApiSample } from '../support/foreign-samples.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -213,6 +214,13 @@ async function withOwnKey(): Promise<Call> {
   return { by, ownKey: id };
 }
 
+async function withBatch(): Promise<Call> {
+  const call = await byOwner();
+  const { account } = call.by;
+  const owned = { account, key: call.key, nowMs: nowMs() };
+  return { ...call, batch: await addBatch(gateway.database, owned) };
+}
+
 async function withOwnEndpoint(): Promise<Call> {
   return addEndpoint(await operator(), 'operators', '/operator');
 }
@@ -362,6 +370,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /accounts/:account/alert-endpoints/:endpoint/secret': withEndpoint,
   'POST /accounts/:account/alert-endpoints/:endpoint/test': withEndpoint,
   'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
+  'POST /accounts/:account/batches/:batch/cancel': withBatch,
   'POST /accounts/:account/own-keys': sending(byOwner, ownKey),
   'PATCH /accounts/:account/own-keys/:ownKey': sending(withOwnKey, { order: 'after' }),
   'DELETE /accounts/:account/own-keys/:ownKey': withOwnKey,

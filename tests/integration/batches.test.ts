@@ -5,7 +5,9 @@ import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { answerContent } from '../support/answers.ts';
+import { signIn } from '../support/dashboard.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
+import { jsonOf } from '../support/http.ts';
 import { answerStatus, behind, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
@@ -376,6 +378,68 @@ test('a cancelled or expired batch keeps what runs, and the rest is free', async
     );
     await assertSpent(made, 16 * costMicros);
   }
+});
+
+test('the dashboard shows what a batch costs and holds, and an admin cancels it', async () => {
+  const made = await newKey();
+  const { account } = made;
+  const [admin, viewer, stranger, operator] = await Promise.all([
+    signIn(gateway, { account, role: 'admin' }),
+    signIn(gateway, { account, role: 'viewer' }),
+    signIn(gateway),
+    signIn(gateway, { operator: true }),
+  ]);
+  const path = `/accounts/${account}/batches`;
+  type Shown = { data: [Record<string, object | string | number>]; next_cursor: string | null };
+  const shown = async (by = viewer, query = '') => {
+    const { data, next_cursor: next } = await jsonOf<Shown>(by.get(`${path}${query}`));
+    return { data, next };
+  };
+  upstream.on(chatPath, answersByPrompt('chat'));
+  const first = await begin(made, [lineOf('one'), lineOf('fail'), lineOf('three')]);
+  await end(made, first.id);
+  const open = holdUpstream();
+  const before = upstream.requests.length;
+  const second = await begin(
+    made,
+    names(20).map((name) => lineOf(name)),
+  );
+  await until(() => upstream.requests.length === before + 16);
+  const { heldMicros } = await balanceOf(made);
+  const page = await shown(viewer, '?limit=1');
+  assert.deepEqual(
+    page.data.map(({ id, status, held_micros: held }) => [id, status, held]),
+    [[second.id, 'in_progress', heldMicros]],
+  );
+  const rest = await shown(viewer, `?limit=1&cursor=${encodeURIComponent(page.next!)}`);
+  const counted = { waiting: 0, cancelled: 0, expired: 0 };
+  const [{ id, status, lines, cost_micros: cost, held_micros: held }] = rest.data;
+  assert.deepEqual(
+    { id, status, lines, cost, held },
+    {
+      id: first.id,
+      status: 'completed',
+      lines: { total: 3, succeeded: 2, failed: 1, ...counted },
+      cost: 2 * costMicros,
+      held: 0,
+    },
+  );
+  assert.deepEqual((await shown(viewer, '?mode=test')).data.length, 0);
+  const seen = await jsonOf<Shown>(operator.get(`/operator${path}`));
+  assert.equal(seen.data.length, 2);
+
+  const cancel = `${path}/${second.id}/cancel`;
+  assert.equal((await viewer.post(cancel)).status, 403);
+  assert.equal((await stranger.post(cancel)).status, 404);
+  const elsewhere = `/accounts/${stranger.account}/batches/${second.id}/cancel`;
+  assert.equal((await stranger.post(elsewhere)).status, 404);
+  const stopped = await jsonOf<{ status: string }>(admin.post(cancel));
+  assert.equal(stopped.status, 'cancelling');
+  open();
+  await end(made, second.id);
+  const again = await jsonOf<{ status: string; cost_micros: number }>(admin.post(cancel));
+  assert.deepEqual([again.status, again.cost_micros], ['cancelled', 16 * costMicros]);
+  await assertSpent(made, 18 * costMicros);
 });
 
 test('a provider that is down is tried again, and its hold is kept', async () => {

@@ -11,6 +11,7 @@ import type { Role } from '../../src/db/schema.ts';
 import { streams } from '../../src/management/streams.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
+import { addBatch } from '../support/add-batch.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { rowOf, rowsOf } from '../support/rows.ts';
 import { ok, open, type Reply } from '../support/http.ts';
@@ -102,6 +103,7 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
     session: sessions.json<{ data: { id: string }[] }>().data[0]!.id,
     passkey: 'pky_unknown',
     ownKey: 'own_unknown',
+    batch: await addBatch(gateway.database, { account: id, key: key.id, nowMs: Date.now() }),
     topUp: 'top_unknown',
     payment: 'pay_unknown',
     ...(await makeForeignAlert(owner)),
@@ -197,6 +199,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /analytics/days',
     'GET /analytics/hours',
     'GET /auto-top-up',
+    'GET /batches',
     'GET /billing',
     'GET /budgets',
     'GET /cache-days',
@@ -240,6 +243,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /telemetry',
     'PATCH /keys/:key',
     'PATCH /telemetry',
+    'POST /batches/:batch/cancel',
     'POST /device-logins',
     'POST /invitations',
     'POST /keys',

@@ -98,6 +98,7 @@ const unconfirmed: Readonly<Record<string, readonly string[]>> = {
     'DELETE /operator/accounts/:account/alert-endpoints/:endpoint',
     'DELETE /accounts/:account/own-keys/:ownKey',
     'DELETE /accounts/:account/auto-top-up/card',
+    'POST /accounts/:account/batches/:batch/cancel',
   ],
   'It changes names, figures or what is stored, and gives nobody a way in.': [
     'PATCH /profile',

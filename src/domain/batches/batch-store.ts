@@ -3,13 +3,18 @@
 // table, can be taken again.
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { dayMs } from '../../lib/utc-time.ts';
-import { type BatchForm, batchOwner, type LineOutcome } from '../../terms/batch.ts';
+import {
+  type BatchForm,
+  batchOwner,
+  type BatchStatus,
+  type LineOutcome,
+} from '../../terms/batch.ts';
 import type { Owner } from './batch-files.ts';
-import { type Page, pageOf } from './page.ts';
+import { type From, type Page, pageOf } from './page.ts';
 
 export type Batch = Selectable<Tables['batches']>;
 export type LineRow = Selectable<Tables['batch_lines']>;
@@ -124,25 +129,31 @@ export class BatchStore {
   }
 
   async find({ accountId, mode }: Owner, form: BatchForm, id: string): Promise<Batch | null> {
-    return (
-      (await this.#of({ accountId, mode }, form).where('id', '=', id).executeTakeFirst()) ?? null
-    );
+    const found = this.#of({ accountId, mode }).where('form', '=', form).where('id', '=', id);
+    return (await found.executeTakeFirst()) ?? null;
   }
 
   /** Returns null when the page begins at a batch that is not there. */
   async list(owner: Owner, form: BatchForm, page: Page): Promise<readonly Batch[] | null> {
     const from = page.after === undefined ? null : await this.find(owner, form, page.after);
     if (page.after !== undefined && !from) return null;
-    return pageOf(this.#of(owner, form), page, from).execute();
+    return pageOf(this.#of(owner).where('form', '=', form), page, from).execute();
   }
 
-  async cancel(id: string, nowMs: number): Promise<void> {
-    await this.#database.write
+  /** Those of both forms, the newest first. One row more than `limit` shows that there are others. */
+  newest(owner: Owner, limit: number, after: From): Promise<readonly Batch[]> {
+    return pageOf(this.#of(owner), { limit }, after).execute();
+  }
+
+  /** Returns false when it does not run. */
+  async cancel(id: string, nowMs: number, write: Db = this.#database.write): Promise<boolean> {
+    const { numUpdatedRows } = await write
       .updateTable('batches')
       .set({ state: 'cancelling', cancelled_at_ms: nowMs, due_at_ms: nowMs })
       .where('id', '=', id)
       .where('state', '=', 'running')
-      .execute();
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
   }
 
   async hideResults(id: string, kind: 'output' | 'errors'): Promise<void> {
@@ -289,7 +300,7 @@ export class BatchStore {
       .where('outcome', 'is', null)
       .limit(1);
     if (await waiting.executeTakeFirst()) return false;
-    const counts = JSON.stringify(await this.#count(id));
+    const counts = JSON.stringify({ ...(await this.#count(id)), costMicros: await this.#cost(id) });
     await this.#database.write
       .updateTable('batches')
       .set({ state: 'ended', ended_at_ms: nowMs, counts })
@@ -325,6 +336,29 @@ export class BatchStore {
       canceled: of('canceled'),
       expired: of('expired'),
     };
+  }
+
+  /** Returns what its lines have cost so far, and what is held for the others. */
+  async moneyOf({ id, counts }: Batch): Promise<{ readonly cost: number; readonly held: number }> {
+    const ended = counts === null ? null : (JSON.parse(counts) as { costMicros?: number });
+    const cost = ended?.costMicros ?? (await this.#cost(id));
+    const { held } = await this.#database.read
+      .selectFrom('batch_lines')
+      .select(({ fn }) => fn.sum<number | string | null>('held_micros').as('held'))
+      .where('batch_id', '=', id)
+      .where('outcome', 'is', null)
+      .executeTakeFirstOrThrow();
+    return { cost, held: Number(held) };
+  }
+
+  async #cost(id: string): Promise<number> {
+    const { cost } = await this.#database.read
+      .selectFrom('batch_lines')
+      .innerJoin('charges', 'charges.id', 'request_id')
+      .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('cost'))
+      .where('batch_id', '=', id)
+      .executeTakeFirstOrThrow();
+    return Number(cost);
   }
 
   /** Yields the results that still exist, in the order of the lines. `which`: of OpenAI's files. */
@@ -425,16 +459,22 @@ export class BatchStore {
     return { lines: Number(lines ?? 0), bytes: Number(bytes ?? 0) };
   }
 
-  #of({ accountId, mode }: Owner, form: BatchForm) {
+  #of({ accountId, mode }: Owner) {
     return this.#database.read
       .selectFrom('batches')
       .selectAll()
       .where('account_id', '=', accountId)
       .where('mode', '=', mode)
-      .where('form', '=', form)
       .where('kept_until_ms', '>', 0)
       .where('state', '<>', sql<'creating'>`'creating'`);
   }
+}
+
+export function statusOf({ state, cancelled_at_ms: at }: Batch, { expired }: Counts): BatchStatus {
+  if (state === 'cancelling') return 'cancelling';
+  if (state !== 'ended') return 'in_progress';
+  if (at !== null) return 'cancelled';
+  return expired.lines > 0 ? 'expired' : 'completed';
 }
 
 const stepRows = 200;

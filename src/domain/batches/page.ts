@@ -13,7 +13,8 @@ export type Page = {
 };
 
 type Listed = 'batch_files' | 'batches';
-type From = { readonly id: string; readonly created_at_ms: number } | null;
+/** The row before the page; null: it is the first page. */
+export type From = { readonly id: string; readonly created_at_ms: number } | null;
 
 /** One row more than the page has shows whether there are others. */
 export function pageOf<Row>(

@@ -60,8 +60,12 @@ export class BatchQueue {
 
   /** Lines that have not begun are not run. */
   async cancel(id: string): Promise<void> {
-    const { store, sent, gateway } = this.#parts;
-    await store.cancel(id, gateway.clock.nowMs());
+    await this.#parts.store.cancel(id, this.#parts.gateway.clock.nowMs());
+    await this.noteCancelled(id);
+  }
+
+  async noteCancelled(id: string): Promise<void> {
+    const { sent, gateway } = this.#parts;
     await sent.hurry(id, gateway.clock.nowMs());
     this.wake();
   }

@@ -6,6 +6,7 @@ import { analyticsEndpoints } from './analytics.ts';
 import { auditEndpoints } from './audit-log.ts';
 import { authEndpoints } from './auth.ts';
 import { autoTopUpEndpoints } from './auto-top-up.ts';
+import { batchesEndpoints } from './batches.ts';
 import { billingEndpoints } from './billing.ts';
 import { deviceLoginsEndpoints } from './device-logins.ts';
 import { keyDoor, sessionDoor } from './doors.ts';
@@ -41,6 +42,7 @@ export const contract = {
   ...auditEndpoints,
   ...authEndpoints,
   ...autoTopUpEndpoints,
+  ...batchesEndpoints,
   ...billingEndpoints,
   ...deviceLoginsEndpoints,
   ...overviewEndpoints,

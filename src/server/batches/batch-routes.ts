@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { Batch, Counts } from '../../domain/batches/batch-store.ts';
+import { type Batch, type Counts, statusOf } from '../../domain/batches/batch-store.ts';
 import { BatchRequestSchema } from '../../domain/batches/batch-request.ts';
 import { linesOfFile } from '../../gateway/batches/read-lines.ts';
 import { dayMs } from '../../lib/utc-time.ts';
@@ -132,13 +132,6 @@ function writeBatch(batch: Batch, counts: Counts) {
     },
     metadata: batch.metadata === null ? null : (JSON.parse(batch.metadata) as object),
   };
-}
-
-function statusOf({ state, cancelled_at_ms: cancelledAtMs }: Batch, counts: Counts) {
-  if (state === 'cancelling') return 'cancelling';
-  if (state !== 'ended') return 'in_progress';
-  if (cancelledAtMs !== null) return 'cancelled';
-  return counts.expired.lines > 0 ? 'expired' : 'completed';
 }
 
 function secondsOf(timeMs: number | null): number | null {

@@ -41,6 +41,7 @@ import { AuditTable } from '../../../parts/audit-table.tsx';
 import { AutoTopUpFacts } from '../../../parts/auto-top-up-facts.tsx';
 import { useRange } from '../../../parts/range-picker.tsx';
 import { Analytics } from '../../analytics/page.tsx';
+import { Batches } from '../../batches/page.tsx';
 import { KeyDrawer } from '../../keys/key-drawer.tsx';
 import { Requests } from '../../requests/page.tsx';
 import { OperatorKeys } from '../operator-keys.tsx';
@@ -52,11 +53,21 @@ import { TermsForm } from './terms-form.tsx';
 
 type Account = Output<'GET /operator/accounts/:account'>;
 
-const tabs = ['statement', 'requests', 'analytics', 'keys', 'terms', 'members', 'audit'] as const;
+const tabs = [
+  'statement',
+  'requests',
+  'batches',
+  'analytics',
+  'keys',
+  'terms',
+  'members',
+  'audit',
+] as const;
 type Tab = (typeof tabs)[number];
 const labels: Readonly<Record<Tab, string>> = {
   statement: 'Statement',
   requests: 'Requests',
+  batches: 'Batches',
   analytics: 'Analytics',
   terms: 'Prices and limits',
   members: 'Members',
@@ -200,6 +211,9 @@ function AccountPage({ account }: { readonly account: Account }) {
           <InSight value={{ account: { ...account, role: 'viewer' }, mode }}>
             <Tabs.Panel value="requests">
               <Requests />
+            </Tabs.Panel>
+            <Tabs.Panel value="batches">
+              <Batches />
             </Tabs.Panel>
             <Tabs.Panel value="analytics">
               <AnalyticsInSight />

@@ -22,6 +22,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   'admin-key': 'Admin keys',
   alert: 'Alerts',
   'own-key': 'Own keys',
+  batch: 'Batches',
   backup: 'Backups',
   database: 'Moves of the database',
   settings: 'Settings',

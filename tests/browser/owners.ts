@@ -1,5 +1,6 @@
-// Own keys in a real browser: an owner adds one, changes its place and removes it; an operator looks.
+// What an account's owner does now and then, in a real browser: own keys, and a batch to cancel.
 import { after, before, test } from 'node:test';
+import { addBatch } from '../support/add-batch.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -62,5 +63,20 @@ test('an owner adds, moves and removes an own key; an operator sees it', async (
     await page.getByRole('button', { name: 'Remove host …a1b2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('No own keys').waitFor();
+  });
+});
+
+test('an owner cancels a batch', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const { id: key } = await gateway.makeKey({ account, name: 'Nightly' });
+  const batch = await addBatch(gateway.database, { account, key, nowMs: Date.now() });
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/batches');
+    await page.getByText('Running', { exact: true }).waitFor();
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: `Cancel ${batch}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByText(/^Cancell(ing|ed)$/).waitFor();
   });
 });
