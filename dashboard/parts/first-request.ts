@@ -1,12 +1,13 @@
 // The first request: the model that it goes to, and the request as code in four languages.
 import type { Mode } from '../../src/management/contract/common.ts';
 import type { Output } from '../api/client.ts';
+import { lastingFirst } from './model-text.ts';
 
 type ChatModel = Output<'GET /accounts/:account/models'>['chat'][number];
 
 /**
- * Returns the cheapest model that the key may use and that can run; null when there is none. In test
- * mode the sandbox runs every model.
+ * Returns the cheapest model that the key may use and that can run, if possible one whose end is not
+ * announced; null when there is none. In test mode the sandbox runs every model.
  */
 export function firstModel(
   models: readonly ChatModel[],
@@ -20,7 +21,10 @@ export function firstModel(
   );
   const priceOf = ({ price }: ChatModel) =>
     price ? price.base.input_micros + price.base.output_micros : 0;
-  return runnable.toSorted((one, other) => priceOf(one) - priceOf(other))[0]?.id ?? null;
+  const [first] = runnable.toSorted(
+    (one, other) => lastingFirst(one, other) || priceOf(one) - priceOf(other),
+  );
+  return first?.id ?? null;
 }
 
 type Sample = { readonly language: string; readonly label: string; readonly code: string };

@@ -20,6 +20,13 @@ export const otherTypeNames: Readonly<Record<OtherModel['type'], string>> = {
   transcription: 'Transcription',
 };
 
+type Lasting = Pick<OtherModel, 'retires_at'>;
+
+/** Sorts models whose end is announced last. */
+export function lastingFirst(one: Lasting, other: Lasting): number {
+  return Number(one.retires_at !== null) - Number(other.retires_at !== null);
+}
+
 const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_paul_neutral' };
 
 /** A voice of the vendor; others have OpenAI's, or say which they have. */

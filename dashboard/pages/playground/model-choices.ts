@@ -1,4 +1,4 @@
-// The models that a key may use. Pure functions.
+// The models that a key may use; those whose end is announced come last. Pure functions.
 import type {
   AnyModel,
   ChatModel,
@@ -6,23 +6,28 @@ import type {
   OtherModel,
 } from '../../../src/management/contract/models.ts';
 import type { Key } from '../../parts/key-select.tsx';
+import { lastingFirst } from '../../parts/model-text.ts';
 
-type Usable = Pick<AnyModel, 'id' | 'is_live' | 'price'>;
+type Usable = Pick<AnyModel, 'id' | 'is_live' | 'price' | 'retires_at'>;
 type KeyOf = Pick<Key, 'mode' | 'models'>;
 
 export function chatChoices(models: readonly ChatModel[], key: KeyOf): readonly ChatModel[] {
-  return models.filter((model) => isUsable(model, key));
+  return usable(models, key);
 }
 
 export function imageChoices(
   models: readonly ImageModelEntry[],
   key: KeyOf,
 ): readonly ImageModelEntry[] {
-  return models.filter((model) => isUsable(model, key));
+  return usable(models, key);
 }
 
 export function otherChoices(models: readonly OtherModel[], key: KeyOf): readonly OtherModel[] {
-  return models.filter((model) => isUsable(model, key));
+  return usable(models, key);
+}
+
+function usable<Model extends Usable>(models: readonly Model[], key: KeyOf): readonly Model[] {
+  return models.filter((model) => isUsable(model, key)).toSorted(lastingFirst);
 }
 
 type Named = Pick<ChatModel, 'id' | 'aliases'>;
