@@ -65,7 +65,7 @@ export async function checkModelsCommand(options: JsonOption): Promise<void> {
     ...checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(
       describeProblem,
     ),
-    ...endingModels(catalog).map(describeEnd),
+    ...endingModels(catalog).map((model) => describeEnd(model, systemClock.nowMs())),
     ...unconfirmedPrices(config),
   ];
   const text = [
@@ -163,9 +163,10 @@ function describeProblem({ id, type, problem, providers }: CatalogProblem) {
   return { id, problem: `no price${type === 'image' ? '' : ' in effect'}: it never runs` };
 }
 
-function describeEnd({ id, retiresAtMs, successor }: EndingModel) {
+function describeEnd({ id, retiresAtMs, successor }: EndingModel, nowMs: number) {
+  const verb = retiresAtMs <= nowMs ? 'ended' : 'ends';
   const next = successor === null ? '' : `; ${successor} takes its place`;
-  return { id, problem: `its provider ends it on ${dayOf(retiresAtMs)}${next}` };
+  return { id, problem: `its provider ${verb} it on ${dayOf(retiresAtMs)}${next}` };
 }
 
 function currentPrice(config: Config, model: Model) {

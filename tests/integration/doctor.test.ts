@@ -143,11 +143,12 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   assert.match(cloud!.remedy!, /clock/);
 });
 
-test('models on sale that end are a warning, and an alias of nothing is an error', async (t) => {
+test('models on sale that end or have ended are a warning, and an alias of nothing is an error', async (t) => {
   const model = {
     routes: [{ provider: 'local', model: 'old' }],
     prices: { input: 1, output: 1 },
   };
+  const soon = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
   const program = await install(t, {
     config: {
       ...config,
@@ -158,21 +159,28 @@ test('models on sale that end are a warning, and an alias of nothing is an error
         older: { ...model, retires_at: '2020-01-02', successor: 'lasting' },
         old: { ...model, retires_at: '2020-01-01' },
         late: { ...model, retires_at: '2199-01-01' },
+        soon: { ...model, retires_at: soon, successor: 'lasting' },
         'not-sold': { ...model, retires_at: '2020-01-01', ended: true },
         lasting: model,
       },
     },
   });
+  const found = (await examine(program)).problems;
   hasProblem(
-    (await examine(program)).problems,
+    found,
     'warning',
-    /end models that are on sale: old on 2020-01-01, older on 2020-01-02\.$/,
+    /^Providers have ended models that are on sale: old on 2020-01-01, older on 2020-01-02\.$/,
+  );
+  hasProblem(
+    found,
+    'warning',
+    new RegExp(`^Providers end models that are on sale: soon on ${soon}\\.$`),
   );
   const { stdout } = await runCommand(['models', 'check'], program.env).then(
     (printed) => ({ stdout: printed }),
     (failure: { stdout: string }) => failure,
   );
-  assert.match(stdout, /^older +its provider ends it on 2020-01-02; lasting takes its place$/m);
+  assert.match(stdout, /^older +its provider ended it on 2020-01-02; lasting takes its place$/m);
   assert.match(stdout, /^late +its provider ends it on 2199-01-01$/m);
   assert.doesNotMatch(stdout, /^not-sold/m);
 

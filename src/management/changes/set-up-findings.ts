@@ -2,7 +2,7 @@
 // and the operator's home show it.
 import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
-import { endingModels } from '../../domain/catalog/check-catalog.ts';
+import { endingModels, type EndingModel } from '../../domain/catalog/check-catalog.ts';
 import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
@@ -127,20 +127,26 @@ function examineBackup({
 }
 
 function examineModels(catalog: Catalog, nowMs: number): readonly Finding[] {
-  const ending = endingModels(catalog)
+  const models = endingModels(catalog)
     .filter(({ retiresAtMs }) => retiresAtMs < nowMs + endsSoonDays * dayMs)
     .toSorted((one, other) => one.retiresAtMs - other.retiresAtMs);
-  const first = ending.slice(0, namedModels);
+  const { ended = [], ending = [] } = Object.groupBy(models, ({ retiresAtMs }) =>
+    retiresAtMs <= nowMs ? 'ended' : 'ending',
+  );
+  return [...warnOfEnds('have ended', ended), ...warnOfEnds('end', ending)];
+}
+
+function warnOfEnds(verb: string, models: readonly EndingModel[]): readonly Finding[] {
+  if (models.length === 0) return [];
+  const first = models.slice(0, namedModels);
   const named = first.map(({ id, retiresAtMs }) => `${id} on ${dayOf(retiresAtMs)}`);
-  if (ending.length > first.length) named.push(`and ${ending.length - first.length} more`);
-  return ending.length > 0
-    ? [
-        configuration.warning(
-          `Providers end models that are on sale: ${named.join(', ')}.`,
-          'Tell their users; "tollgate models check" names the successors. models.<id>.ended stops a sale.',
-        ),
-      ]
-    : [];
+  if (models.length > first.length) named.push(`and ${models.length - first.length} more`);
+  return [
+    configuration.warning(
+      `Providers ${verb} models that are on sale: ${named.join(', ')}.`,
+      'Tell their users; "tollgate models check" names the successors. models.<id>.ended stops a sale.',
+    ),
+  ];
 }
 
 function examinePrices(nowMs: number): readonly Finding[] {
