@@ -6,7 +6,7 @@ type Info = ModelInfoList['data'][number];
 type ImageInfo = Extract<Info, { readonly type: 'image' }>;
 type TokenInfo = Exclude<Info, ImageInfo>;
 
-/** `endOf` returns the day on which a model ends, if it is announced. */
+/** `endOf` returns `until 2026-12-01` or `ended on 2026-12-01`; undefined: no end is announced. */
 type Prices = ModelInfoList & { readonly endOf: (id: string) => string | undefined };
 type Row = readonly string[];
 
@@ -41,7 +41,7 @@ function tablesOf({ data, web_search: search, endOf }: Prices): (readonly [Row, 
   ) as [TokenInfo[], TokenInfo[]];
   const row = ({ id }: Info, prices: Row, notes: Row): Row => {
     const end = endOf(id);
-    const all = [...notes, end ? `until ${end}` : ''];
+    const all = [...notes, end ?? ''];
     return [id, ...prices, all.filter((note) => note !== '').join('; ')];
   };
   const chatRows = chat.map((entry) => {

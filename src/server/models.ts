@@ -36,11 +36,15 @@ function modelInfo({ config, hosts }: ServerContext['gateway'], viewer: Viewer) 
   return listModelInfo(hosts.catalog, viewer, charging);
 }
 
-/** Returns the models and prices for everybody, and the days on which models end. */
+/** Returns the models and prices for everybody, and when models end. */
 export function publicPrices({ gateway }: ServerContext) {
   const viewer = viewerOf(gateway, { apiKey: null });
   const { data } = listModels(gateway.hosts.catalog, viewer);
-  const ends = new Map(data.map((entry) => [entry.id, entry.retires_at?.slice(0, 10)]));
+  const ends = new Map(
+    data.flatMap(({ id, retires_at: at, ended }) =>
+      at === undefined ? [] : [[id, `${ended ? 'ended on' : 'until'} ${at.slice(0, 10)}`]],
+    ),
+  );
   return { ...modelInfo(gateway, viewer), endOf: (id: string) => ends.get(id) };
 }
 

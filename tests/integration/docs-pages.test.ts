@@ -10,7 +10,12 @@ import { builtProgram } from '../support/built-program.ts';
 import { startGateway } from '../support/gateway.ts';
 
 builtProgram();
-const gateway = await startGateway();
+const gateway = await startGateway({
+  models: {
+    'gpt-6-astra': { retires_at: '2020-01-01' },
+    'gpt-6-sol': { retires_at: '2199-01-01' },
+  },
+});
 after(() => gateway.stop());
 
 const read = (path: string, accept = '*/*') => fetch(gateway.url + path, { headers: { accept } });
@@ -203,6 +208,12 @@ test('the page of models has the prices of /v1/models/info, for everybody, witho
     assert.ok(line.startsWith(`| ${id} |${type === undefined ? '' : ` ${type} |`} $`), line);
   }
   assert.doesNotMatch(page + text, /NaN|undefined|\{\{/);
+});
+
+test('the page of models says which models end, and which have ended', async () => {
+  const text = await (await read('/docs/models.md')).text();
+  assert.match(text, /^\| gpt-6-astra \|.* ended on 2020-01-01 \|$/m);
+  assert.match(text, /^\| gpt-6-sol \|.* until 2199-01-01 \|$/m);
 });
 
 test('the API changelog names every call for customers', async () => {
