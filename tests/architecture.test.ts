@@ -498,7 +498,11 @@ test('no text names a model that ends within half a year of the catalogue', () =
   assert.match('{"model": "gpt-5"}', ending);
   assert.doesNotMatch('gpt-5.2, gpt-5-other', ending);
   const texts = globSync(
-    ['README.md', '{docs,deploy}/**/*.{md,json,yaml,yml}', '{src,dashboard}/**/*.{ts,tsx,json}'],
+    [
+      '{README,ARCHITECTURE}.md',
+      '{docs,deploy}/**/*.{md,json,yaml,yml,txt,sh}',
+      '{src,dashboard,docs-site,bench,bin,scripts}/**/*.{ts,tsx,mjs,json,md}',
+    ],
     { cwd: root },
   ).filter((file) => !file.endsWith('.test.ts'));
   assert.ok(texts.length > 500);
