@@ -117,15 +117,15 @@ export function parseAddressRanges(text: string): OrNone<readonly string[]> {
 }
 
 /**
- * Parses a future time: the start of a UTC day (`2027-01-31`) or a time with its zone
- * (`2027-01-31T18:00:00Z`).
+ * Parses a future time: the start of a UTC day (`2030-01-31`) or a time with its zone
+ * (`2030-01-31T18:00:00Z`).
  */
 export function parseExpiry(text: string): OrNone<number> {
   if (text === noneText) return none;
   const timeMs = parseUtcDay(text) ?? parseZonedTime(text);
   if (timeMs === null) {
     throw new InvalidArgumentError(
-      'It must be a UTC day, such as 2027-01-31, a time with its zone, such as 2027-01-31T18:00:00Z, or "none".',
+      'It must be a UTC day, such as 2030-01-31, a time with its zone, such as 2030-01-31T18:00:00Z, or "none".',
     );
   }
   if (timeMs <= systemClock.nowMs())

@@ -293,7 +293,7 @@ function addAdminKeysCommands(program: Command): void {
     )
     .option(
       '--expires <time>',
-      'expiry: a UTC day, or a time like 2027-01-31T18:00:00Z; "none" for never',
+      'expiry: a UTC day, or a time like 2030-01-31T18:00:00Z; "none" for never',
       parseExpiry,
     )
     .option(
@@ -469,7 +469,7 @@ function limits(command: Command): Command {
     )
     .option(
       '--expires <time>',
-      'expiry: a UTC day, or a time like 2027-01-31T18:00:00Z; "none" for never',
+      'expiry: a UTC day, or a time like 2030-01-31T18:00:00Z; "none" for never',
       parseExpiry,
     )
     .option(

@@ -272,7 +272,7 @@ export function readExpiry(text: string, nowMs: number): number {
   if (timeMs === null)
     throw invalidRequest(
       'expires_at',
-      '`expires_at` must be a time with its zone, such as 2027-01-31T18:00:00Z.',
+      '`expires_at` must be a time with its zone, such as 2030-01-31T18:00:00Z.',
     );
   if (timeMs <= nowMs)
     throw invalidRequest(
