@@ -82,7 +82,7 @@ function notesOn(entry: TokenInfo): Row {
     entry.supports_thinking ? 'thinks' : '',
     ...entry.price_tiers.map((one) => `above ${count(one.above_input_tokens)} tokens ${pair(one)}`),
     ...entry.price_variants.map((one) =>
-      `${one.service_tier ?? ''} ${one.hours_utc ?? ''} ${pair(one)}`.trim(),
+      [one.service_tier, one.hours_utc, pair(one)].filter(Boolean).join(' '),
     ),
     ...entry.scheduled_prices.map((one) => `from ${one.effective_from.slice(0, 10)} ${pair(one)}`),
     ...Object.entries(entry.search_prices).map(

@@ -212,6 +212,7 @@ test('the page of models has the prices of /v1/models/info, for everybody, witho
 
 test('the page of models says which models end, and which have ended', async () => {
   const text = await (await read('/docs/models.md')).text();
+  assert.doesNotMatch(text, /[^|\s] {2}[^|\s]/);
   assert.match(text, /^\| gpt-6-astra \|.* ended on 2020-01-01 \|$/m);
   assert.match(text, /^\| gpt-6-sol \|.* until 2199-01-01 \|$/m);
 });

@@ -1,9 +1,10 @@
 import { Group, Select, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AnyModel } from '../../../src/management/contract/models.ts';
+import { EndBadge } from '../../parts/end-badge.tsx';
 import { vendorName } from '../../parts/model-text.ts';
 
-type Model = Pick<AnyModel, 'id' | 'name' | 'vendor'>;
+type Model = Pick<AnyModel, 'id' | 'name' | 'vendor' | 'retires_at' | 'successor'>;
 
 type Props<M extends Model> = {
   readonly label?: string;
@@ -50,6 +51,7 @@ export function ModelSelect<M extends Model>({
           <Text size="sm" truncate>
             {option.label}
           </Text>
+          {byId.has(option.value) && <EndBadge model={byId.get(option.value)!} />}
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
             {byId.has(option.value) && hint(byId.get(option.value)!)}
           </Text>
