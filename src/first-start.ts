@@ -6,12 +6,8 @@ import type { Clock } from './lib/clock.ts';
 import type { Secrets } from './lib/secrets.ts';
 import { createAccount } from './management/changes/accounts.ts';
 import { createKey } from './management/changes/keys.ts';
+import { encryptAnew } from './management/changes/secrets.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
-import { sealedEndpoints } from './domain/alerts/endpoints.ts';
-import { sealedHeaders } from './domain/telemetry/accounts/headers.ts';
-import { sealedOwnKeys } from './domain/keys/own-keys.ts';
-import { sealedSettings } from './domain/settings/settings-versions.ts';
-import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
 import { tidySignIns } from './domain/users/upkeep.ts';
 
 export type FirstStart = {
@@ -28,9 +24,7 @@ export async function prepareFirstStart(
 ): Promise<FirstStart> {
   const nowMs = clock.nowMs();
   await tidySignIns(database, nowMs);
-  await renewSecondFactors(database, secrets);
-  for (const rows of [sealedHeaders, sealedEndpoints, sealedSettings, sealedOwnKeys])
-    await rows.renew(database, secrets);
+  await encryptAnew(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),

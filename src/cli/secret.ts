@@ -8,7 +8,7 @@ import { sealedHeaders } from '../domain/telemetry/accounts/headers.ts';
 import { sealedSettings } from '../domain/settings/settings-versions.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
-import { retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
+import { encryptAnew, retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
 
@@ -49,17 +49,19 @@ export async function secretStatusCommand(options: JsonOption): Promise<void> {
 
 export async function retireSecretCommand(options: JsonOption & { force?: true }): Promise<void> {
   await withSecrets('retire', async (installation) => {
-    const { changes, file } = installation;
+    const { changes, database, secrets, file } = installation;
     const status = await readStatus(installation);
     const { current } = status;
-    const losses = lossesOf(status);
+    const risks = lossesOf(status);
     if (status.ending.length === 0)
       return printResult(options, { retired: [], current, lost: [] }, describe(status));
-    if (losses.length > 0 && !options.force) {
+    if (risks.length > 0 && !options.force) {
       throw new CommandFailed(
-        `${status.ending.join(', ')} cannot be retired yet: ${losses.join('; ')}. --force retires it anyway`,
+        `${status.ending.join(', ')} cannot be retired yet: ${risks.join('; ')}. --force retires it anyway`,
       );
     }
+    await encryptAnew(database, secrets);
+    const losses = lossesOf(await readStatus(installation));
     await retireSecrets(changes, { ending: status.ending, current, file });
     const what = `Retired: ${status.ending.join(', ')}. `;
     const rest =

@@ -116,6 +116,26 @@ test('a backup made before a rotation is restored with its secret, which may sta
   assert.equal(await statusOf(program, key), 200);
 });
 
+test('a forced retirement keeps saved settings whose secret is there, and removes those of a lost one', async (t) => {
+  const program = await start(t);
+  const versionOf = async () =>
+    (await program.cli<{ readonly version: number }>('settings', 'show')).version;
+  await program.cli('settings', 'set', 'pricing.markup', '2');
+  await program.terminate();
+  await program.cli('secret', 'rotate');
+  await program.cli('secret', 'retire', '--force');
+  await program.start();
+  assert.equal(await versionOf(), 1);
+
+  await program.terminate();
+  writeFileSync(join(program.dataDir, 'secret'), `${'another secret '.repeat(4)}\n`);
+  await assert.rejects(program.start(), /needs the secret with the key id/);
+  const { lost } = await program.cli<{ readonly lost: string[] }>('secret', 'retire', '--force');
+  assert.ok(lost.includes('saved settings of 1 versions are not under the current secret'));
+  await program.start();
+  assert.equal(await versionOf(), 0);
+});
+
 test('a secret from the environment is not changed: the command says what to do', async (t) => {
   const program = await start(t, { databaseUrl: await createDatabase() });
   const rotated = await program.cli<Rotated>('secret', 'rotate');

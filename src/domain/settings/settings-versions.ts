@@ -114,6 +114,11 @@ export async function insertVersion(
   return true;
 }
 
+/** Removes the versions that are encrypted under another secret than the one with this key id. */
+export async function forgetOtherSettings(write: Db, secretId: string): Promise<void> {
+  await write.deleteFrom('settings_versions').where('secret_id', '!=', secretId).execute();
+}
+
 async function open(
   secrets: Secrets,
   row: { readonly version: number; readonly sealed: string },

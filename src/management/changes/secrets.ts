@@ -1,7 +1,13 @@
 // Replaces the installation's secret and removes old ones.
 import { addSecret, newSecretText, removeSecrets } from '../../config/secret.ts';
+import type { Database } from '../../db/database.ts';
+import { sealedEndpoints } from '../../domain/alerts/endpoints.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { forgetOtherSecrets, registerSecrets } from '../../domain/keys/needed-secrets.ts';
+import { sealedOwnKeys } from '../../domain/keys/own-keys.ts';
+import { forgetOtherSettings, sealedSettings } from '../../domain/settings/settings-versions.ts';
+import { sealedHeaders } from '../../domain/telemetry/accounts/headers.ts';
+import { renewSecondFactors } from '../../domain/users/second-factor-secrets.ts';
 import { transact } from '../../db/transact.ts';
 import { createSecret, type Secrets } from '../../lib/secrets.ts';
 
@@ -23,6 +29,13 @@ export async function rotateSecret(
   return id;
 }
 
+/** Encrypts under the current secret what is under an earlier accepted one. Others stay as they are. */
+export async function encryptAnew(database: Database, secrets: Secrets): Promise<void> {
+  await renewSecondFactors(database, secrets);
+  for (const rows of [sealedHeaders, sealedEndpoints, sealedSettings, sealedOwnKeys])
+    await rows.renew(database, secrets);
+}
+
 type Retirement = {
   /** Key ids of the secrets to remove. */
   readonly ending: readonly string[];
@@ -33,7 +46,7 @@ type Retirement = {
 
 /**
  * Removes all secrets but the current one, first from the list that the database needs, then from
- * the file.
+ * the file. Settings that are still under another one are removed: no gateway could start with them.
  */
 export async function retireSecrets(
   changes: AuditedChanges,
@@ -41,6 +54,7 @@ export async function retireSecrets(
 ): Promise<void> {
   await changes.commit(async ({ write }) => {
     await forgetOtherSecrets(write, current);
+    await forgetOtherSettings(write, current);
     return { result: null, change: changeOf('secret.retire', ending.join(', '), current) };
   });
   // Last, because no gateway serves a database without the secrets it needs. In a transaction,
