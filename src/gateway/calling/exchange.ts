@@ -11,7 +11,7 @@ import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-a
 import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
 import { failureOf, isOurs, makeFailure, overdue, silent, stopped, unanswered } from './failure.ts';
-import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
 
 type Controller = Dispatcher.DispatchController;
 type ExchangeOptions = {
@@ -24,12 +24,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<UpstreamReply>;
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: Error) => void;
-  readonly #wantsStream: boolean;
-  readonly #wantsBytes: boolean;
-  readonly #wantsFile: boolean;
-  readonly #answerBytesMax: number | undefined;
-  readonly #signal: AbortSignal;
-  readonly #timeouts: UpstreamTimeouts;
+  readonly #call: UpstreamCall;
   readonly #clock: Clock;
   readonly #large: LargeAnswers;
   readonly #leave: () => void;
@@ -47,20 +42,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #largeAnswer: LargeAnswer | null = null;
 
   /** `open`: holds the exchange while it runs. */
-  constructor(
-    { stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall,
-    { open, clock, large }: ExchangeOptions,
-  ) {
+  constructor(call: UpstreamCall, { open, clock, large }: ExchangeOptions) {
+    const { signal, timeouts } = call;
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#wantsStream = stream;
-    this.#wantsBytes = answer === 'bytes';
-    this.#wantsFile = answer === 'file';
-    this.#answerBytesMax = answerBytesMax;
-    this.#signal = signal;
-    this.#timeouts = timeouts;
+    this.#call = call;
     this.#clock = clock;
     this.#large = large;
     this.#deadlineMs = clock.elapsedMs() + timeouts.total_ms;
@@ -88,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     // It may have been stopped while waiting for a connection.
     if (!this.#isRunning) return this.#destroy();
-    this.#expectWithin(this.#timeouts.first_byte_ms);
+    this.#expectWithin(this.#call.timeouts.first_byte_ms);
   }
 
   onResponseStart(
@@ -101,11 +89,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isRunning || status < 200) return;
     this.#head = { status, statusText, headers };
     this.#expectMore();
-    const plan = planBody(this.#head, this.#wantsStream, {
-      answerBytesMax: this.#answerBytesMax,
-      wantsBytes: this.#wantsBytes,
-      wantsFile: this.#wantsFile,
-    });
+    const plan = planBody(this.#head, this.#call);
     if (plan.kind === 'stream') this.#openStream();
     else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;
     else this.#stop(plan.failure);
@@ -152,8 +136,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * applies until its end.
    */
   #expectMore(): void {
-    const { idle_ms: idleMs, first_byte_ms: firstByteMs } = this.#timeouts;
-    this.#expectWithin(this.#wantsStream ? idleMs : Math.max(idleMs, firstByteMs));
+    const { stream, timeouts } = this.#call;
+    const { idle_ms: idleMs, first_byte_ms: firstByteMs } = timeouts;
+    this.#expectWithin(stream ? idleMs : Math.max(idleMs, firstByteMs));
   }
 
   #resume(): void {
@@ -197,10 +182,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #replyWithBody(): void {
     const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
     this.#body = [];
-    if (this.#wantsBytes && !this.#wantsStream && !this.#isErrorAnswer())
+    const { stream, answer } = this.#call;
+    if (answer === 'bytes' && !stream && !this.#isErrorAnswer())
       return this.#resolve({ kind: 'answer', body: bytes });
     const body = bytes.subarray(0, this.#bytesMax);
-    this.#resolve(readBody(this.#head!, body, this.#wantsStream, this.#clock.nowMs()));
+    this.#resolve(readBody(this.#head!, body, stream, this.#clock.nowMs()));
   }
 
   /** An error's status is reported instead, however little of its body has arrived. */
@@ -225,7 +211,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #finish(): void {
     this.#isRunning = false;
     this.#leave();
-    this.#signal.removeEventListener('abort', this);
+    this.#call.signal.removeEventListener('abort', this);
     this.#largeAnswer?.close();
   }
 }

@@ -4,7 +4,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
 import type { PassedLine } from '../request.ts';
-import type { UpstreamReply } from './upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
 
 export type AnswerHead = {
   readonly status: number;
@@ -18,12 +18,6 @@ type BodyPlan =
   /** Read it whole, up to this many bytes. */
   | { readonly kind: 'collect'; readonly bytesMax: number }
   | { readonly kind: 'refuse'; readonly failure: UpstreamFailure };
-
-type BodyOptions = {
-  readonly answerBytesMax?: number | undefined;
-  readonly wantsBytes?: boolean;
-  readonly wantsFile?: boolean;
-};
 
 const longestAnswerBytes = 64 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
@@ -39,22 +33,20 @@ const eventTypes = ['text/event-stream', 'application/vnd.amazon.eventstream'];
 /** Some hosts send events as plain bytes, or without a content type. */
 const streamTypes = new Set([...eventTypes, 'text/plain', 'application/octet-stream', '']);
 
-/** `wantsBytes`: a stream of audio, not of events. `wantsFile`: of any type. */
 export function planBody(
   head: AnswerHead,
-  wantsStream: boolean,
-  { answerBytesMax = longestAnswerBytes, wantsBytes = false, wantsFile = false }: BodyOptions = {},
+  { stream, answer, answerBytesMax = longestAnswerBytes }: UpstreamCall,
 ): BodyPlan {
   const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
   if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
   if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };
   if (encoding !== 'identity')
     return refuseBilled(`the answer is compressed (${encoding}) although that was not asked for`);
-  if (wantsFile) return { kind: 'stream' };
+  if (answer === 'file') return { kind: 'stream' };
   const type = contentType(head.headers);
-  if (!wantsStream && eventTypes.includes(type))
+  if (!stream && eventTypes.includes(type))
     return refuseBilled('a stream came where JSON was asked for');
-  if (wantsStream && (wantsBytes ? isAudio(type) : streamTypes.has(type)))
+  if (stream && (answer === 'bytes' ? isAudio(type) : streamTypes.has(type)))
     return { kind: 'stream' };
   // JSON instead of a stream is an error with a status of success. It is read for its message or
   // its cost.
