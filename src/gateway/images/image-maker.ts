@@ -1,11 +1,12 @@
 // Makes the images of one request, with the first route of its model that delivers any, in as many
 // calls as its provider needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../terms/image-model.ts';
+import type { ImageModel, ImageTier, ImageUsage } from '../../terms/image-model.ts';
 import type { Mode } from '../../terms/mode.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
   ImageHttp,
@@ -24,14 +25,18 @@ import { withoutProvider } from '../calling/failure-message.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
-import type { RequestRecord } from '../request-record.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import { modelEnded } from '../retirement-headers.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Hosts } from '../routing/routing.ts';
+import { costOfMade, type MadeCost, type Making } from './made-cost.ts';
 
 /** What making images needs of the program. */
-type Maker = { readonly hosts: Hosts; readonly clock: Clock };
+export type Maker = {
+  readonly hosts: Hosts;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+};
 
 export type ImageRouteChosen = {
   /** As shown in headers, logs and books. */
@@ -57,47 +62,34 @@ export function findImageRoutes(
   return [first, ...others];
 }
 
-type ImagesToMake = {
+type ImagesToMake = Making & {
   readonly routes: readonly ImageRouteChosen[];
-  readonly mode: ImageMode;
-  readonly request: ImageRequest;
-  readonly inputs: readonly ImageBytes[];
-  readonly record: RequestRecord;
   readonly signals: StopSignals;
   /** They are drawn beside the calls of a model, whose record has their calls too. Left out: no. */
   readonly isBeside?: true;
 };
 
-export type ImagesMade = {
+export type ImagesMade = MadeCost & {
   readonly provider: string;
-  /** Images that may have been made and never arrived. */
-  readonly lost: number;
-  /** Those of them that the account could cause. */
-  readonly spoiled: number;
   /** Calls of all routes. */
   readonly calls: number;
 } & (
-  | {
-      readonly kind: 'made';
-      /** At least one, perhaps fewer than asked for. */
-      readonly images: readonly ImageBytes[];
-      /** How many came with them that are no images. */
-      readonly unread: number;
-      /** The provider's count for all of them; null: none. */
-      readonly usage: ImageUsage | null;
-    }
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-);
+    | {
+        readonly kind: 'made';
+        /** At least one, perhaps fewer than asked for. */
+        readonly images: readonly ImageBytes[];
+      }
+    | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+  );
 
 /**
  * Makes images on the first route that delivers any. Routes that are out of use come last. When a
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
-  const { health } = gateway.hosts.routing;
   const { request, signals } = asked;
   const routes = asked.routes.map((route) => callableOf(route, request));
-  const [first, ...others] = availableFirst(routes, health);
+  const [first, ...others] = availableFirst(routes, gateway.hosts.routing.health);
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
@@ -123,16 +115,15 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
         : (others.shift() ?? null),
   });
   const { provider } = last.route;
-  const totals = { provider, lost, spoiled, calls };
-  if (last.kind === 'failure') return { kind: 'failed', failure: last.failure, ...totals };
-  const made = last.results.filter((result) => result.kind === 'images');
-  return {
-    kind: 'made',
-    images: made.flatMap(({ images }) => images).slice(0, request.count),
-    unread: made.reduce((sum, { unread }) => sum + unread, 0),
-    usage: usageOf(last.results),
-    ...totals,
-  };
+  const results = last.kind === 'made' ? last.results : [];
+  const arrived = results.filter((result) => result.kind === 'images');
+  const images = arrived.flatMap((result) => result.images).slice(0, request.count);
+  const unread = arrived.reduce((sum, result) => sum + result.unread, 0);
+  const made = { provider, lost, spoiled, images, unread, usage: usageOf(results) };
+  const shared = { ...costOfMade(asked, made, gateway.log), provider, calls };
+  return last.kind === 'made'
+    ? { ...shared, kind: 'made', images }
+    : { ...shared, kind: 'failed', failure: last.failure };
 }
 
 type ImageRoute = ImageRouteChosen & Callable;
@@ -180,14 +171,14 @@ type RouteCalls = {
 async function callAtOnce(
   { hosts, clock }: Maker,
   { route: { route, baseUrl, connected }, counts, before }: RouteCalls,
-  { mode, request, inputs, record, signals, isBeside }: ImagesToMake,
+  { caller: { record }, model, request, inputs, signals, isBeside }: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
   const { upstreamModel } = route;
   const shape = { size, quality, aspectRatio, resolution, outputFormat };
   const job = {
     upstreamModel,
-    mode,
+    mode: model.mode,
     prompt,
     images: inputs,
     ...shape,

@@ -1,27 +1,39 @@
 // What images that were made cost: by the provider's own count, or else by the price table.
-import {
-  unitPrice,
-  type ImageUnitPrice,
-  type PricedImage,
-} from '../../domain/catalog/image-price.ts';
+import { unitPrice, type ImageUnitPrice } from '../../domain/catalog/image-price.ts';
 import { countedPrice, type CountedPrice } from '../../domain/catalog/image-token-price.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
+import type { ImageBytes } from '../../lib/image.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Picos } from '../../lib/money.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { ImageModel } from '../../terms/image-model.ts';
-import type { ImagesMade } from './image-maker.ts';
+import type { ImageModel, ImageUsage } from '../../terms/image-model.ts';
+import type { Caller } from '../request.ts';
 
-type Making = {
-  readonly log: Pick<Logger, 'warn'>;
-  readonly requestId: string;
+/** The request for images. Its model must have a price. */
+export type Making = {
+  readonly caller: Caller;
   readonly model: ImageModel;
   readonly request: ImageRequest;
+  readonly inputs: readonly ImageBytes[];
   readonly factor: PriceFactor;
 };
 
-type MadeCost = {
+/** What came of its calls. */
+type Made = {
+  readonly provider: string;
+  /** Images that may have been made and never arrived. */
+  readonly lost: number;
+  /** Those of them that the account could cause. */
+  readonly spoiled: number;
+  readonly images: readonly ImageBytes[];
+  /** How many came with them that are no images. */
+  readonly unread: number;
+  /** The provider's count for all of them; null: none. */
+  readonly usage: ImageUsage | null;
+};
+
+export type MadeCost = {
   /** The price of one image by the table. */
   readonly table: ImageUnitPrice;
   /** The price of all by the provider's count; null: it counts none, or the model has no such price. */
@@ -32,34 +44,35 @@ type MadeCost = {
   readonly spoiledPicos: Picos;
 };
 
-/** The model must have a price. */
-export function costOfMade(making: Making, image: PricedImage, made: ImagesMade): MadeCost {
-  const table = unitPrice(making.model, image, making.factor)!;
+export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>): MadeCost {
+  const { lost, spoiled, unread } = made;
+  const { request, inputs, model, factor } = making;
+  const table = unitPrice(model, { ...request, inputs }, factor)!;
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
-  const spoiledPicos = lossOf(made.spoiled);
-  const lost = made.lost - made.spoiled;
-  if (made.kind === 'failed')
-    return { table, counted: null, lostPicos: lossOf(lost), spoiledPicos };
-  const counted = countedBy(making, image, made);
+  const counted = countedBy(making, made, log);
   // The provider's count includes what came and cannot be read.
-  const lostPicos = lossOf(lost + (counted ? 0 : made.unread)) + (counted?.beyondPicos ?? 0n);
-  return { table, counted, lostPicos, spoiledPicos };
+  const lostPicos = lossOf(lost - spoiled + (counted ? 0 : unread)) + (counted?.beyondPicos ?? 0n);
+  return { table, counted, lostPicos, spoiledPicos: lossOf(spoiled) };
 }
 
 function countedBy(
-  { log, requestId, model, request, factor }: Making,
-  image: PricedImage,
-  { usage, images, provider }: Extract<ImagesMade, { kind: 'made' }>,
+  { caller: { requestId }, model, request, inputs, factor }: Making,
+  { usage, images, provider }: Made,
+  log: Pick<Logger, 'warn'>,
 ): CountedPrice | null {
   const counted =
     usage &&
-    countedPrice(model, image, {
-      usage,
-      prompt: estimateInputTokens(request.prompt),
-      asked: request.count,
-      delivered: images.length,
-      factor,
-    });
+    countedPrice(
+      model,
+      { ...request, inputs },
+      {
+        usage,
+        prompt: estimateInputTokens(request.prompt),
+        asked: request.count,
+        delivered: images.length,
+        factor,
+      },
+    );
   if (counted && counted.beyondPicos > 0n)
     log.warn(
       { request_id: requestId, provider, usage },

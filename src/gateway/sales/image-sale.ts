@@ -17,7 +17,6 @@ import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
-import { costOfMade } from '../images/made-cost.ts';
 import {
   saleOfUnits,
   type Delivery,
@@ -98,24 +97,10 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
 }
 
 async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
-  const { gateway, caller, model, request, routes, factor } = drawing;
-  const { record } = caller;
+  const { gateway, model, request, routes } = drawing;
   const inputs = await takeInputs(drawing, signals.waiting);
-  const made = await makeImages(gateway, {
-    routes,
-    mode: model.mode,
-    request,
-    inputs,
-    record,
-    signals,
-  });
-  const making = { log: gateway.log, requestId: caller.requestId, model, request, factor };
-  const { table, counted, lostPicos, spoiledPicos } = costOfMade(
-    making,
-    { ...request, inputs },
-    made,
-  );
-  const { provider, calls } = made;
+  const made = await makeImages(gateway, { ...drawing, inputs, signals });
+  const { table, counted, lostPicos, spoiledPicos, provider, calls } = made;
   const spoiled = { provider, calls, picos: spoiledPicos };
   if (made.kind === 'failed')
     return {
