@@ -48,7 +48,7 @@ function openStream({
     price: { list: version, upstream: version },
     search: null,
     inputTokensUpper: 0,
-    audioTokensUpper: 0,
+    estimate: { audio: { upper: 0 } },
   };
   const books = {
     log: { error: () => {} },

@@ -1,11 +1,10 @@
 // The offer of a model's answer: its price with the output that the account can pay for.
-import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
 import type { Running, Offer, Outcome } from './offer.ts';
 import { mayOutlast } from './caused-by-account.ts';
-import type { Attempt } from '../routing/plan.ts';
+import type { RoutePlan } from '../routing/plan.ts';
 import { withOneEach } from '../routing/asked-tools.ts';
 import {
   affordableTokens,
@@ -21,14 +20,7 @@ const reducedOutputTokensMin = 1_024;
 const offersMax = 4;
 
 type Selling = {
-  readonly mode: ApiKey['mode'];
-  /** A stream is held for so much at a time. */
-  readonly sliceTokens: number;
-  readonly nowMs: () => number;
-  /** The client speaks Messages. */
-  readonly isMessages: boolean;
-  readonly hasRun: boolean;
-  readonly firstCall: (granted: Granted) => Attempt;
+  readonly plan: RoutePlan;
   readonly call: (held: Running, granted: Granted) => Promise<Outcome>;
 };
 
@@ -39,23 +31,23 @@ type Terms = {
   readonly refused: number;
 };
 
-export function offerModel(selling: Selling, wanted: HoldRequest): Offer {
+export function offerModel(wanted: HoldRequest, selling: Selling): Offer {
   return offerOn(selling, { wanted, maxOutputTokens: wanted.outputTokens, refused: 0 });
 }
 
 function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms): Offer {
-  const coveredTokens = firstSliceOf(selling, wanted, maxOutputTokens);
+  const coveredTokens = firstSliceOf(wanted, maxOutputTokens);
   const amountMicros = worstCaseOf(wanted, coveredTokens);
-  const { tools, request } = wanted;
+  const { gateway, format, tools, request, passed } = wanted;
   const isReduced = maxOutputTokens < wanted.outputTokens;
   const granted = { amountMicros, maxOutputTokens, coveredTokens, wanted, isReduced, tools };
   const next = (terms: Partial<Terms>) =>
     offerOn(selling, { wanted, maxOutputTokens, refused: refused + 1, ...terms });
   return {
     amountMicros,
-    likelyCost: likelyCostOf(wanted, selling.mode),
+    likelyCost: likelyCostOf(wanted),
     mayOutlast: mayOutlast(wanted, maxOutputTokens),
-    hasRun: selling.hasRun,
+    hasRun: Boolean(passed?.answer),
     smaller(affordableMicros) {
       if (tools?.mayBeFewer) return next({ wanted: { ...wanted, tools: withOneEach(tools) } });
       const affordable = Math.min(affordableTokens(wanted, affordableMicros), coveredTokens);
@@ -72,8 +64,8 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
       );
       return holdRefused(outcome, {
         amountMicros,
-        nowMs: selling.nowMs(),
-        isMessages: selling.isMessages,
+        nowMs: gateway.clock.nowMs(),
+        isMessages: format.name === 'messages',
         costPart: toolsPart(wanted),
         fitsPart: fitsPart(wanted, affordable),
         details: {
@@ -88,7 +80,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
     // they were stopped, a client that leaves shortly before the end would pay a small part. An image
     // that is stopped is lost.
     runsToEnd: wanted.isInputUnknown || !request.stream || Boolean(tools?.own?.images),
-    firstCall: () => selling.firstCall(granted),
+    firstCall: () => selling.plan.begin(granted),
     call: (held) => selling.call(held, granted),
   };
 }
@@ -96,7 +88,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
 /** The request with an output limit, which counts as input: the error proposes to send one. */
 function withLimit(wanted: HoldRequest): HoldRequest {
   if (wanted.request.maxOutputTokens !== null) return wanted;
-  const { upper } = estimateInputTokens({ [wanted.limitField]: wanted.outputTokens });
+  const { upper } = estimateInputTokens({ [limitFieldOf(wanted)]: wanted.outputTokens });
   return { ...wanted, inputTokensUpper: wanted.inputTokensUpper + upper };
 }
 
@@ -106,11 +98,11 @@ function withLimit(wanted: HoldRequest): HoldRequest {
  * its hold cannot grow.
  */
 function firstSliceOf(
-  { sliceTokens }: Selling,
-  { request, isInputUnknown }: HoldRequest,
+  { gateway, request, isInputUnknown }: HoldRequest,
   maxOutputTokens: number,
 ): number {
   if (!request.stream || isInputUnknown) return maxOutputTokens;
+  const { hold_slice_tokens: sliceTokens } = gateway.config.limits;
   return Math.min(maxOutputTokens, Math.max(sliceTokens, reducedFloor(request)));
 }
 
@@ -118,14 +110,17 @@ function reducedFloor(request: ClientRequest): number {
   return reducedOutputTokensMin + request.thinkingBudgetTokens;
 }
 
-function fitsPart(
-  { limitField, request: { choices }, inputTokensUpper, model }: HoldRequest,
-  affordableTokensEach: number,
-): string {
+function limitFieldOf({ format, request }: HoldRequest): string {
+  return format.outputLimitField(request.body);
+}
+
+function fitsPart(wanted: HoldRequest, affordableTokensEach: number): string {
+  const { request, inputTokensUpper, model } = wanted;
+  const { choices } = request;
   if (affordableTokensEach > 0) {
     const [each, fewer] =
       choices > 1 ? [` in each of ${choices} answers`, ', or a lower `n`'] : ['', ''];
-    return ` Up to ${affordableTokensEach} output tokens would fit${each}: send \`${limitField}\` of at most that${fewer}.`;
+    return ` Up to ${affordableTokensEach} output tokens would fit${each}: send \`${limitFieldOf(wanted)}\` of at most that${fewer}.`;
   }
   if (inputTokensUpper < model.contextTokens) return ' Not even its input would fit.';
   return (

@@ -116,7 +116,7 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
     inputTokens:
       (granted && (!tools || tools.own)
         ? inputTokensWithTools(tools, {
-            promptTokens: granted.wanted.inputTokensMost + vendorPromptTokens + again,
+            promptTokens: granted.wanted.estimate.most + vendorPromptTokens + again,
             contextTokens,
           })
         : // Every search or run of code is a round of its own, whose input counts again.
@@ -124,7 +124,7 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
       // Some providers bill the prompt for each choice, and each may run code.
       (choices / prompts),
     ...(granted && {
-      audioTokens: (granted.wanted.audioTokensMost * roundsWith(tools) * choices) / prompts,
+      audioTokens: (granted.wanted.estimate.audio.most * roundsWith(tools) * choices) / prompts,
     }),
     outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,
   };

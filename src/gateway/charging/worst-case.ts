@@ -3,12 +3,8 @@ import {
   affordableOutputTokens,
   upstreamCostOf,
   worstCaseMicros,
-  type AppliedPrice,
 } from '../../domain/catalog/price.ts';
-import type { Model } from '../../domain/catalog/model.ts';
-import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { LikelyCost } from '../../domain/ledger/commands.ts';
-import type { ClientRequest } from '../../formats/format.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { zeroMicros, type Micros } from '../../lib/money.ts';
 import {
@@ -17,33 +13,20 @@ import {
   roundsWith,
   type AskedTools,
 } from '../routing/asked-tools.ts';
+import type { HighestTerms } from '../routing/candidates.ts';
+import type { ModelRequest } from '../routing/write-request.ts';
 
-/** What the hold covers. */
-export type HoldRequest = {
-  readonly model: Model;
-  readonly price: AppliedPrice;
-  readonly tools: AskedTools | null;
-  readonly request: ClientRequest;
-  readonly inputTokensUpper: number;
-  readonly inputTokensLikely: number;
-  /** The part of the input that may be sound. */
-  readonly audioTokensUpper: number;
-  readonly audioTokensLikely: number;
-  /** No provider can honestly count more. */
-  readonly inputTokensMost: number;
-  readonly audioTokensMost: number;
-  /** True when the input can have any length, which only the provider's final count shows. */
-  readonly isInputUnknown: boolean;
-  /** The largest limit of any route of the model; the price is the highest, too. */
-  readonly outputTokens: number;
-  readonly cachesLong: boolean;
-  /** The output limit's field name in the client's format. */
-  readonly limitField: string;
-  /** The first route's speed, for each choice. */
-  readonly tokensPerSecond: number;
-  /** How long the first route's answer may take. */
-  readonly totalMs: number;
-};
+/** What the hold covers: the request at the highest price and limits of its routes. */
+export type HoldRequest = ModelRequest &
+  HighestTerms & {
+    readonly inputTokensUpper: number;
+    /** True when the input can have any length, which only the provider's final count shows. */
+    readonly isInputUnknown: boolean;
+    /** The first route's speed, for each choice. */
+    readonly tokensPerSecond: number;
+    /** How long the first route's answer may take. */
+    readonly totalMs: number;
+  };
 
 /** What a request may use under its hold. */
 export type Granted = {
@@ -78,23 +61,26 @@ export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): num
  * Returns the likely cost: of the input once, and of the output for each second. The sandbox costs
  * nothing.
  */
-export function likelyCostOf(
-  { price, request, inputTokensLikely, audioTokensLikely, tokensPerSecond }: HoldRequest,
-  mode: ApiKey['mode'],
-): LikelyCost {
-  if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
+export function likelyCostOf({
+  key,
+  price,
+  request,
+  estimate,
+  tokensPerSecond,
+}: HoldRequest): LikelyCost {
+  if (key.mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
   const nowMs = price.allowed?.fromMs ?? 0;
   const costOf = (usage: Partial<Usage>) =>
     upstreamCostOf(price, { usage: { ...noUsage, ...usage }, nowMs });
   return {
-    atOnceMicros: costOf({ inputTokens: inputTokensLikely, audioTokens: audioTokensLikely }),
+    atOnceMicros: costOf({ inputTokens: estimate.likely, audioTokens: estimate.audio.likely }),
     perSecondMicros: costOf({ outputTokens: Math.round(tokensPerSecond * request.choices) }),
   };
 }
 
 /** After a tool of ours, the model reads its output so far again. */
 function inputSizeOf(
-  { inputTokensUpper, audioTokensUpper, model, request, tools, cachesLong }: HoldRequest,
+  { inputTokensUpper, estimate, model, request, tools, cachesLong }: HoldRequest,
   outputTokens: number,
 ) {
   const { choices, prompts = 1 } = request;
@@ -103,7 +89,7 @@ function inputSizeOf(
       promptTokens: inputTokensUpper + (tools?.own ? outputTokens : 0),
       contextTokens: model.contextTokens * prompts,
     }),
-    audioTokensUpper: audioTokensUpper * roundsWith(tools),
+    audioTokensUpper: Math.min(estimate.audio.upper, model.contextTokens) * roundsWith(tools),
     choices,
     prompts,
     searches: tools?.searchesMax ?? 0,

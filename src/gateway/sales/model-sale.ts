@@ -13,9 +13,8 @@ import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { Headers } from '../client.ts';
 import { offerModel } from '../charging/model-offer.ts';
-import type { Running, Offer } from '../charging/offer.ts';
+import type { Offer } from '../charging/offer.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
-import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
@@ -120,12 +119,10 @@ function offerAnswer(
   asked: ModelRequest,
   routes: readonly [ChosenRoute, ...ChosenRoute[]],
 ): Offer {
-  const { key, model, format, request, estimate } = asked;
+  const { key, model, request, estimate } = asked;
   const { gateway } = accepted;
-  const { clock, config } = gateway;
-  const { routing } = gateway.hosts;
   const factor = priceFactorFor(gateway, key, model.id);
-  const nowMs = clock.nowMs();
+  const nowMs = gateway.clock.nowMs();
   const listed = priceFor(model, { ...factor, nowMs });
   if (!listed) throw modelNotFound(model.id);
   const price = asked.passed ? passedPrice(listed) : listed;
@@ -139,36 +136,23 @@ function offerAnswer(
   const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
   const { firstRoute } = plan;
   const wanted = {
-    model,
-    request,
+    ...asked,
+    ...plan.highest,
     inputTokensUpper: Math.min(estimate.upper, model.contextTokens * (request.prompts ?? 1)),
-    inputTokensLikely: estimate.likely,
-    inputTokensMost: estimate.most,
-    audioTokensUpper: Math.min(estimate.audio.upper, model.contextTokens),
-    audioTokensLikely: estimate.audio.likely,
-    audioTokensMost: estimate.audio.most,
     isInputUnknown: estimate.upper >= beyondAnyContext || Boolean(plan.highest.tools?.readings),
-    limitField: format.outputLimitField(request.body),
-    tokensPerSecond: routing.health.tokensPerSecond(
+    tokensPerSecond: gateway.hosts.routing.health.tokensPerSecond(
       firstRoute.name,
       request.stream ? 'stream' : 'whole',
     ),
     totalMs: totalMsOf(asked, firstRoute),
-    ...plan.highest,
   };
-  const selling = {
-    mode: key.mode,
-    sliceTokens: config.limits.hold_slice_tokens,
-    nowMs: clock.nowMs,
-    isMessages: format.name === 'messages',
-    hasRun: Boolean(asked.passed?.answer),
-    firstCall: (granted: Granted) => plan.begin(granted),
-    call(running: Running, granted: Granted) {
+  return offerModel(wanted, {
+    plan,
+    call(running, granted) {
       const held = { ...accepted, asked, running, terms: { plan, granted } };
       return request.stream ? streamAnswer(held) : sendAnswer(held);
     },
-  };
-  return offerModel(selling, wanted);
+  });
 }
 
 function totalMsOf(
