@@ -3,13 +3,12 @@
 import type { FastifyRequest } from 'fastify';
 import { writeInputCount } from '../formats/responses/count-tokens.ts';
 import {
-  countInput,
+  geminiCount,
   messagesCount,
   responsesCount,
-  geminiCount,
   type CountEndpoint,
-  type TokenCount,
-} from '../gateway/models/count-input.ts';
+} from '../gateway/models/count-endpoints.ts';
+import { countInput, type TokenCount } from '../gateway/models/count-input.ts';
 import { keyOf, publicUrlOf, type Handler, type ServerContext } from './context.ts';
 import { readAddressedBody } from './google-paths.ts';
 import { readJsonBody } from './middleware/body.ts';

@@ -1,27 +1,21 @@
 // Counts the input of a request, free of charge: by the first of its model's providers that can count
 // without running it (the sandbox plays it for test keys). When none can be asked or answers in time,
 // or an account without balance has asked too often, the answer is our estimate, marked as such.
-import { invalidRequest } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
-import type { ClientFormat, ClientRequest, InputCount } from '../../formats/format.ts';
-import {
-  asRunning,
-  ignoredAnswerFields,
-  parseCountRequest,
-} from '../../formats/messages/count-tokens.ts';
-import { readCountBody } from '../../formats/gemini/count-tokens.ts';
-import { gemini } from '../../formats/gemini/index.ts';
+import { readErrorMessage } from '../../formats/error-message.ts';
+import type { ClientRequest } from '../../formats/format.ts';
 import { messages } from '../../formats/messages/index.ts';
-import { upstreamFormats } from '../../formats/registry.ts';
-import { responses } from '../../formats/responses/index.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
-import { tryRoutes } from '../calling/try-routes.ts';
+import { toApiError, withoutProvider } from '../calling/failure-message.ts';
+import { isCredentialRefused } from '../calling/retry-policy.ts';
+import { timeoutsFor } from '../calling/timeouts.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
@@ -32,61 +26,9 @@ import { byTools } from '../routing/candidates.ts';
 import { findTools } from '../routing/own-tools.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
-import { withImagesInlined, type NamedUrl } from './inline-images.ts';
+import { counterOf, type CountEndpoint } from './count-endpoints.ts';
+import { withImagesInlined } from './inline-images.ts';
 import { estimateInput } from './input-estimate.ts';
-import { answerMsMax, sendCount } from './send-count.ts';
-
-/** An endpoint that counts. */
-export type CountEndpoint = {
-  readonly format: ClientFormat;
-  /** Throws ApiError `invalid_request` that names the field. */
-  readonly parse: (body: unknown) => ClientRequest;
-  /** Returns the request as it would run: the count is what would be billed. */
-  readonly asRunning: (request: ClientRequest, maxOutputTokens: number) => ClientRequest;
-  /** Returns the fields that only affect the answer. */
-  readonly ignored: (request: ClientRequest) => readonly string[];
-  /** Returns the routes that it counts by. Throws ApiError when it does not count for the model. */
-  readonly routesOf: (model: Model, routes: readonly ChosenRoute[]) => readonly ChosenRoute[];
-  /** Names the URL of an image in an error. */
-  readonly nameUrl: (path: string) => NamedUrl;
-};
-
-/** Like Anthropic's endpoint: for the models that run there. */
-export const messagesCount: CountEndpoint = {
-  format: messages,
-  parse: parseCountRequest,
-  asRunning,
-  ignored: ignoredAnswerFields,
-  routesOf(model, routes) {
-    const counting = routes.filter((route) => route.format === messages.name && counterOf(route));
-    if (counting.length > 0) return counting;
-    throw invalidRequest(
-      'model',
-      `Tokens are counted here for Anthropic's models only, and '${model.id}' is not one that runs there. POST /v1/responses/input_tokens counts for every model.`,
-    );
-  },
-  nameUrl: (path) => ({ param: `${path}.source.url`, subject: `${path}.source.url` }),
-};
-
-/** Like OpenAI's endpoint: for every model. */
-export const responsesCount: CountEndpoint = {
-  format: responses,
-  parse: (body) => responses.parseRequest(body, { chatMaxTokens: null }),
-  asRunning: (request) => request,
-  ignored: () => [],
-  routesOf: (_model, routes) => routes,
-  nameUrl: () => ({ param: 'input', subject: 'the URL of an image in `input`' }),
-};
-
-/** Like Google's endpoint: for every model. */
-export const geminiCount: CountEndpoint = {
-  format: gemini,
-  parse: (body) => gemini.parseRequest(readCountBody(body), { chatMaxTokens: null }),
-  asRunning: (request) => request,
-  ignored: () => [],
-  routesOf: (_model, routes) => routes,
-  nameUrl: () => ({ param: 'contents', subject: 'the URL of an image in `contents`' }),
-};
 
 export type CountIncoming = {
   readonly requestId: string;
@@ -120,11 +62,11 @@ export async function countInput(
   record.note({ model: model.id });
   checkPermission(key, model.id);
   const counting: Counting = { ...incoming, gateway, endpoint, model, request };
-  const written = writeForRoutes(counting, endpoint.routesOf(model, routes));
+  const written = writeForRoutes(counting, endpoint.routesOf?.(model, routes) ?? routes);
   const rateHeaders = await gateway.rateLimits.takeCount(key);
   const counted = (await mayAsk(gateway, key)) ? await askRoutes(counting, written) : null;
   const { ignored } = (counted ?? written[0]!).written;
-  const names = new Set([...endpoint.ignored(request), ...ignored]);
+  const names = new Set([...(endpoint.ignored?.(request) ?? []), ...ignored]);
   const sale = { headers: retirementHeaders(model.retirement) };
   return {
     inputTokens: counted?.inputTokens ?? estimateInput(request, { model, routes }).likely,
@@ -165,7 +107,7 @@ function writeForRoutes(
 ): readonly WrittenRoute[] {
   const { gateway, key, model, endpoint } = counting;
   const outputTokens = model.maxOutputTokens;
-  const request = endpoint.asRunning(counting.request, outputTokens);
+  const request = endpoint.asRunning?.(counting.request, outputTokens) ?? counting.request;
   const factor = priceFactorFor(gateway, key, model.id);
   const estimate = estimateInput(request, { model, routes });
   const asked = { ...counting, request, format: endpoint.format, estimate };
@@ -186,36 +128,27 @@ function writeForRoutes(
   return written;
 }
 
-type Counted = WrittenRoute & { readonly kind: 'counted'; readonly inputTokens: number };
+/**
+ * The time to wait for a count. A client waits to send the real request: later, an estimate is more
+ * useful.
+ */
+const answerMsMax = 5_000;
+
+type Counted = WrittenRoute & { readonly inputTokens: number };
 
 /** Returns the first provider's count, or null when no provider can count. */
 async function askRoutes(
   counting: Counting,
-  [first, ...others]: readonly WrittenRoute[],
+  routes: readonly WrittenRoute[],
 ): Promise<Counted | null> {
-  const signal = AbortSignal.any([
-    counting.signal,
-    abortAfter(counting.gateway.clock, answerMsMax),
-  ]);
-  const tried = await tryRoutes<WrittenRoute, Counted | { readonly kind: 'failure' }>(first!, {
-    async call(asked) {
-      const inputTokens = await askRoute({ ...counting, signal }, asked);
-      return inputTokens === null
-        ? { kind: 'failure' }
-        : { kind: 'counted', ...asked, inputTokens };
-    },
-    nextAfter: () => (signal.aborted ? null : (others.shift() ?? null)),
-  });
-  return tried.kind === 'counted' ? tried : null;
-}
-
-/** How a route's provider counts; null: it cannot. */
-type Counter = InputCount & { readonly path: string };
-
-function counterOf({ kind, format, upstreamModel, provider }: ChosenRoute): Counter | null {
-  const inputCount = kind.inputCounts?.[format] ?? upstreamFormats[format].inputCount;
-  const path = kind.countTokensPath?.(upstreamModel, format, provider.place) ?? null;
-  return inputCount && path !== null ? { ...inputCount, path } : null;
+  const inTime = abortAfter(counting.gateway.clock, answerMsMax);
+  const signal = AbortSignal.any([counting.signal, inTime]);
+  for (const asked of routes) {
+    const inputTokens = await askRoute({ ...counting, signal }, asked);
+    if (inputTokens !== null) return { ...asked, inputTokens };
+    if (signal.aborted) return null;
+  }
+  return null;
 }
 
 async function askRoute(
@@ -229,14 +162,21 @@ async function askRoute(
   if (route.isSandbox) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
   if (body === null) return null;
-  return sendCount({
-    ...counting,
-    route,
+  const reply = await counting.gateway.hosts.upstreams.send({
+    provider: route.provider,
     path: counter.path,
     headers: written.headers,
-    body: counter.write(body, upstreamModel),
-    read: counter.read,
+    trace: counting.record.trace,
+    body: JSON.stringify(counter.write(body, upstreamModel)),
+    stream: false,
+    timeouts: timeoutsFor(route.provider.timeouts, { model: counting.model, stream: false }),
+    signal: counting.signal,
   });
+  if (reply.kind === 'answer') return counter.read(reply.body);
+  const message = readErrorMessage(reply.body) ?? reply.failure.message;
+  const failure = { ...reply.failure, message };
+  noteFailure(counting, route, route.kind.readFailure?.(failure, reply.body) ?? failure);
+  return null;
 }
 
 /**
@@ -250,4 +190,39 @@ async function withFetchedImages(
 ): Promise<JsonObject | null> {
   if (format !== messages.name) return body;
   return withImagesInlined(gateway.images, body, { signal, nameUrl: endpoint.nameUrl });
+}
+
+/**
+ * Statuses that are about the request. A host without this endpoint answers 404 or 405, which say
+ * nothing about it.
+ */
+const requestStatuses: readonly (number | null)[] = [400, 413, 422];
+
+/**
+ * Throws ApiError `invalid_request` when the upstream refuses the request itself; otherwise logs
+ * the failure.
+ */
+function noteFailure(
+  { gateway, requestId, model, record }: Counting,
+  route: ChosenRoute,
+  failure: UpstreamFailure,
+): void {
+  record.note({ upstreamStatus: failure.status });
+  if (requestStatuses.includes(failure.status)) {
+    throw toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
+  }
+  const { kind, status } = failure;
+  const fields = {
+    request_id: requestId,
+    provider: route.name.provider,
+    model: model.id,
+    kind,
+    upstream_status: status,
+  };
+  if (isCredentialRefused(status))
+    gateway.log.error(
+      fields,
+      'the provider refuses its credential or wants money: it counts no tokens',
+    );
+  else gateway.log.warn(fields, 'the upstream counted no tokens; an estimate was given');
 }
