@@ -84,8 +84,8 @@ export async function testProvider(
       return { steps: [step, skipped('answer'), skipped('stream')], models, usages: [] };
     }
     const call = callOf(named.name, { ...provider, kind: provider.kind }, model);
-    const answer = await askWhole(upstreams, target, call);
-    const stream = await askStream(upstreams, target, call);
+    const answer = await ask(upstreams, target, call, 'answer');
+    const stream = await ask(upstreams, target, call, 'stream');
     return {
       steps: [step, answer.step, stream.step],
       models,
@@ -151,54 +151,35 @@ async function askForModels(
     : listed(false, 'the answer is no list of models');
 }
 
-type TestCall = {
-  readonly format: UpstreamFormat;
-  readonly shownAnswer: (body: unknown) => unknown;
-  readonly toServerSentEvents: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  readonly send: (stream: boolean) => {
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-  };
-};
+type TestCall = ReturnType<typeof callOf>;
 
 function callOf(
   name: string,
   settings: Provider & { kind: keyof typeof chatProviderKinds },
   model: string,
-): TestCall {
+) {
   const { kind, api_key: apiKey } = settings;
   const code = chatProviderKinds[kind];
   const format = upstreamFormats[formatsAt(code, model)[0]!];
   const known = findKnownProvider(name, settings);
   const wishes = (format.name === 'chat' && known?.wishes) || {};
-  return {
-    format,
-    shownAnswer: code.shownAnswer ?? ((body) => body),
-    toServerSentEvents: code.toServerSentEvents ?? ((chunks) => chunks),
-    send: (stream) => {
-      const target = {
-        model,
-        stream,
-        maxOutputTokens: Math.max(outputTokensMax, format.outputTokensMin ?? 1),
-        thinking: false,
-        isOpenAi: code.isOpenAi ?? false,
-      };
-      const { body } = fitToHost(format.writeRequest(question, target).body, wishes);
-      return {
-        path: code.path(format.name, target, placeOf(settings)),
-        headers: code.headers(apiKey, {}),
-        body: JSON.stringify(
-          code.adaptBody?.(body, {
-            format: format.name,
-            target,
-            client: {},
-            ignored: new Set(),
-          }) ?? body,
-        ),
-      };
-    },
+  const write = (stream: boolean) => {
+    const target = {
+      model,
+      stream,
+      maxOutputTokens: Math.max(outputTokensMax, format.outputTokensMin ?? 1),
+      thinking: false,
+      isOpenAi: code.isOpenAi ?? false,
+    };
+    const { body } = fitToHost(format.writeRequest(question, target).body, wishes);
+    const sent = { format: format.name, target, client: {}, ignored: new Set<string>() };
+    return {
+      path: code.path(format.name, target, placeOf(settings)),
+      headers: code.headers(apiKey, {}),
+      body: JSON.stringify(code.adaptBody?.(body, sent) ?? body),
+    };
   };
+  return { code, format, write };
 }
 
 const question: CanonicalRequest = {
@@ -209,52 +190,37 @@ const question: CanonicalRequest = {
 
 type Asked = { readonly step: Step; readonly usage: Usage | null };
 
-async function askWhole(
+/** Asks for one answer, whole or as a stream. */
+async function ask(
   upstreams: Upstreams,
   provider: UpstreamProvider,
-  { format, shownAnswer, send }: TestCall,
+  { code, format, write }: TestCall,
+  step: 'answer' | 'stream',
 ): Promise<Asked> {
-  const stepOf = (works: boolean, what: string): Step => ({ step: 'answer', works, what });
-  const reply = await upstreams.send({
-    provider,
-    ...send(false),
-    stream: false,
-    timeouts,
-    signal: neverAborted,
+  const said = (works: boolean, what: string, usage: Usage | null = null) => ({
+    step: { step, works, what },
+    usage,
   });
-  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), usage: null };
-  const billed = format.readBilledAnswer(shownAnswer(reply.body));
-  return billed
-    ? { step: stepOf(true, 'it answered'), usage: billed.usage }
-    : { step: stepOf(false, 'the answer cannot be read'), usage: null };
-}
-
-async function askStream(
-  upstreams: Upstreams,
-  provider: UpstreamProvider,
-  { format, toServerSentEvents, send }: TestCall,
-): Promise<Asked> {
-  const stepOf = (works: boolean, what: string): Step => ({ step: 'stream', works, what });
-  const reply = await upstreams.send({
-    provider,
-    ...send(true),
-    stream: true,
-    timeouts,
-    signal: neverAborted,
-  });
-  if (reply.kind === 'failure') return { step: stepOf(false, wordsOf(reply)), usage: null };
+  const stream = step === 'stream';
+  const call = { provider, ...write(stream), stream, timeouts, signal: neverAborted };
+  const reply = await upstreams.send(call);
+  if (reply.kind === 'failure') return said(false, wordsOf(reply));
+  if (reply.kind === 'answer') {
+    const billed = format.readBilledAnswer(code.shownAnswer?.(reply.body) ?? reply.body);
+    return billed
+      ? said(true, 'it answered', billed.usage)
+      : said(false, 'the answer cannot be read');
+  }
   const reader = format.readStream();
   const parser = new SseParser();
   const failed = await firstError(async function* () {
-    for await (const bytes of toServerSentEvents(reply.chunks))
+    for await (const bytes of code.toServerSentEvents?.(reply.chunks) ?? reply.chunks)
       for (const event of parser.push(bytes)) yield* reader.push(event);
     for (const event of parser.end()) yield* reader.push(event);
     yield* reader.end();
   });
-  return {
-    step: failed === null ? stepOf(true, 'it streamed') : stepOf(false, failed.slice(0, 500)),
-    usage: reader.usageSoFar,
-  };
+  const what = failed === null ? 'it streamed' : failed.slice(0, 500);
+  return said(failed === null, what, reader.usageSoFar);
 }
 
 /** Returns why the stream failed; null: it did not. */
