@@ -16,7 +16,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import { embeddingHostOf } from '../../providers/embeddings/index.ts';
 import { encodeAs, type Vector } from '../../providers/embeddings/vectors.ts';
 import { embedAt, embeddingCall } from './embed-at.ts';
-import { inputToken } from './task-price.ts';
+import { inputToken, sizeBy } from './task-price.ts';
 import type { Endpoint } from '../stages.ts';
 import { taskEndpoint } from './task-sale.ts';
 
@@ -83,17 +83,11 @@ function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
     isCachedUnasked: ({ config }) => config.cache.embeddings,
     measure(request, model) {
       inWordsOf(fieldNames, () => checkSize(request, model));
-      const { upper, likely, most } = estimateOf(request, model);
+      const sizes = estimateOf(request, model);
       return {
         prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
-        tokens: likely,
-        sizeAs: () => ({
-          unit: inputToken,
-          count: upper,
-          each: { inputTokens: 1 },
-          likely: { inputTokens: likely },
-          most: { inputTokens: most },
-        }),
+        tokens: sizes.likely,
+        sizeAs: () => sizeBy('inputTokens', inputToken, sizes),
       };
     },
     call: embedAt,

@@ -6,7 +6,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import { moderates, readModerations } from '../../providers/moderations/index.ts';
 import { moderateInSandbox } from '../../providers/registry.ts';
 import { sendTask, unreadable } from './task-call.ts';
-import { inputToken } from './task-price.ts';
+import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';
 
 export const moderationEndpoint = taskEndpoint({
@@ -16,17 +16,11 @@ export const moderationEndpoint = taskEndpoint({
   hostOf: ({ kind }) => moderates(kind.kind) || null,
   measure({ judged }) {
     const texts = judged.map(({ text }) => text);
-    const { upper, likely, most } = estimateInputTokens(texts);
+    const estimate = estimateInputTokens(texts);
     return {
       prompt: () => texts.join('\n'),
-      tokens: likely,
-      sizeAs: () => ({
-        unit: inputToken,
-        count: upper,
-        each: { inputTokens: 1 },
-        likely: { inputTokens: Math.min(likely, upper) },
-        most: { inputTokens: most },
-      }),
+      tokens: estimate.likely,
+      sizeAs: () => sizeBy('inputTokens', inputToken, estimate),
     };
   },
   async call({ chosen }, { gateway: { clock }, request: { input, judged }, size, sending }) {

@@ -3,12 +3,12 @@
 import type { Model } from '../../domain/catalog/model.ts';
 import { parseRerankRequest, type RerankRequest } from '../../domain/tasks/rerank-request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Ranked } from '../../providers/rerank/host.ts';
 import { readRanking, rerankHostOf } from '../../providers/rerank/index.ts';
 import { rankInSandbox } from '../../providers/registry.ts';
 import { sendTask, unreadable } from './task-call.ts';
-import { inputToken, type Count } from './task-price.ts';
+import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';
 
 const searchUnit = { one: 'search unit', many: 'search units' } as const;
@@ -19,22 +19,14 @@ export const rerankEndpoint = taskEndpoint({
   read: parseRerankRequest,
   hostOf: ({ kind, provider }) => rerankHostOf({ kind: kind.kind, wishes: provider.wishes.rerank }),
   measure(request, model) {
-    const { upper, likely, most } = sizesOf(request, model);
+    const { tokens, searchUnits } = sizesOf(request, model);
     return {
       prompt: () => [request.query, ...request.documents].join('\n'),
-      tokens: likely.tokens,
-      sizeAs(isByUnit) {
-        const counted = isByUnit ? 'searchUnits' : 'tokens';
-        const countOf = (count: number): Count =>
-          isByUnit ? { units: count } : { inputTokens: count };
-        return {
-          unit: isByUnit ? searchUnit : inputToken,
-          count: upper[counted],
-          each: countOf(1),
-          likely: countOf(Math.min(likely[counted], upper[counted])),
-          most: countOf(most[counted]),
-        };
-      },
+      tokens: tokens.likely,
+      sizeAs: (isByUnit) =>
+        isByUnit
+          ? sizeBy('units', searchUnit, searchUnits)
+          : sizeBy('inputTokens', inputToken, tokens),
     };
   },
   async call({ chosen, host }, { gateway: { clock }, request, size, isByUnit, sending }) {
@@ -96,16 +88,18 @@ function sizesOf({ query, documents, tokensPerDocument }: RerankRequest, model: 
   const documentMax = Math.min(tokensPerDocument ?? Infinity, model.maxInputTokens);
   const asked = estimateInputTokens(query);
   const read = documents.map((document) => estimateInputTokens(document));
-  const sizeAs = (side: keyof Pick<InputEstimate, 'upper' | 'likely' | 'most'>) => {
+  const [tokens, searchUnits] = [{ ...none }, { ...none }];
+  for (const side of ['upper', 'likely', 'most'] as const) {
     const room = Math.max(pieceTokens - asked[side], pieceTokensMin);
-    let tokens = 0;
     let pieces = 0;
     for (const document of read) {
       const size = Math.min(document[side], documentMax);
-      tokens += Math.min(asked[side] + size, model.maxInputTokens);
+      tokens[side] += Math.min(asked[side] + size, model.maxInputTokens);
       pieces += Math.ceil(size / room);
     }
-    return { tokens, searchUnits: Math.ceil(Math.max(pieces, documents.length) / piecesPerUnit) };
-  };
-  return { upper: sizeAs('upper'), likely: sizeAs('likely'), most: sizeAs('most') };
+    searchUnits[side] = Math.ceil(Math.max(pieces, documents.length) / piecesPerUnit);
+  }
+  return { tokens, searchUnits };
 }
+
+const none = { upper: 0, likely: 0, most: 0 };

@@ -1,14 +1,20 @@
 // A request for speech: characters at the model's price, or the provider's tokens. The audio is passed on
 // as it comes.
 import { invalidRequest } from '../../canonical/errors.ts';
+import type { TokenCounts } from '../../canonical/usage.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseSpeechRequest, type SpeechRequest } from '../../domain/tasks/speech-request.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
+import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
+import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { speechHostOf } from '../../providers/speech/index.ts';
-import { speakAt } from './speak-at.ts';
-import { usageOfTokens, type Size } from './task-price.ts';
-import { taskEndpoint } from './task-sale.ts';
+import { speechFormats } from '../../terms/speech.ts';
+import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
+import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
+import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
+import { eventsType } from './unit-stream.ts';
 
 export const speechEndpoint = taskEndpoint({
   type: 'speech',
@@ -24,18 +30,16 @@ export const speechEndpoint = taskEndpoint({
     );
   },
   measure(request) {
+    const { characters: count } = request;
     const { tokens, byTokens } = estimateOf(request);
-    const units = { units: request.characters };
-    const byUnit = { each: { units: 1 }, likely: units, most: units };
     const unit = { one: 'character', many: 'characters' };
     return {
       prompt: () => request.input,
       tokens,
-      sizeAs: (isByUnit) => ({
-        unit,
-        count: request.characters,
-        ...(isByUnit ? byUnit : byTokens),
-      }),
+      sizeAs: (isByUnit) =>
+        isByUnit
+          ? sizeBy('units', unit, { upper: count, likely: count, most: count })
+          : { unit, count, ...byTokens },
     };
   },
   isStream: () => true,
@@ -73,4 +77,90 @@ function estimateOf({ input, instructions, characters, speed }: SpeechRequest) {
     most: { inputTokens, outputTokens: each * characters + leastTokens },
   } satisfies Partial<Size>;
   return { tokens: likely + spoken, byTokens };
+}
+
+type SpeechRoute = TaskRoute<SpeechHost>;
+
+/** Stops an upstream that never ends: three hours of WAV. */
+const audioBytesMax = 512 * 1024 * 1024;
+/**
+ * Providers drop readers that are this slow. What they have got is charged as if it were all: else most
+ * of it would be free. It is not the route's fault.
+ */
+const slowReadMs = 10_000;
+
+async function speakAt(route: SpeechRoute, calling: Calling<SpeechRequest>): Promise<Called<null>> {
+  const { gateway, request, size, isByUnit, stream, passOn } = calling;
+  const { isEvents } = request;
+  const contentType = isEvents ? eventsType : speechFormats[formatAt(route, request)];
+  let count: TokenCounts | null = null;
+  let bytes = 0;
+  try {
+    for await (const piece of speak(route, calling)) {
+      const { audio = noAudio } = piece;
+      bytes += audio.length;
+      if (bytes > audioBytesMax) throw unreadable(`the audio is over ${audioBytesMax} bytes`);
+      if (audio.length > 0) await passOn(isEvents ? deltasOf(audio) : [audio], contentType);
+      if (piece.count) ({ count } = piece);
+    }
+    if (bytes === 0) throw unreadable('the answer has no audio');
+  } catch (error) {
+    const isSlow = stream.clientWaitMs >= slowReadMs && !gateway.runs.isEnding;
+    if (!(error instanceof UpstreamBroken && isSlow && stream.firstByteMs !== null)) throw error;
+    stream.isCut = true;
+    count = null;
+  }
+  const isEstimate = !isByUnit && !count?.outputTokens;
+  return { made: null, count: isByUnit || isEstimate ? size.likely : count!, isEstimate };
+}
+
+const noAudio = Buffer.alloc(0);
+
+function formatAt({ chosen, host }: SpeechRoute, request: SpeechRequest) {
+  const format = request.format ?? host.formats[0]!;
+  return chosen.isSandbox ? sandboxFormatOf(format) : format;
+}
+
+/** Throws UpstreamBroken. */
+async function* speak(
+  route: SpeechRoute,
+  { gateway: { clock }, request, isByUnit, sending }: Calling<SpeechRequest>,
+): AsyncGenerator<SpeechPiece> {
+  const { chosen, host } = route;
+  const { input, voice, instructions, speed } = request;
+  const format = formatAt(route, request);
+  const { signal } = sending;
+  if (chosen.isSandbox) return yield* speakInSandbox({ input, format, signal, clock });
+  const { upstreamModel, provider } = chosen;
+  const said = { input, voice, instructions, format, speed };
+  const job = { upstreamModel, place: provider.place, isByTokens: !isByUnit, ...said };
+  const { answer, ...call } = host.write(job);
+  if (answer === 'bytes') {
+    for await (const audio of await openTask(sending, { ...call, answer }))
+      yield { audio: Buffer.from(audio) };
+    return;
+  }
+  const bodies =
+    answer === 'json'
+      ? [(await sendTask(sending, call)).body]
+      : readTaskEvents(await openTask(sending, { ...call, answer }));
+  for await (const body of bodies) {
+    const piece = host.read(body, job);
+    if (!piece) throw unreadable('the audio cannot be read');
+    yield piece;
+    if (piece.count !== undefined) return;
+  }
+  throw brokenStream('the stream ended early');
+}
+
+/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
+const deltaBytes = 48 * 1024;
+
+function* deltasOf(audio: Buffer): Generator<Buffer> {
+  for (let start = 0; start < audio.length; start += deltaBytes) {
+    const piece = audio.subarray(start, start + deltaBytes).toString('base64');
+    yield Buffer.from(
+      formatSse(null, JSON.stringify({ type: 'speech.audio.delta', audio: piece })),
+    );
+  }
 }

@@ -25,6 +25,23 @@ export type Size = {
 
 export const inputToken = { one: 'input token', many: 'input tokens' } as const;
 
+type Sizes = Readonly<Record<'upper' | 'likely' | 'most', number>>;
+
+/** The size of a request that is billed by one count alone. */
+export function sizeBy(
+  counted: 'units' | 'inputTokens',
+  unit: Size['unit'],
+  { upper, likely, most }: Sizes,
+): Size {
+  return {
+    unit,
+    count: upper,
+    each: { [counted]: 1 },
+    likely: { [counted]: Math.min(likely, upper) },
+    most: { [counted]: most },
+  };
+}
+
 /** A model without a price for a unit is billed by tokens. */
 export function isByUnit({ list }: AppliedPrice): boolean {
   return list.unit !== undefined;

@@ -15,7 +15,7 @@ import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { Endpoint } from '../stages.ts';
 import { hostFormats, transcribeAt, type Transcribed } from './transcribe-at.ts';
-import { usageOfTokens, type Count, type Size } from './task-price.ts';
+import { sizeBy, usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
 
 export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
@@ -89,14 +89,8 @@ function sizeOf(
   const seconds = secondsOf(request);
   const count = Math.max(seconds, ...routes.map(secondsMinAt));
   const secondsMax = Math.max(count, Math.ceil(mostSeconds(upload)));
-  const sized = { unit: { one: 'second', many: 'seconds' }, count };
-  if (isByUnit)
-    return {
-      ...sized,
-      each: { units: 1 },
-      likely: { units: seconds },
-      most: { units: secondsMax },
-    };
+  const unit = { one: 'second', many: 'seconds' };
+  if (isByUnit) return sizeBy('units', unit, { upper: count, likely: seconds, most: secondsMax });
   const promptTokens = estimateInputTokens(fields).upper;
   const hosts = routes.flatMap(({ host }) => host.tokens ?? []);
   const input = Math.max(tokensPerSecond.input, ...hosts.map(({ perSecond }) => perSecond));
@@ -104,7 +98,8 @@ function sizeOf(
   const { output, outputWithSpeakers } = tokensPerSecond;
   const perSecond = format === 'diarized_json' ? outputWithSpeakers : output;
   return {
-    ...sized,
+    unit,
+    count,
     each: { inputTokens: input, outputTokens: perSecond },
     beside: { inputTokens: promptTokens, outputTokens: beside },
     likely: { inputTokens: 10 * seconds, outputTokens: 4 * seconds },
