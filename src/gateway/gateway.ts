@@ -3,8 +3,11 @@ import type { HeaderNames } from '../terms/header-names.ts';
 import type { Config } from '../config/schema.ts';
 import type { Activity } from '../domain/activity/activity.ts';
 import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
+import type { ResponseCache } from '../domain/cache/response-cache.ts';
+import type { Idempotency } from '../domain/idempotency/idempotency.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
+import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ActiveRuns } from './active-runs.ts';
@@ -14,7 +17,6 @@ import type { ImageFiles } from './images/image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { Meter } from './meter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
-import type { StoredAnswers } from './replaying/replayable.ts';
 import type { Hosts } from './routing/routing.ts';
 
 export type Gateway = {
@@ -26,7 +28,12 @@ export type Gateway = {
     readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
   };
   /** Answers that repeats of a request get. */
-  readonly answers: StoredAnswers;
+  readonly answers: {
+    readonly idempotency: Idempotency;
+    readonly cache: ResponseCache;
+    /** `free`: for answers that are free. `file`: for those that are too long for the database. */
+    readonly dailyBytes: DailyBytes;
+  };
   /** Where requests can go. */
   readonly hosts: Hosts;
   /** What counts and keeps for reports, metrics and the history. */

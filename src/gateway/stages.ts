@@ -1,6 +1,8 @@
 // The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each has the parts of the
 // one before and one more, so the type says what is known.
 import type { ApiError } from '../canonical/errors.ts';
+import type { CacheName } from '../domain/cache/cache-name.ts';
+import type { RequestName } from '../domain/idempotency/request-name.ts';
 import type { Prompt } from '../domain/telemetry/content.ts';
 import type { AnswerReader } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -8,8 +10,7 @@ import type { ModelCall, ModelTerms } from './charging/model-call.ts';
 import type { Running, Offer } from './charging/offer.ts';
 import type { Client, Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
-import type { Replayable } from './replaying/replayable.ts';
-import type { IncomingRequest } from './request.ts';
+import type { Caller, IncomingRequest } from './request.ts';
 import type { ModelRequest } from './routing/write-request.ts';
 
 /** Reads and checks a request, and finds its routes. Throws ApiError 400 or 404. */
@@ -63,9 +64,17 @@ type Estimate = {
  * A request that its key may send, counted against the requests a minute. Whether it is replayed or
  * run is still open.
  */
-export type Accepted = Replayable & {
+export type Accepted = {
   readonly gateway: Gateway;
+  readonly caller: Caller;
   readonly sale: Sale;
+  readonly names: {
+    /** null: it has no Idempotency-Key. */
+    readonly request: RequestName | null;
+    /** null: it does not use the cache. */
+    readonly cache: CacheName | null;
+  };
+  readonly rateHeaders: Headers;
   /** Each once; undefined: none. */
   readonly tags: readonly string[] | undefined;
   /** The stream reports its cost in a comment as well. */

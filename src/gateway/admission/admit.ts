@@ -1,9 +1,9 @@
 // Admits a request: its key may use what it asks for, and has requests left this minute.
 import type { CacheName } from '../../domain/cache/cache-name.ts';
+import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
 import type { Offer } from '../charging/offer.ts';
 import type { Gateway } from '../gateway.ts';
 import { readHeaderFlag } from '../headers.ts';
-import { nameUnderKey } from '../replaying/replayable.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';
 import { checkPermission } from './permitted-model.ts';
@@ -51,6 +51,21 @@ export async function withinLimits(
   } finally {
     slot.end(tokensUsed);
   }
+}
+
+/**
+ * Returns null without an Idempotency-Key. Throws ApiError `invalid_request` for one that cannot
+ * be.
+ */
+export function nameUnderKey(incoming: IncomingRequest): RequestName | null {
+  const { key } = incoming.caller;
+  const { idempotencyKey } = incoming.wishes;
+  return nameRequest({
+    ...incoming,
+    idempotencyKey,
+    keyId: key.id,
+    generation: key.cacheGeneration,
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ import { spendNotice } from '../charging/spend-notice.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Headers } from '../client.ts';
 import { requestHeaders, writeNames, type Sender } from '../headers.ts';
-import { retentionHeaders } from '../replaying/answer-storage.ts';
+import { retentionHeaders } from '../charging/answer-storage.ts';
 import type { Caller } from '../request.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';

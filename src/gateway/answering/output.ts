@@ -6,7 +6,7 @@ import { emptyComment, type KeptStream } from '../keep-alives.ts';
 import { requestHeaders } from '../headers.ts';
 import { elapsedMs } from '../request.ts';
 import type { Called, Held } from '../stages.ts';
-import { retentionHeaders } from '../replaying/answer-storage.ts';
+import { retentionHeaders } from '../charging/answer-storage.ts';
 import { answerHeaders, routeHeaders } from './head.ts';
 
 export class Output implements KeptStream {

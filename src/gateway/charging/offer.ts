@@ -6,7 +6,7 @@ import type { Micros } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import type { Client } from '../client.ts';
 import type { Attempt } from '../routing/plan.ts';
-import type { AnswerStorage } from '../replaying/answer-storage.ts';
+import type { AnswerStorage } from './answer-storage.ts';
 import type { Bill, Charge, Loss, OpenHold } from './open-hold.ts';
 
 /** A request at its highest price. */

@@ -21,7 +21,7 @@ import {
 import type { Logger } from '../../lib/log.ts';
 import { floorToCents, micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { AccountTrust } from './account-trust.ts';
-import type { AnswerStorage } from '../replaying/answer-storage.ts';
+import type { AnswerStorage } from './answer-storage.ts';
 import type { Caller } from '../request.ts';
 
 /** The ledger that holds are written to, and the accounts' loss budgets. */

@@ -6,20 +6,16 @@ import type { Claim } from '../../domain/idempotency/claim.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { Client } from '../client.ts';
 import { shuttingDown, explainDatabaseOutage } from '../unavailable.ts';
-import { AnswerStorage, noAnswerStorage } from './answer-storage.ts';
+import { AnswerStorage, noAnswerStorage } from '../charging/answer-storage.ts';
 import { replay } from './replay.ts';
-import type { Replayable } from './replayable.ts';
+import type { Accepted } from '../stages.ts';
 import { WaitingClient } from './waiting-client.ts';
 
 /** Runs the request and stores its answer in `storage`. */
 type Execute = (client: Client, storage: AnswerStorage) => Promise<void>;
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
-export async function answerOnce(
-  asked: Replayable,
-  client: Client,
-  execute: Execute,
-): Promise<void> {
+export async function answerOnce(asked: Accepted, client: Client, execute: Execute): Promise<void> {
   const { request: name, cache } = asked.names;
   if (!name && !cache) return execute(client, noAnswerStorage);
   const waiting = new WaitingClient(client, asked);
@@ -36,7 +32,7 @@ export async function answerOnce(
 type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
 
 async function answerUnderKey(
-  asked: Replayable,
+  asked: Accepted,
   name: RequestName,
   { waiting, execute }: Asker,
 ): Promise<void> {
@@ -70,7 +66,7 @@ async function answerUnderKey(
  * without an Idempotency-Key.
  */
 async function answerCached(
-  asked: Replayable,
+  asked: Accepted,
   claim: Claim | null,
   { waiting, execute }: Asker,
 ): Promise<void> {
@@ -108,7 +104,7 @@ async function answerCached(
  * A body that is too long for the database takes from what the account may store in files today.
  */
 function mayStoreAsLong(
-  { gateway, caller: { key } }: Replayable,
+  { gateway, caller: { key } }: Accepted,
   claim: Claim | null,
   packedBytes: number,
 ): boolean | Promise<boolean> {
@@ -121,7 +117,7 @@ function mayStoreAsLong(
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
 function endWithError(
-  { caller: { record }, sale }: Replayable,
+  { caller: { record }, sale }: Accepted,
   waiting: WaitingClient,
   error: ApiError,
 ): void {

@@ -7,8 +7,8 @@ import { floorToCents } from '../../lib/money.ts';
 import type { Headers } from '../client.ts';
 import type { ReplaySource } from '../../events/request-fields.ts';
 import { requestHeaders } from '../headers.ts';
-import { retentionHeaders } from './answer-storage.ts';
-import type { Replayable } from './replayable.ts';
+import { retentionHeaders } from '../charging/answer-storage.ts';
+import type { Accepted } from '../stages.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
 type Replayed = {
@@ -20,7 +20,7 @@ type Replayed = {
 
 /** Throws ApiError when the body was not stored. */
 export async function replay(
-  asked: Replayable,
+  asked: Accepted,
   client: WaitingClient,
   { response, source, isKept = true }: Replayed,
 ): Promise<void> {

@@ -4,16 +4,16 @@
 import type { Client, ClientStream, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
-import type { Replayable } from './replayable.ts';
+import type { Accepted } from '../stages.ts';
 
 export class WaitingClient implements Client, KeptStream {
   lastWriteMs: number;
   /** The stream that a keep-alive has opened; null: none yet. */
   openStream: ClientStream | null = null;
   readonly #client: Client;
-  readonly #asked: Replayable;
+  readonly #asked: Accepted;
 
-  constructor(client: Client, asked: Replayable) {
+  constructor(client: Client, asked: Accepted) {
     this.#client = client;
     this.#asked = asked;
     this.lastWriteMs = asked.gateway.keepAlives.nowMs();

@@ -5,7 +5,7 @@ import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { Gateway } from '../gateway.ts';
-import { nameUnderKey } from '../replaying/replayable.ts';
+import { nameUnderKey } from '../admission/admit.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Endpoint, Sale } from '../stages.ts';
 

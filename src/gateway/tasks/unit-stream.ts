@@ -10,7 +10,7 @@ import type { Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';
 import type { ClientStream, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
-import { retentionHeaders } from '../replaying/answer-storage.ts';
+import { retentionHeaders } from '../charging/answer-storage.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted } from '../stages.ts';
 import type { BegunStream } from '../sales/units.ts';

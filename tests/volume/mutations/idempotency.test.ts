@@ -160,7 +160,7 @@ testMutations(watchers, {
     watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
   },
   'a charged answer is not stored': {
-    file: 'gateway/replaying/answer-storage.ts',
+    file: 'gateway/charging/answer-storage.ts',
     guard: '...(stored && { stored }), ',
     watchers: chat(repeat),
   },

@@ -520,7 +520,7 @@ testMutations([], {
     watchers: ['tests/contract/idempotency.test.ts # on SQLite an answer is stored'],
   },
   'an incomplete answer is cached': {
-    file: 'gateway/replaying/answer-storage.ts',
+    file: 'gateway/charging/answer-storage.ts',
     guard: 'const isCached = run && isWhole && packed && packed.length <= run.bodyBytesMax;',
     without: 'const isCached = run && packed && packed.length <= run.bodyBytesMax;',
     watchers: integration('cache', 'on SQLite .*is never cached'),
