@@ -5,9 +5,8 @@ import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../terms/stored-response.ts';
 import type { PackedText } from '../../lib/packing.ts';
 import type { AnswerContext } from '../../formats/format.ts';
-import { ownCountOf, usageMaxOf, type CountedInput } from '../charging/used.ts';
+import { ownCountOf, usageMaxOf } from '../charging/used.ts';
 import type { HeaderNames } from '../../terms/header-names.ts';
-import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
 import type { Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';
 import { spendNotice } from '../charging/spend-notice.ts';
@@ -19,29 +18,32 @@ import type { Caller } from '../request.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
 
-type Answering = Failing & {
-  readonly asked: Pick<ModelRequest, 'model' | 'request'> & {
-    readonly estimate: CountedInput;
+/** Returns the context of a call's answer. */
+export function answerContextOf(called: Called): AnswerContext {
+  const { asked, call } = called;
+  const { attempt } = call;
+  return {
+    ...emptyContextOf(called),
+    leftOut: attempt.written.leftOut,
+    ...ownCountOf(asked, attempt),
+    usageMax: usageMaxOf(called),
   };
-  /** Absent before the hold. */
-  readonly terms?: ModelTerms;
-  /** Absent before the first call. */
-  readonly call?: ModelCall;
-};
+}
 
-export function answerContextOf(answering: Answering): AnswerContext {
-  const { gateway, caller, asked, terms, call } = answering;
-  const { model, request, estimate } = asked;
+/** Returns the context of an answer for which nothing has run. */
+export function emptyContextOf({
+  gateway,
+  caller,
+  asked,
+}: Failing & { readonly asked: Pick<ModelRequest, 'model' | 'request'> }): AnswerContext {
   const nowSeconds = () => Math.floor(gateway.clock.nowMs() / 1_000);
   return {
     requestId: caller.requestId.slice('req_'.length),
-    model: model.id,
+    model: asked.model.id,
     createdAtSeconds: nowSeconds(),
     nowSeconds,
-    request,
-    ...(call && { leftOut: call.attempt.written.leftOut }),
-    ...(call ? ownCountOf(asked, call.attempt) : { estimatedInputTokens: estimate.likely }),
-    usageMax: usageMaxOf({ model, request, ...terms, ...call }),
+    request: asked.request,
+    estimatedInputTokens: 0,
   };
 }
 

@@ -7,7 +7,6 @@ import {
   type Usage,
   type UsageMax,
 } from '../../canonical/usage.ts';
-import type { InputEstimate } from '../../lib/tokens.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import {
@@ -18,7 +17,6 @@ import {
 import type { Attempt } from '../routing/plan.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { CalledModel as Called } from './model-call.ts';
-import type { Granted } from './worst-case.ts';
 
 export type Used = {
   readonly usage: Usage;
@@ -39,7 +37,7 @@ export function finalUse(
   called: Called,
   { usage: reported, searches, outputBytes }: Report & { readonly outputBytes: number },
 ): Used {
-  const max = usageMaxOf({ ...called.asked, ...called.terms, ...called.call });
+  const max = usageMaxOf(called);
   const counted = countReported(called, { reported, outputBytes, max });
   return usedOf(called, { reported, counted, searches, max });
 }
@@ -52,10 +50,10 @@ export function useSoFar(
   called: Called,
   { usage: reported, searches, codeRuns, output }: FailedCall['progress'],
 ): Used {
-  const { asked, terms, call } = called;
+  const { asked, call } = called;
   const { unseen } = call;
   const unseenBytes = unseen.tokens * asked.request.choices * bytesPerToken;
-  const max = usageMaxOf({ ...asked, ...terms, ...call });
+  const max = usageMaxOf(called);
   const own = Math.min(tokensFromBytes(output.bytesWithUnseen(unseenBytes)), max.outputTokens);
   const reportedUse = countReported(called, { reported, outputBytes: 0, max });
   const withInput = withRounds(called, reportedUse, { searches, codeRuns });
@@ -88,13 +86,6 @@ function withRounds(
 /** The ratio of our own count, as in `tokensFromBytes`. */
 export const bytesPerToken = 4;
 
-type Counting = Pick<ModelRequest, 'model' | 'request'> & {
-  /** Absent before the hold. */
-  readonly granted?: Granted;
-  /** Absent before the first call. */
-  readonly attempt?: Pick<Attempt, 'tools'>;
-};
-
 /**
  * The most input that a provider adds to a request: its own prompts for tools and citations. In 114
  * recorded answers of 2026 up to 330 tokens beyond our upper estimate; a vendor's tools for shell,
@@ -107,26 +98,26 @@ const vendorPromptTokens = 3_000;
  * input. A document or a provider's search can fill the model's context; after a tool of
  * ours, the model reads what it gave and its own output again.
  */
-export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
+export function usageMaxOf({ asked, terms: { granted }, call: { attempt } }: Called): UsageMax {
+  const { model, request } = asked;
   const { choices, prompts = 1 } = request;
   const contextTokens = model.contextTokens * prompts;
-  const tools = attempt?.tools ?? null;
-  const again = tools && granted ? granted.maxOutputTokens : 0;
+  const { tools } = attempt;
+  const { estimate } = granted.wanted;
+  const again = tools ? granted.maxOutputTokens : 0;
   return {
     inputTokens:
-      (granted && (!tools || tools.own)
+      (!tools || tools.own
         ? inputTokensWithTools(tools, {
-            promptTokens: granted.wanted.estimate.most + vendorPromptTokens + again,
+            promptTokens: estimate.most + vendorPromptTokens + again,
             contextTokens,
           })
         : // Every search or run of code is a round of its own, whose input counts again.
           contextTokens * roundsWith(tools)) *
       // Some providers bill the prompt for each choice, and each may run code.
       (choices / prompts),
-    ...(granted && {
-      audioTokens: (granted.wanted.estimate.audio.most * roundsWith(tools) * choices) / prompts,
-    }),
-    outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,
+    audioTokens: (estimate.audio.most * roundsWith(tools) * choices) / prompts,
+    outputTokens: granted.maxOutputTokens * choices,
   };
 }
 
@@ -147,19 +138,15 @@ function countReported(
 
 /** Returns our own count of the input, and of the sound in it if that has a price of its own. */
 export function ownCountOf(
-  { estimate }: { readonly estimate: CountedInput },
+  { estimate }: Pick<ModelRequest, 'estimate'>,
   { price }: Pick<Attempt, 'price'>,
 ) {
   const isPricedApart = estimate.hasSound && price.list.base.audio !== undefined;
   return {
     estimatedInputTokens: estimate.likely,
-    ...(isPricedApart && { estimatedAudioTokens: estimate.audio?.likely ?? 0 }),
+    ...(isPricedApart && { estimatedAudioTokens: estimate.audio.likely }),
   };
 }
-
-/** Without `audio` and `hasSound`, the input has no sound. */
-export type CountedInput = Pick<InputEstimate, 'likely'> &
-  Partial<Pick<InputEstimate, 'audio' | 'hasSound'>>;
 
 /**
  * Returns the use with all that the provider counts, when that is more than the request could cause,

@@ -1,17 +1,19 @@
 // Sells a model's answer in one of the wire formats.
 import { invalidRequest } from '../../canonical/errors.ts';
+import { noUsage } from '../../canonical/usage.ts';
 import { passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
-import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
+import type { AnswerContext, ClientFormat, ClientRequest } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { withCost } from '../../formats/shown-usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { beyondAnyContext } from '../../lib/document-tokens.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
-import { answerContextOf, errorContextOf } from '../answering/head.ts';
+import { emptyContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { Headers } from '../client.ts';
+import type { Client, Headers } from '../client.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Offer } from '../charging/offer.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
@@ -20,7 +22,6 @@ import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../rou
 import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
-import { answerWarmUp } from './warm-up.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 import { refuseSound } from '../models/refuse-sound.ts';
 
@@ -43,13 +44,8 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
     const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
-    /** Before anything runs. */
     const emptyContext = () =>
-      answerContextOf({
-        gateway,
-        caller: { requestId },
-        asked: { model, request, estimate: { likely: 0 } },
-      });
+      emptyContextOf({ gateway, caller: { requestId }, asked: { model, request } });
     return {
       modelId: model.id,
       provider: first.name.provider,
@@ -101,6 +97,27 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       }),
     };
   };
+}
+
+/**
+ * Answers a warm-up: a request that nothing is generated for (`generate: false`). It gets an empty answer
+ * with an id, of which the next request may say that it follows.
+ */
+function answerWarmUp(
+  client: Client,
+  headers: Headers,
+  { format, context }: { readonly format: ClientFormat; readonly context: AnswerContext },
+): void {
+  const stop = { reason: 'end', sequence: null } as const;
+  if (!context.request.stream) {
+    const body = format.writeAnswer({ content: [], stop, usage: noUsage }, context);
+    client.sendAnswer(JSON.stringify({ ...body, usage: withCost(body.usage, 0) }), headers);
+    return;
+  }
+  const pipe = format.writeStream(context);
+  const begin = pipe.push({ type: 'start', usage: null });
+  const frames = begin + pipe.push({ type: 'finish', stop, usage: noUsage }) + pipe.close(0);
+  client.startStream(headers, []).end(frames, {});
 }
 
 /**

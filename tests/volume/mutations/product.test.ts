@@ -118,7 +118,7 @@ testMutations([], {
   },
   'a host is paid more than the request could cause': {
     file: 'gateway/charging/used.ts',
-    guard: 'outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * choices,',
+    guard: 'outputTokens: granted.maxOutputTokens * choices,',
     without: 'outputTokens: model.maxOutputTokens * choices,',
     watchers: integration('money', 'an absurd usage'),
   },
