@@ -173,15 +173,11 @@ async function callAtOnce(
   { route: { route, baseUrl, connected }, counts, before }: RouteCalls,
   { caller: { record }, model, request, inputs, signals, isBeside }: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
-  const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
-  const { upstreamModel } = route;
-  const shape = { size, quality, aspectRatio, resolution, outputFormat };
   const job = {
-    upstreamModel,
+    ...request,
+    upstreamModel: route.upstreamModel,
     mode: model.mode,
-    prompt,
     images: inputs,
-    ...shape,
     signal: signals.running,
     clock,
   };

@@ -17,16 +17,11 @@ import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
-import {
-  saleOfUnits,
-  type Delivery,
-  type UnitPrice,
-  type UnitsForSale,
-  type SaleSignals,
-} from './units.ts';
+import { saleOfUnits, type Delivery, type UnitPrice, type UnitsForSale } from './units.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { modelNotFound } from '../routing/route.ts';
+import type { StopSignals } from '../calling/call-route.ts';
 import { toModelError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
@@ -67,7 +62,7 @@ function readImages(
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;
     const drawing = { gateway, caller, model, routes, request, factor };
-    return { units: unitsOf(drawing), deliver: (signals) => deliver(drawing, signals) };
+    return { units: unitsOf(drawing), deliver: ({ run }) => deliver(drawing, run) };
   });
 }
 
@@ -96,28 +91,29 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
   };
 }
 
-async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
+async function deliver(drawing: Drawing, signals: StopSignals): Promise<Delivery> {
   const { gateway, model, request, routes } = drawing;
   const inputs = await takeInputs(drawing, signals.waiting);
   const made = await makeImages(gateway, { ...drawing, inputs, signals });
   const { table, counted, lostPicos, spoiledPicos, provider, calls } = made;
   const spoiled = { provider, calls, picos: spoiledPicos };
+  const failed = (error: ApiError, unshownPicos = 0n): Delivery => ({
+    kind: 'failed',
+    error,
+    lostPicos: lostPicos + unshownPicos,
+    spoiled,
+  });
   if (made.kind === 'failed')
-    return {
-      kind: 'failed',
-      error: toModelError(made.failure, model, gateway.clock.nowMs()),
-      lostPicos,
-      spoiled,
-    };
+    return failed(toModelError(made.failure, model, gateway.clock.nowMs()));
   const price: UnitPrice = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
   const refusal = await takeFreeRoom(drawing, made.images);
-  if (refusal) return { kind: 'failed', error: refusal, lostPicos, spoiled };
+  if (refusal) return failed(refusal);
   const data = await showAll(drawing, made.images);
-  if (data instanceof ApiError) {
-    const madePicos =
-      price.upstreamPicos * BigInt(made.images.length) + (price.request?.upstreamPicos ?? 0n);
-    return { kind: 'failed', error: data, lostPicos: lostPicos + madePicos, spoiled };
-  }
+  if (data instanceof ApiError)
+    return failed(
+      data,
+      price.upstreamPicos * BigInt(made.images.length) + (price.request?.upstreamPicos ?? 0n),
+    );
   const body = { created: Math.floor(gateway.clock.nowMs() / 1_000), model: model.id, data };
   const { ignored } = request;
   return {

@@ -10,10 +10,11 @@ import { writeSearchBody } from '../../domain/search/search-result.ts';
 import type { IncomingRequest } from '../request.ts';
 import type { Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
-import { saleOfUnits, type Delivery, type UnitsForSale, type SaleSignals } from './units.ts';
+import { saleOfUnits, type Delivery, type UnitsForSale } from './units.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
+import type { StopSignals } from '../calling/call-route.ts';
 import { toApiError } from '../calling/failure-message.ts';
 
 /**
@@ -39,7 +40,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
     () => {
       const factor = priceFactorFor(gateway, key, searchModelId);
       const search = { gateway, asked, searcher, factor, provider };
-      return { units: unitsOf(search), deliver: (signals) => deliver(search, signals) };
+      return { units: unitsOf(search), deliver: ({ run }) => deliver(search, run) };
     },
   );
 }
@@ -79,7 +80,7 @@ function mostOf({
 
 async function deliver(
   { gateway, asked, searcher, factor }: Search,
-  signals: SaleSignals,
+  signals: StopSignals,
 ): Promise<Delivery> {
   const answer = await searcher.search(asked, signals);
   const priceOf = (called: LostCalls) =>

@@ -6,7 +6,6 @@ import { noUsage, type Usage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
-import type { Run } from '../active-runs.ts';
 import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
@@ -15,6 +14,7 @@ import type { Bill, Charge } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';
+import type { UnitStream } from './unit-stream.ts';
 
 type Unit = {
   readonly one: string;
@@ -52,17 +52,6 @@ type SoldTokens = Readonly<Record<'list' | 'upstream', Pick<UnitPrices, 'input' 
   readonly count: Pick<Usage, 'inputTokens' | 'outputTokens'>;
 };
 
-/** An answer whose bytes are with the client already. Its end waits for the charge. */
-export type BegunStream = {
-  readonly contentType: string;
-  /** Milliseconds from the request's arrival to its first byte. */
-  readonly firstByteMs: number | null;
-  /** Returns all of it, as a replay sends it; null: it is too long to be stored. */
-  readonly recorded: () => Buffer | null;
-  readonly end: (charge: Charge) => void;
-  readonly fail: (error: ApiError) => void;
-};
-
 export type Delivery = (Delivered | FailedDelivery) & {
   /** What the operator pays for units that may have been made and that nobody gets. */
   readonly lostPicos: Picos;
@@ -76,13 +65,13 @@ type FailedDelivery = {
   readonly kind: 'failed';
   readonly error: ApiError;
   /** Left out: the client has got nothing yet. */
-  readonly begun?: BegunStream;
+  readonly begun?: UnitStream;
 };
 
 /** A text needs a `contentType`. */
 export type UnitsAnswer =
   | { readonly body: JsonObject | string; readonly contentType?: string; readonly begun?: never }
-  | { readonly body?: never; readonly contentType?: never; readonly begun: BegunStream };
+  | { readonly body?: never; readonly contentType?: never; readonly begun: UnitStream };
 
 type Delivered = UnitsAnswer & {
   readonly kind: 'delivered';
@@ -104,16 +93,14 @@ type Delivered = UnitsAnswer & {
 /** `picos`: at the operator's cost. `calls`: of the whole request. */
 type Spoiled = Pick<Delivered, 'provider' | 'calls'> & { readonly picos: Picos };
 
-/**
- * Once `waiting` is aborted, nothing new is started. A provider completes and bills what it was
- * asked for, even when the client has left; that is waited for and charged, unless `running` is
- * aborted.
- */
-export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
-
 type UnitsOffer = {
   readonly units: UnitsForSale;
-  readonly deliver: (signals: SaleSignals, held: Running) => Promise<Delivery>;
+  /**
+   * Once the run's `waiting` is aborted, starts nothing new. A provider completes and bills what it was
+   * asked for, even when the client has left; that is waited for and charged, unless `running` is
+   * aborted.
+   */
+  readonly deliver: (held: Running) => Promise<Delivery>;
 } & Pick<Offer, 'hasRun' | 'firstCall'>;
 
 type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
@@ -174,8 +161,7 @@ function offerUnits(accepted: Accepted, { units, deliver, ...batch }: UnitsOffer
     },
     runsToEnd: false,
     ...batch,
-    call: async (held) =>
-      outcomeOf({ ...accepted, running: held, units }, await deliver(held.run, held)),
+    call: async (held) => outcomeOf({ ...accepted, running: held, units }, await deliver(held)),
   };
 }
 
@@ -191,24 +177,19 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
   if (delivery.kind === 'failed') {
     const { error, begun } = delivery;
-    const fail = begun && { fail: begun.fail };
-    if (!spoiled)
-      return {
-        kind: 'failed',
-        error,
-        lossMicros: lostMicros,
-        isCausedByAccount: false,
-        losses: [],
-        ...fail,
-      };
-    return {
+    const failed = {
       kind: 'failed',
       error,
+      ...(begun && { fail: (thrown: ApiError) => begun.fail(thrown) }),
+    } as const;
+    if (!spoiled)
+      return { ...failed, lossMicros: lostMicros, isCausedByAccount: false, losses: [] };
+    return {
+      ...failed,
       lossMicros: zeroMicros,
       isCausedByAccount: true,
       losses: [{ lossMicros: lostMicros, callNumber: spoiled.calls }],
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
-      ...fail,
     };
   }
   const { calls, price, provider, begun, contentType } = delivery;
@@ -252,7 +233,7 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         },
       });
     },
-    ...(begun && { fail: begun.fail }),
+    ...(begun && { fail: (thrown: ApiError) => begun.fail(thrown) }),
   };
 }
 
@@ -267,7 +248,7 @@ function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
 }
 
 type Billed = Pick<Delivered, 'count' | 'price' | 'isEstimate' | 'provider' | 'calls'> & {
-  readonly begun?: BegunStream | undefined;
+  readonly begun?: UnitStream | undefined;
 };
 
 function billOf(

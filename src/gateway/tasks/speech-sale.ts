@@ -14,7 +14,7 @@ import { speechFormats } from '../../terms/speech.ts';
 import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
 import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
-import { eventsType } from './unit-stream.ts';
+import { eventsType } from '../sales/unit-stream.ts';
 
 export const speechEndpoint = taskEndpoint({
   type: 'speech',

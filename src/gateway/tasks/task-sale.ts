@@ -34,8 +34,8 @@ import {
   type Count,
   type Size,
 } from './task-price.ts';
-import { UnitStream, writeFailure } from './unit-stream.ts';
-import { saleOfUnits, type Delivery, type SaleSignals, type UnitsAnswer } from '../sales/units.ts';
+import { UnitStream, writeFailure } from '../sales/unit-stream.ts';
+import { saleOfUnits, type Delivery, type UnitsAnswer } from '../sales/units.ts';
 
 export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
 
@@ -119,7 +119,6 @@ type SoldTask<Request> = {
   /** As charged. */
   readonly count: Count;
   readonly isByUnit: boolean;
-  readonly size: Size;
   readonly stream: UnitStream;
 };
 
@@ -167,7 +166,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
       const asked = { accepted, task, model, request, routes, price, size, passed };
       return {
         units,
-        deliver: (signals, held) => deliver(asked, { signals, held }),
+        deliver: (held) => deliver(asked, held),
         hasRun: Boolean(passed?.answer),
         firstCall() {
           const call = task.batchCall?.(routes[0], wanted);
@@ -216,12 +215,13 @@ type Asked<Request extends TaskRequest, Host, Made> = {
 
 async function deliver<Request extends TaskRequest, Host, Made>(
   asked: Asked<Request, Host, Made>,
-  { signals, held }: { readonly signals: SaleSignals; readonly held: Running },
+  held: Running,
 ): Promise<Delivery> {
   const { accepted, task, model, request, routes, price, size, passed } = asked;
   const { gateway, caller } = accepted;
   const { hosts, clock, headers } = gateway;
   const { record } = caller;
+  const { run: signals } = held;
   const { health } = hosts.routing;
   const isStream = task.isStream?.(request) ?? false;
   const stream = new UnitStream({ accepted, held, isEvents: request.isEvents ?? false });

@@ -11,7 +11,7 @@ import {
 } from '../../providers/transcriptions/host.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { Calling, TaskRoute } from './task-sale.ts';
-import { eventsType } from './unit-stream.ts';
+import { eventsType } from '../sales/unit-stream.ts';
 import {
   brokenStream,
   openTask,

@@ -13,7 +13,6 @@ import { requestHeaders } from '../headers.ts';
 import { retentionHeaders } from '../charging/answer-storage.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted } from '../stages.ts';
-import type { BegunStream } from '../sales/units.ts';
 
 type Streaming = {
   readonly accepted: Accepted;
@@ -23,8 +22,9 @@ type Streaming = {
 
 export const eventsType = 'text/event-stream; charset=utf-8';
 
-export class UnitStream implements BegunStream {
+export class UnitStream {
   contentType = '';
+  /** Milliseconds from the request's arrival to its first byte. */
   firstByteMs: number | null = null;
   /** How long the client let us wait before it read on, in total. */
   clientWaitMs = 0;
@@ -62,12 +62,14 @@ export class UnitStream implements BegunStream {
     }
   }
 
-  recorded = (): Buffer | null => {
+  /** Returns all of it, as a replay sends it; null: it is too long to be stored. */
+  recorded(): Buffer | null {
     if (!this.#recorded || this.isCut) return null;
     return Buffer.concat([...this.#recorded, Buffer.from(this.lastFrame(0))]);
-  };
+  }
 
-  end = (charge: Charge): void => {
+  /** Sends its end, which waits for the charge. */
+  end(charge: Charge): void {
     const { accepted, held } = this.#of;
     if (held.client.isGone() || !this.#stream) return;
     if (this.isCut) return this.#stream.cut();
@@ -77,15 +79,15 @@ export class UnitStream implements BegunStream {
       ...chargeHeaders(headers, charge),
       ...retentionHeaders(headers, held.storage),
     });
-  };
+  }
 
-  fail = (error: ApiError): void => {
+  fail(error: ApiError): void {
     const { accepted, held, isEvents } = this.#of;
     accepted.caller.record.noteError(error);
     if (held.client.isGone()) return;
     if (isEvents) this.#stream?.end(writeFailure(accepted, error), {});
     else this.#stream?.cut();
-  };
+  }
 
   #record(piece: Buffer): void {
     this.#recordedBytes += piece.length;
