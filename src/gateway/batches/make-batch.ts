@@ -11,13 +11,14 @@ import {
 import type { Batch, NewLine } from '../../domain/batches/batch-store.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
-import { ledgerIdOf, type Outcome } from '../../domain/ledger/commands.ts';
+import type { Outcome } from '../../domain/ledger/commands.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type JsonObject, JsonScan, requestValuesMax } from '../../lib/json.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { type BatchForm, batchLineBytesMax, batchLinesMax, batchOwner } from '../../terms/batch.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
+import { reserveFor } from '../charging/open-hold.ts';
 import type { Gateway } from '../gateway.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { RequestRecord } from '../request-record.ts';
@@ -280,17 +281,7 @@ async function hold(
 
 /** Opens the hold of a line that waits. */
 export function reserveOf(key: ApiKey, holdId: string, amountMicros: Micros) {
-  return {
-    type: 'reserve',
-    holdId,
-    ledgerId: ledgerIdOf(key.accountId, key.mode),
-    keyId: key.id,
-    amountMicros,
-    dailyCapMicros: key.dailyCapMicros,
-    monthlyCapMicros: key.monthlyCapMicros,
-    ...(key.budget && { budget: key.budget }),
-    owner: batchOwner,
-  } as const;
+  return reserveFor(key, { holdId, amountMicros, owner: batchOwner });
 }
 
 function refused(outcome: Outcome, amountMicros: Micros, nowMs: number): Error {

@@ -91,19 +91,12 @@ export async function reserve(
   try {
     const outcome = await record.tellStep(
       books.clock,
-      () =>
-        books.ledger.submit({
-          type: 'reserve',
-          holdId: requestId,
-          ledgerId: ledgerIdOf(key.accountId, key.mode),
-          keyId: key.id,
-          amountMicros,
-          likelyCost,
-          dailyCapMicros: key.dailyCapMicros,
-          monthlyCapMicros: key.monthlyCapMicros,
-          ...budgetOf(key),
-          owner: books.owner,
-        }),
+      () => {
+        const { owner } = books;
+        return books.ledger.submit(
+          reserveFor(key, { holdId: requestId, amountMicros, likelyCost, owner }),
+        );
+      },
       (tried) => {
         const failed = tried ? 'refused' : 'failed';
         const ended = tried?.type === 'held' ? 'held' : failed;
@@ -120,6 +113,22 @@ export async function reserve(
   } finally {
     if (!hold) endRisk();
   }
+}
+
+/** Returns the command that opens a hold for a key. */
+export function reserveFor(
+  key: ApiKey,
+  hold: Pick<Reserve, 'holdId' | 'amountMicros' | 'likelyCost' | 'owner'>,
+): Reserve {
+  return {
+    type: 'reserve',
+    ledgerId: ledgerIdOf(key.accountId, key.mode),
+    keyId: key.id,
+    dailyCapMicros: key.dailyCapMicros,
+    monthlyCapMicros: key.monthlyCapMicros,
+    ...budgetOf(key),
+    ...hold,
+  };
 }
 
 /** A request keeps the key, and so the budget, with which it began. */
