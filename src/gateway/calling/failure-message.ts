@@ -10,39 +10,42 @@ import { modelEnded, type EndingModel } from '../retirement-headers.ts';
 const messageCharactersMax = 500;
 const defaultRetryAfterSeconds = 5;
 
-/**
- * Returns the client's error for a failure. Failures are free, and the message says so where a
- * developer would wonder.
- */
+/** What the client is told of a failure that it can only wait out. All are free, so each says so. */
+const plainErrors = {
+  overloaded: ['upstream_unavailable', 'The provider is overloaded at the moment', 'retry later'],
+  connection: [
+    'upstream_unavailable',
+    'The provider cannot be reached at the moment',
+    'retry later',
+  ],
+  late: ['upstream_timeout', 'The provider did not answer in time', 'retry'],
+  timeout: [
+    'upstream_timeout',
+    'The provider did not answer in time',
+    'retry, perhaps with a smaller request',
+  ],
+  unaffordable: [
+    'upstream_timeout',
+    'The provider has shown nothing of its answer so far, and the balance or a cap has no room for more that it may write unseen',
+    'retry when there is more room, or with a smaller output limit',
+  ],
+  'broken-stream': ['upstream_error', 'The provider broke off its answer', 'retry'],
+  unreadable: ['upstream_error', 'The provider gave an answer that cannot be read', 'retry'],
+  failed: ['upstream_error', 'The provider failed', 'retry'],
+} as const satisfies Record<string, readonly [code: string, what: string, remedy: string]>;
+
+/** Returns the client's error for a failure. */
 export function toApiError(failure: UpstreamFailure): ApiError {
-  switch (failure.kind) {
-    case 'status':
-      return statusError(failure);
-    case 'connection':
-      return new ApiError(
-        'upstream_unavailable',
-        'The provider cannot be reached at the moment. Nothing was charged; retry later.',
-        { retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds },
-      );
-    case 'timeout':
-      return new ApiError(
-        'upstream_timeout',
-        failure.isUnaffordable
-          ? 'The provider has shown nothing of its answer so far, and the balance or a cap has no room for more that it may write unseen. ' +
-              'Nothing was charged; retry when there is more room, or with a smaller output limit.'
-          : 'The provider did not answer in time. Nothing was charged; retry, perhaps with a smaller request.',
-      );
-    case 'broken-stream':
-      return new ApiError(
-        'upstream_error',
-        'The provider broke off its answer. Nothing was charged; retry.',
-      );
-    case 'unreadable':
-      return new ApiError(
-        'upstream_error',
-        'The provider gave an answer that cannot be read. Nothing was charged; retry.',
-      );
-  }
+  const { kind, status, ownKeyOf, isUnaffordable, retryAfterSeconds } = failure;
+  if (ownKeyOf !== undefined) return ownKeyRefused(ownKeyOf, status);
+  if (kind === 'status' && isCallers(status)) return callersError(failure);
+  const ofKind = isUnaffordable ? 'unaffordable' : kind;
+  const [code, what, remedy] = plainErrors[ofKind === 'status' ? wordOf(status) : ofKind];
+  return new ApiError(code, `${what}. Nothing was charged; ${remedy}.`, {
+    ...(code === 'upstream_unavailable' && {
+      retryAfterSeconds: retryAfterSeconds ?? defaultRetryAfterSeconds,
+    }),
+  });
 }
 
 /** Matches the words in which providers refuse a model that they ended. The test quotes them. */
@@ -63,32 +66,14 @@ export function toModelError(
   return isGone && hasEnded(model.retirement, nowMs) ? modelEnded(model) : toApiError(failure);
 }
 
-function statusError(failure: UpstreamFailure): ApiError {
-  if (failure.ownKeyOf !== undefined) return ownKeyRefused(failure.ownKeyOf, failure.status);
-  switch (failure.status) {
-    case 400:
-    case 404:
-    case 410:
-    case 413:
-    case 422:
-      return callersError(failure);
-    case 429:
-    case 503:
-    case 529:
-      return new ApiError(
-        'upstream_unavailable',
-        'The provider is overloaded at the moment. Nothing was charged; retry later.',
-        { retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds },
-      );
-    case 408:
-    case 504:
-      return new ApiError(
-        'upstream_timeout',
-        'The provider did not answer in time. Nothing was charged; retry.',
-      );
-    default:
-      return new ApiError('upstream_error', 'The provider failed. Nothing was charged; retry.');
-  }
+/** Statuses that are about the request. */
+function isCallers(status: number | null): boolean {
+  return [400, 404, 410, 413, 422].includes(status ?? 0);
+}
+
+function wordOf(status: number | null): 'overloaded' | 'late' | 'failed' {
+  if (status === 429 || status === 503 || status === 529) return 'overloaded';
+  return status === 408 || status === 504 ? 'late' : 'failed';
 }
 
 function ownKeyRefused(provider: string, status: number | null): ApiError {
