@@ -7,13 +7,9 @@ import {
 import type { LikelyCost } from '../../domain/ledger/commands.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { zeroMicros, type Micros } from '../../lib/money.ts';
-import {
-  inputTokensWithTools,
-  mostForImages,
-  roundsWith,
-  type AskedTools,
-} from '../routing/asked-tools.ts';
+import { inputTokensWithTools, mostForImages, roundsWith } from '../routing/asked-tools.ts';
 import type { HighestTerms } from '../routing/candidates.ts';
+import type { Allowance } from '../routing/plan.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 
 /** What the hold covers: the request at the highest price and limits of its routes. */
@@ -28,20 +24,14 @@ export type HoldRequest = ModelRequest &
     readonly totalMs: number;
   };
 
-/** What a request may use under its hold. */
-export type Granted = {
+/** The hold of a request, and what the request may use under it. */
+export type Granted = Allowance & {
   /** The first hold. */
   readonly amountMicros: Micros;
   /** The output tokens that it covers: all, or a stream's first slice. */
   readonly coveredTokens: number;
   /** The worst case: a stream's hold grows by it. */
   readonly wanted: HoldRequest;
-  /** The output limit to send upstream. */
-  readonly maxOutputTokens: number;
-  /** Lower than the model's maximum, because more was not affordable. */
-  readonly isReduced: boolean;
-  /** The tools to send: as asked for, or a single search and image when more did not fit. */
-  readonly tools: AskedTools | null;
 };
 
 /** Returns the most that the request can cost with this much output. */

@@ -22,10 +22,12 @@ import { withOneEach, type AskedTools } from './asked-tools.ts';
 import { writeUpstreamRequest, type ModelRequest, type WrittenRequest } from './write-request.ts';
 
 /** What a request may use under its hold. */
-type Allowance = {
+export type Allowance = {
+  /** The output limit to send upstream. */
   readonly maxOutputTokens: number;
-  /** Less than was asked for. */
+  /** Lower than the model's maximum, because more was not affordable. */
   readonly isReduced: boolean;
+  /** The tools to send: as asked for, or a single search and image when more did not fit. */
   readonly tools: AskedTools | null;
 };
 
