@@ -27,6 +27,8 @@ const unpaidCountsPerMinute = 10;
 /** Claude Code counts some thirty parts of its prompt at once. */
 const countsPerMinute = 600;
 
+const oneRequest = { unit: 'requests', amount: 1 } as const;
+
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
   /** For keys and accounts without limits of their own. */
   readonly defaults: Defaults;
@@ -46,7 +48,7 @@ export class RateLimits {
    * `rate_limit_exceeded`.
    */
   takeRequest(key: ApiKey): Headers | Promise<Headers> {
-    return this.#take(requestsOf(key, this.#input.defaults), {});
+    return this.#take(needsOf(key, this.#input.defaults, oneRequest), {});
   }
 
   /**
@@ -55,7 +57,9 @@ export class RateLimits {
    * ApiError `rate_limit_exceeded`.
    */
   takeCount(key: ApiKey): Headers | Promise<Headers> {
-    const none = requestsOf(key, this.#input.defaults).find(({ perMinute }) => perMinute === 0);
+    const none = needsOf(key, this.#input.defaults, oneRequest).find(
+      ({ perMinute }) => perMinute === 0,
+    );
     if (none) throw rateRefusal({ ...none, left: 0 }, {});
     const id = `counts ${key.accountId}:${key.mode}`;
     const counts = { unit: 'requests', kind: 'token counts', scope: 'account' } as const;
@@ -88,7 +92,7 @@ export class RateLimits {
     try {
       return await this.#takePlace(key, tokens, headers);
     } catch (error) {
-      for (const need of requestsOf(key, defaults)) rates.correct(need, need.amount);
+      for (const need of needsOf(key, defaults, oneRequest)) rates.correct(need, need.amount);
       throw error;
     }
   }
@@ -100,7 +104,7 @@ export class RateLimits {
       account: await this.#accountSlots(key),
     });
     await this.#takeSlots(limits, headers);
-    const needs = tokensOf(key, defaults, tokens);
+    const needs = needsOf(key, defaults, { unit: 'tokens', amount: tokens });
     try {
       return {
         headers: await this.#take(needs, headers),
@@ -172,21 +176,11 @@ function tighter<LimitState extends TakeResult>(one: LimitState, other: LimitSta
   return other.left < one.left ? other : one;
 }
 
-function requestsOf(key: ApiKey, defaults: Defaults): Need[] {
-  const limits = {
-    key: key.limits.requestsPerMinute ?? defaults.requests_per_minute,
-    account: key.accountLimits.requestsPerMinute ?? defaults.account_requests_per_minute,
-  };
-  return needsOf(key, limits, { unit: 'requests', amount: 1 });
-}
-
-function tokensOf(key: ApiKey, defaults: Defaults, amount: number): Need[] {
-  const limits = {
-    key: key.limits.tokensPerMinute ?? defaults.tokens_per_minute,
-    account: key.accountLimits.tokensPerMinute ?? defaults.account_tokens_per_minute,
-  };
-  return needsOf(key, limits, { unit: 'tokens', amount });
-}
+/** The limits a minute of a key and of its account, and those of keys and accounts without their own. */
+const limitFields = {
+  requests: ['requestsPerMinute', 'requests_per_minute', 'account_requests_per_minute'],
+  tokens: ['tokensPerMinute', 'tokens_per_minute', 'account_tokens_per_minute'],
+} as const;
 
 /**
  * A request that is larger than a whole minute's limit runs when the limit is full, and later
@@ -194,9 +188,14 @@ function tokensOf(key: ApiKey, defaults: Defaults, amount: number): Need[] {
  */
 function needsOf(
   key: ApiKey,
-  limits: ByScope,
+  defaults: Defaults,
   { unit, amount }: Pick<Need, 'unit' | 'amount'>,
 ): Need[] {
+  const [own, ofKeys, ofAccounts] = limitFields[unit];
+  const limits = {
+    key: key.limits[own] ?? defaults[ofKeys],
+    account: key.accountLimits[own] ?? defaults[ofAccounts],
+  };
   return scopesOf(key, limits).map(({ scope, id, limit }) => ({
     unit,
     scope,
