@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { noUsage } from '../../canonical/usage.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import { createCountNotices } from './count-notices.ts';
+import { createCountNotices } from './notices.ts';
 
 test('a provider with unexplained tokens is logged once a day', async () => {
   const clock = new TestClock();

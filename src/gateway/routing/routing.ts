@@ -8,10 +8,14 @@ import type { Logger } from '../../lib/log.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { WebSearchers } from '../search/search-sources.ts';
 import type { ConnectedProviders } from './providers.ts';
-import { createCountNotices, type NoteCounts } from './count-notices.ts';
-import { RefusedSummaries } from './refused-summaries.ts';
+import {
+  createCountNotices,
+  createUnknownNotices,
+  RefusedSummaries,
+  type NoteCounts,
+  type NoteUnknown,
+} from './notices.ts';
 import { RetryBudget } from '../calling/retry-budget.ts';
-import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
 import { RouteHealth, type RouteState } from '../calling/health.ts';
 import type { SharedHealth } from '../calling/shared-health.ts';
 

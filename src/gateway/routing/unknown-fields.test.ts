@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import { createUnknownNotices } from './unknown-fields.ts';
+import { createUnknownNotices } from './notices.ts';
 
 function notices() {
   const clock = new TestClock();
