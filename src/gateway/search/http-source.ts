@@ -7,7 +7,6 @@ import type {
   SearchPage,
   SearchProviderKind,
 } from '../../providers/search-provider.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { makeFailure } from '../calling/failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
@@ -23,44 +22,58 @@ export type SearchProvider = UpstreamProvider & {
 /** Fifty results are about 100 kB. */
 const answerBytesMax = 8 * 1024 * 1024;
 
+type Finding = Parameters<SearchSource['find']>[1];
+type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { kind: 'failure' }>;
+
 export function createHttpSource(
   provider: SearchProvider,
   upstreams: Pick<Upstreams, 'send'>,
 ): SearchSource {
-  return {
-    name: provider.name,
-    baseUrl: provider.baseUrl,
-    find: (search, finding) => findPages({ provider, upstreams, ...finding }, search),
-  };
-}
+  const { name, baseUrl, kind, apiKey, timeouts } = provider;
+  return { name, baseUrl, find };
 
-type Finding = {
-  readonly provider: SearchProvider;
-  readonly upstreams: Pick<Upstreams, 'send'>;
-  readonly trace: TraceContext | null;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Fetches one page of results after the other, because the next is needed only when the last was
- * not enough, and providers count calls per second.
- */
-async function findPages(finding: Finding, { query, num }: PageSearch): Promise<Found> {
-  const { kind } = finding.provider;
-  const count = Math.min(num, kind.resultsPerCallMax);
-  const calls = callsFor(kind, num);
-  const pages: FoundPage[] = [];
-  for (let page = 0; page < calls; page++) {
-    const found = await callOnce(finding, { query, count, page });
-    // Results of an earlier call are still an answer.
-    if (found.kind === 'failure')
-      return page === 0
-        ? found
-        : { kind: 'found', pages, calls: page, lostCalls: found.lostCalls ?? 0 };
-    pages.push(...found.pages);
-    if (!found.hasMore) return { kind: 'found', pages, calls: page + 1 };
+  /**
+   * Fetches one page of results after the other, because the next is needed only when the last was
+   * not enough, and providers count calls per second.
+   */
+  async function find({ query, num }: PageSearch, finding: Finding): Promise<Found> {
+    const count = Math.min(num, kind.resultsPerCallMax);
+    const calls = callsFor(kind, num);
+    const pages: FoundPage[] = [];
+    for (let page = 0; page < calls; page++) {
+      const found = await callOnce({ query, count, page }, finding);
+      // Results of an earlier call are still an answer.
+      if (found.kind === 'failure')
+        return page === 0
+          ? found
+          : { kind: 'found', pages, calls: page, lostCalls: found.lostCalls ?? 0 };
+      pages.push(...found.pages);
+      if (!found.hasMore) return { kind: 'found', pages, calls: page + 1 };
+    }
+    return { kind: 'found', pages, calls };
   }
-  return { kind: 'found', pages, calls };
+
+  async function callOnce(search: SearchPage, finding: Finding): Promise<FoundOnce> {
+    const call = kind.writeSearch(search, apiKey);
+    const asked = {
+      ...call,
+      ...finding,
+      provider,
+      timeouts,
+      stream: false,
+      answerBytesMax,
+    } as const;
+    const reply = await upstreams.send(asked);
+    if (reply.kind === 'failure') {
+      // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
+      const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
+      return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };
+    }
+    const read = kind.readSearch(reply.body);
+    return read.kind === 'found'
+      ? read
+      : { kind: 'failure', failure: makeFailure('unreadable', read.message), lostCalls: 1 };
+  }
 }
 
 /**
@@ -69,33 +82,6 @@ async function findPages(finding: Finding, { query, num }: PageSearch): Promise<
  */
 export function callsFor({ resultsPerCallMax, pagesMax }: SearchProviderKind, num: number): number {
   return Math.min(Math.ceil(num / Math.min(num, resultsPerCallMax)), pagesMax);
-}
-
-type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { kind: 'failure' }>;
-
-async function callOnce(
-  { provider, upstreams, trace, signal }: Finding,
-  search: SearchPage,
-): Promise<FoundOnce> {
-  const call = provider.kind.writeSearch(search, provider.apiKey);
-  const reply = await upstreams.send({
-    ...call,
-    trace,
-    provider,
-    timeouts: provider.timeouts,
-    stream: false,
-    signal,
-    answerBytesMax,
-  });
-  if (reply.kind === 'failure') {
-    // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
-    const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
-    return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };
-  }
-  const read = provider.kind.readSearch(reply.body);
-  return read.kind === 'found'
-    ? read
-    : { kind: 'failure', failure: makeFailure('unreadable', read.message), lostCalls: 1 };
 }
 
 function readFailure(provider: SearchProvider, { failure, body }: FailedReply): UpstreamFailure {
