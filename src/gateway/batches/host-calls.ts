@@ -38,49 +38,30 @@ export class CallFailed extends UpstreamBroken {
 export function callsOf({ upstreams, provider, client, signal }: Callable): HostCalls {
   const headers = provider.kind.headers(provider.apiKey, client);
   const { connect_ms } = provider.timeouts;
-  const timeouts = (ms: number) => ({
-    connect_ms,
-    first_byte_ms: ms,
-    idle_ms: idleMs,
-    total_ms: ms,
-  });
-  const shared = { provider, signal } as const;
+  const within = (ms: number) => {
+    const timeouts = { connect_ms, first_byte_ms: ms, idle_ms: idleMs, total_ms: ms };
+    return { provider, signal, timeouts } as const;
+  };
   return {
-    call: async (method, path, body) =>
-      objectOf(
-        await upstreams.send({
-          ...shared,
-          method,
-          path,
-          headers,
-          body: body === undefined ? null : JSON.stringify(body),
-          stream: false,
-          timeouts: timeouts(callMs),
-        }),
-        provider,
-      ),
-    send: async (path, { bytes, pieces, headers: own }) =>
-      objectOf(
-        await upstreams.send({
-          ...shared,
-          path,
-          headers: { ...headers, ...own, 'content-length': String(bytes) },
-          body: pieces,
-          stream: false,
-          timeouts: timeouts(sendMs),
-        }),
-        provider,
-      ),
+    async call(method, path, asked) {
+      const body = asked === undefined ? null : JSON.stringify(asked);
+      const call = { ...within(callMs), method, path, headers, body, stream: false } as const;
+      return objectOf(await upstreams.send(call), provider);
+    },
+    async send(path, { bytes, pieces: body, headers: own }) {
+      const sent = { ...headers, ...own, 'content-length': String(bytes) };
+      const call = { ...within(sendMs), path, headers: sent, body, stream: false } as const;
+      return objectOf(await upstreams.send(call), provider);
+    },
     async read(path) {
       const reply = await upstreams.send({
-        ...shared,
+        ...within(readMs),
         method: 'GET',
         path,
         headers: { ...headers, accept: '*/*' },
         body: null,
         stream: true,
         answer: 'file',
-        timeouts: timeouts(readMs),
       });
       if (reply.kind === 'failure') throw new CallFailed(reply, provider);
       return reply.chunks;
