@@ -88,30 +88,23 @@ export class AccountTrust implements RequestListener {
     const earlier = this.#booking.get(ledgerId);
     const booking = (async () => {
       await earlier?.catch(() => {});
-      return this.#bookAlone(ledgerId, book);
+      // Alone among the other threads of the process, too.
+      const { signal } = new AbortController();
+      const { nameLocks } = this.#options.shared;
+      const giveBack = await nameLocks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
+      try {
+        this.forget(ledgerId);
+        const standing = await this.#losses.read(ledgerId);
+        return await book(!standing?.isExceeded);
+      } finally {
+        giveBack?.();
+      }
     })();
     this.#booking.set(ledgerId, booking);
     try {
       return await booking;
     } finally {
       if (this.#booking.get(ledgerId) === booking) this.#booking.delete(ledgerId);
-    }
-  }
-
-  /** Books while no other thread of the process books for the same account. */
-  async #bookAlone<T>(
-    ledgerId: LedgerId,
-    book: (isWithinBudget: boolean) => Promise<T>,
-  ): Promise<T> {
-    const { signal } = new AbortController();
-    const { nameLocks } = this.#options.shared;
-    const giveBack = await nameLocks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
-    try {
-      this.forget(ledgerId);
-      const standing = await this.#losses.read(ledgerId);
-      return await book(!standing?.isExceeded);
-    } finally {
-      giveBack?.();
     }
   }
 
