@@ -38,12 +38,7 @@ import type { CallResult } from './model-calls.ts';
 type ToolCallStart = Extract<StreamEvent, { type: 'tool-call-start' }>;
 
 /** A turn of the model that has ended. */
-type Turn = {
-  readonly content: readonly AssistantPart[];
-  readonly usage: Usage | null;
-  readonly outputBytes: number;
-  readonly stop: Stop | null;
-};
+type Turn = Required<Pick<RelayedAnswer, 'content' | 'usage' | 'outputBytes' | 'stop'>>;
 
 /** The end of an answer that could not go on. */
 export const cutShort: Stop = { reason: 'length', sequence: null };

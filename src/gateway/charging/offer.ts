@@ -1,20 +1,16 @@
 // The types that all sales share: an offer before the hold, a held request, and the outcome of its run.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../terms/stored-response.ts';
-import type { RefusedOutcome, Reserve } from '../../domain/ledger/commands.ts';
+import type { RefusedOutcome } from '../../domain/ledger/commands.ts';
 import type { Micros } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import type { Client } from '../client.ts';
 import type { Attempt } from '../routing/plan.ts';
 import type { AnswerStorage } from './answer-storage.ts';
-import type { Bill, Charge, Loss, OpenHold } from './open-hold.ts';
+import type { Bill, Charge, Loss, OpenHold, ToReserve } from './open-hold.ts';
 
 /** A request at its highest price. */
-export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
-  /** True when the request's time may end before its answer does. */
-  readonly mayOutlast: boolean;
-  /** As in `reserve`. Left out: it has not. */
-  readonly hasRun?: boolean;
+export type Offer = ToReserve & {
   /** Returns what the account can pay instead when its hold was refused; null: nothing. */
   readonly smaller: (affordableMicros: Micros) => Offer | null;
   readonly refuse: (refused: RefusedOutcome) => ApiError;

@@ -67,7 +67,7 @@ type ToStore = {
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
-type ToReserve = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
+export type ToReserve = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   /** True when the request's time may end before its answer does. */
   readonly mayOutlast: boolean;
   /** The provider has run it already, so no loss budget stands before its charge. */

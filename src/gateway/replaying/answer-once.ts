@@ -20,8 +20,9 @@ export async function answerOnce(asked: Accepted, client: Client, execute: Execu
   if (!name && !cache) return execute(client, noAnswerStorage);
   const waiting = new WaitingClient(client, asked);
   try {
-    if (name) await answerUnderKey(asked, name, { waiting, execute });
-    else await answerCached(asked, null, { waiting, execute });
+    const asker = { asked, waiting, execute };
+    if (name) await answerUnderKey(asker, name);
+    else await answerCached(asker, null);
   } catch (thrown) {
     const error = explainDatabaseOutage(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
@@ -29,13 +30,14 @@ export async function answerOnce(asked: Accepted, client: Client, execute: Execu
   }
 }
 
-type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
+type Asker = {
+  readonly asked: Accepted;
+  readonly waiting: WaitingClient;
+  readonly execute: Execute;
+};
 
-async function answerUnderKey(
-  asked: Accepted,
-  name: RequestName,
-  { waiting, execute }: Asker,
-): Promise<void> {
+async function answerUnderKey(asker: Asker, name: RequestName): Promise<void> {
+  const { asked, waiting } = asker;
   const { gateway, caller } = asked;
   const { requestId } = caller;
   const begun =
@@ -47,7 +49,7 @@ async function answerUnderKey(
     case 'claimed':
       // However it ends, waiting requests are notified, and a key without a stored answer is free.
       try {
-        return await answerCached(asked, begun.claim, { waiting, execute });
+        return await answerCached(asker, begun.claim);
       } finally {
         await begun.claim.end();
       }
@@ -66,9 +68,8 @@ async function answerUnderKey(
  * without an Idempotency-Key.
  */
 async function answerCached(
-  asked: Accepted,
+  { asked, waiting, execute }: Asker,
   claim: Claim | null,
-  { waiting, execute }: Asker,
 ): Promise<void> {
   const { gateway, caller, names } = asked;
   const { key } = caller;

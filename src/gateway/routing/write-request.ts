@@ -171,6 +171,7 @@ function targetOf(
   { gateway, key, model, request, estimate }: ToWrite,
   { route, tools, outputTokens }: RouteLimits,
 ) {
+  const wishes = wishesOf(route);
   return {
     model: route.upstreamModel,
     stream: request.stream,
@@ -179,7 +180,7 @@ function targetOf(
     isOpenAi: route.kind.isOpenAi ?? false,
     refusesSummaries: gateway.hosts.routing.refusedSummaries.has(route.name),
     refusedHistory: route.provider.refusedHistory,
-    refusesStop: refusesField(wishesOf(route), 'stop'),
+    refusesStop: refusesField(wishes, 'stop'),
     unknown: {
       opened: route.passFields,
       areRefused: gateway.config.limits.unknown_fields === 'refuse',
@@ -187,14 +188,10 @@ function targetOf(
     },
     ...(tools && tools.searchesMax > 0 && { searchesMax: tools.searchesMax }),
     ...(request.tier && { tier: request.tier }),
-    ...withCompletions(wishesOf(route)),
+    ...(wishes.completions && { completions: wishes.completions }),
     ...(key.marksCache &&
       mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
   };
-}
-
-function withCompletions({ completions }: HostWishes) {
-  return completions && { completions };
 }
 
 /**
