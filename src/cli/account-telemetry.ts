@@ -7,11 +7,11 @@ import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { changeAccountTelemetry } from '../management/changes/account-telemetry.ts';
 import { requireAccount } from '../management/changes/accounts.ts';
-import { withInstallation } from './installation.ts';
-import { CommandFailed, printResult, type JsonOption } from './output.ts';
+import type { Installation } from './installation.ts';
+import { CommandFailed, type Output } from './output.ts';
 import { none, type OrNone } from './parse.ts';
 
-type TelemetryOptions = JsonOption & {
+type TelemetryOptions = {
   readonly endpoint?: OrNone<string>;
   readonly headersFile?: string;
   readonly sampling?: number;
@@ -21,27 +21,24 @@ type TelemetryOptions = JsonOption & {
 
 /** Without an option it changes nothing, and shows the settings. */
 export async function accountTelemetryCommand(
+  { config, database, secrets, changes }: Installation,
   accountId: string,
-  options: TelemetryOptions,
-): Promise<void> {
-  await withInstallation('accounts telemetry', async ({ config, database, secrets, changes }) => {
-    const { endpoint, headersFile, sampling, content } = options;
-    const change = {
-      endpoint: endpoint === none ? null : endpoint,
-      headers: headersFile === undefined ? undefined : readHeaders(headersFile),
-      samplingRatio: sampling,
-      includeContent: content ? undefined : false,
-    };
-    await requireAccount(database.read, accountId);
-    if (Object.values(change).some((value) => value !== undefined)) {
-      const hosts = receiverHosts(config.telemetry.allowed_hosts);
-      const order = { accountId, change, secrets, hosts, isOwner: false };
-      await changeAccountTelemetry(changes, order);
-    }
-    const settings = await readExportSettings(database.read, accountId);
-    const shown = { ...settings, ...(await readResults(database.read, accountId)) };
-    printResult(options, shown, describe(shown));
-  });
+  { endpoint, headersFile, sampling, content }: TelemetryOptions,
+): Promise<Output> {
+  const change = {
+    endpoint: endpoint === none ? null : endpoint,
+    headers: headersFile === undefined ? undefined : readHeaders(headersFile),
+    samplingRatio: sampling,
+    includeContent: content ? undefined : false,
+  };
+  await requireAccount(database.read, accountId);
+  if (Object.values(change).some((value) => value !== undefined)) {
+    const hosts = receiverHosts(config.telemetry.allowed_hosts);
+    await changeAccountTelemetry(changes, { accountId, change, secrets, hosts, isOwner: false });
+  }
+  const settings = await readExportSettings(database.read, accountId);
+  const shown = { ...settings, ...(await readResults(database.read, accountId)) };
+  return [shown, describe(shown)];
 }
 
 function readHeaders(file: string): Headers {

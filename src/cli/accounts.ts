@@ -15,96 +15,80 @@ import {
   updateAccount,
 } from '../management/changes/accounts.ts';
 import { type Adjustment, adjustBalance } from '../management/changes/balances.ts';
-import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
+import { resolveModelIds, type Installation } from './installation.ts';
+import { CommandFailed, dollars, tableOf, type Output } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 
-type NewAccount = JsonOption &
-  RequestLimitOptions & {
-    readonly name: string;
-    readonly creditUsd?: Micros;
-    readonly priceMultiplier?: number;
-  };
+type NewAccount = RequestLimitOptions & {
+  readonly name: string;
+  readonly creditUsd?: Micros;
+  readonly priceMultiplier?: number;
+};
 
-export async function createAccountCommand({
-  name,
-  creditUsd,
-  priceMultiplier,
-  ...options
-}: NewAccount): Promise<void> {
-  await withInstallation('accounts create', async (installation) => {
-    const account = { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) };
-    const { id } = await createAccount(installation.changes, account);
-    if (creditUsd !== undefined) {
-      await adjust(installation, {
-        kind: 'credit',
-        accountId: id,
-        mode: 'live',
-        amountMicros: creditUsd,
-        note: 'first credit',
-      });
-    }
-    printResult(
-      options,
-      { id, name },
-      `Created account ${id} (${name}). Create a key: tollgate keys create --account ${id} --mode live`,
-    );
-  });
+export async function createAccountCommand(
+  installation: Installation,
+  { name, creditUsd, priceMultiplier, ...options }: NewAccount,
+): Promise<Output> {
+  const account = { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) };
+  const { id } = await createAccount(installation.changes, account);
+  const credit = { kind: 'credit', accountId: id, mode: 'live', note: 'first credit' } as const;
+  if (creditUsd !== undefined) await adjust(installation, { ...credit, amountMicros: creditUsd });
+  return [
+    { id, name },
+    `Created account ${id} (${name}). Create a key: tollgate keys create --account ${id} --mode live`,
+  ];
 }
 
-export async function listAccountsCommand(options: JsonOption): Promise<void> {
-  await withInstallation('accounts list', async ({ config, database }) => {
-    const standings = await readLossStandings(database.read, {
-      limits: config.limits,
-      nowMs: systemClock.nowMs(),
-    });
-    const accounts = (await listAccounts(database)).map((account) => {
-      const { causedMicros = zeroMicros, isExceeded = false } =
-        standings.get(ledgerIdOf(account.id, 'live')) ?? {};
-      return { ...account, provoked_loss_micros: causedMicros, loss_budget_exceeded: isExceeded };
-    });
-    const table = tableOf(accounts, {
-      ACCOUNT: ({ id }) => id,
-      NAME: ({ name }) => name,
-      LIVE: (account) => dollars(account.live_available_micros),
-      TEST: (account) => dollars(account.test_available_micros),
-      'PROVOKED LOSSES': ({ provoked_loss_micros: lost, loss_budget_exceeded: isExceeded }) =>
-        dollars(lost) + (isExceeded ? ' (refused)' : ''),
-      CREATED: (account) => account.created_at,
-    });
-    printResult(options, accounts, table);
+export async function listAccountsCommand({ config, database }: Installation): Promise<Output> {
+  const standings = await readLossStandings(database.read, {
+    limits: config.limits,
+    nowMs: systemClock.nowMs(),
   });
+  const accounts = (await listAccounts(database)).map((account) => {
+    const { causedMicros = zeroMicros, isExceeded = false } =
+      standings.get(ledgerIdOf(account.id, 'live')) ?? {};
+    return { ...account, provoked_loss_micros: causedMicros, loss_budget_exceeded: isExceeded };
+  });
+  const table = tableOf(accounts, {
+    ACCOUNT: ({ id }) => id,
+    NAME: ({ name }) => name,
+    LIVE: (account) => dollars(account.live_available_micros),
+    TEST: (account) => dollars(account.test_available_micros),
+    'PROVOKED LOSSES': ({ provoked_loss_micros: lost, loss_budget_exceeded: isExceeded }) =>
+      dollars(lost) + (isExceeded ? ' (refused)' : ''),
+    CREATED: (account) => account.created_at,
+  });
+  return [accounts, table];
 }
 
-type AccountOptions = JsonOption &
-  RequestLimitOptions & {
-    readonly priceMultiplier?: OrNone<number>;
-    readonly model?: string;
-    readonly frozen?: 'yes' | 'no';
-    readonly retainResponses?: 'on' | 'off';
-    readonly forgiveLosses?: true;
-  };
+type AccountOptions = RequestLimitOptions & {
+  readonly priceMultiplier?: OrNone<number>;
+  readonly model?: string;
+  readonly frozen?: 'yes' | 'no';
+  readonly retainResponses?: 'on' | 'off';
+  readonly forgiveLosses?: true;
+};
 
 export async function updateAccountCommand(
+  { config, changes }: Installation,
   accountId: string,
   options: AccountOptions,
-): Promise<void> {
-  await withInstallation('accounts update', async ({ config, changes }) => {
-    const erased = await updateAccount(changes, accountId, changeOf(config, options));
-    const forgiven = options.forgiveLosses ? await forgiveLosses(changes, accountId) : {};
-    const done = `Account ${accountId} was changed. Running gateways apply the change within seconds.`;
-    printResult(options, { id: accountId, ...erased, ...forgiven }, done);
-  });
+): Promise<Output> {
+  const erased = await updateAccount(changes, accountId, changeOf(config, options));
+  const forgiven = options.forgiveLosses ? await forgiveLosses(changes, accountId) : {};
+  const done = `Account ${accountId} was changed. Running gateways apply the change within seconds.`;
+  return [{ id: accountId, ...erased, ...forgiven }, done];
 }
 
-export async function purgeAccountCommand(accountId: string, options: JsonOption): Promise<void> {
-  await withInstallation('accounts purge', async ({ changes }) => {
-    const erased = await purgeAccount(changes, accountId);
-    const done =
-      `Erased ${erased.cached_responses_erased} cached answers, ${erased.replayed_responses_erased} answers kept for replay and the kept bodies of ${erased.kept_bodies_erased} requests. ` +
-      'Running gateways stop serving them within seconds.';
-    printResult(options, { id: accountId, ...erased }, done);
-  });
+export async function purgeAccountCommand(
+  { changes }: Installation,
+  accountId: string,
+): Promise<Output> {
+  const erased = await purgeAccount(changes, accountId);
+  const done =
+    `Erased ${erased.cached_responses_erased} cached answers, ${erased.replayed_responses_erased} answers kept for replay and the kept bodies of ${erased.kept_bodies_erased} requests. ` +
+    'Running gateways stop serving them within seconds.';
+  return [{ id: accountId, ...erased }, done];
 }
 
 function changeOf(config: Config, options: AccountOptions): AccountChange {
@@ -133,40 +117,27 @@ function changeOf(config: Config, options: AccountOptions): AccountChange {
   };
 }
 
-type AdjustmentOptions = JsonOption & {
+type AdjustmentOptions = {
   readonly usd: Micros;
   readonly test?: true;
   readonly note?: string;
 };
 
 export async function adjustAccountCommand(
-  kind: 'credit' | 'debit',
+  installation: Installation,
+  kind: Adjustment['kind'],
   accountId: string,
-  { usd, test, note, ...options }: AdjustmentOptions,
-): Promise<void> {
-  await withInstallation(`accounts ${kind}`, async (installation) => {
-    const mode = test ? 'test' : 'live';
-    const adjustment = {
-      kind,
-      accountId,
-      mode,
-      amountMicros: usd,
-      note: note ?? 'by command line',
-    } as const;
-    const { entryId, availableMicros } = await adjust(installation, adjustment);
-    const done = kind === 'credit' ? 'credited' : 'debited';
-    printResult(
-      options,
-      {
-        id: entryId,
-        account_id: accountId,
-        mode,
-        [`${done}_micros`]: usd,
-        available_micros: availableMicros,
-      },
-      `${dollars(usd)} ${done} (${accountId}, ${mode}). Available now: ${dollars(availableMicros)}`,
-    );
-  });
+  { usd, test, note = 'by command line' }: AdjustmentOptions,
+): Promise<Output> {
+  const mode = test ? 'test' : 'live';
+  const adjustment = { kind, accountId, mode, amountMicros: usd, note } as const;
+  const { entryId: id, availableMicros } = await adjust(installation, adjustment);
+  const done = `${kind}ed`;
+  const amounts = { [`${done}_micros`]: usd, available_micros: availableMicros };
+  return [
+    { id, account_id: accountId, mode, ...amounts },
+    `${dollars(usd)} ${done} (${accountId}, ${mode}). Available now: ${dollars(availableMicros)}`,
+  ];
 }
 
 async function adjust({ database, changes }: Installation, adjustment: Adjustment) {

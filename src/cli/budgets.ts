@@ -9,23 +9,24 @@ import { systemClock } from '../lib/clock.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
 import { requireAccount } from '../management/changes/accounts.ts';
 import { noSuchMember, setBudget } from '../management/changes/members.ts';
-import { withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
+import type { Installation } from './installation.ts';
+import { CommandFailed, dollars, tableOf, type Output } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';
 
-export async function listBudgetsCommand(accountId: string, options: JsonOption): Promise<void> {
-  await withInstallation('budgets list', async ({ database }) => {
-    const budgets = await listBudgets(database.read, accountId);
-    const table = tableOf(budgets, {
-      USER: (budget) => budget.user_id,
-      NAME: ({ name }) => name,
-      'A DAY': (budget) => budgetText(budget.daily_micros),
-      'SPENT TODAY': (budget) => dollars(budget.spent_today_micros),
-      'A MONTH': (budget) => budgetText(budget.monthly_micros),
-      'SPENT THIS MONTH': (budget) => dollars(budget.spent_this_month_micros),
-    });
-    printResult(options, budgets, table);
+export async function listBudgetsCommand(
+  { database }: Installation,
+  accountId: string,
+): Promise<Output> {
+  const budgets = await listBudgets(database.read, accountId);
+  const table = tableOf(budgets, {
+    USER: (budget) => budget.user_id,
+    NAME: ({ name }) => name,
+    'A DAY': (budget) => budgetText(budget.daily_micros),
+    'SPENT TODAY': (budget) => dollars(budget.spent_today_micros),
+    'A MONTH': (budget) => budgetText(budget.monthly_micros),
+    'SPENT THIS MONTH': (budget) => dollars(budget.spent_this_month_micros),
   });
+  return [budgets, table];
 }
 
 /** The budgets of an account, and what the live keys of their users have spent. */
@@ -48,68 +49,51 @@ async function listBudgets(read: Db, accountId: string) {
   }));
 }
 
-type BudgetOptions = JsonOption & {
+type BudgetOptions = {
   readonly dailyUsd?: OrNone<Micros>;
   readonly monthlyUsd?: OrNone<Micros>;
 };
 
 export async function setBudgetCommand(
+  installation: Installation,
   accountId: string,
   member: string,
-  { dailyUsd, monthlyUsd, ...options }: BudgetOptions,
-): Promise<void> {
+  { dailyUsd, monthlyUsd }: BudgetOptions,
+): Promise<Output> {
   if (dailyUsd === undefined && monthlyUsd === undefined)
     throw new CommandFailed(
       'give --daily-usd, --monthly-usd or both; "tollgate budgets remove" removes a budget',
     );
-  await withInstallation('budgets set', (installation) =>
-    change(
-      installation,
-      { accountId, member, options },
-      {
-        ...(dailyUsd !== undefined && { daily_micros: orNull(dailyUsd) }),
-        ...(monthlyUsd !== undefined && { monthly_micros: orNull(monthlyUsd) }),
-      },
-    ),
-  );
+  const terms = {
+    ...(dailyUsd !== undefined && { daily_micros: orNull(dailyUsd) }),
+    ...(monthlyUsd !== undefined && { monthly_micros: orNull(monthlyUsd) }),
+  };
+  return change(installation, { accountId, member }, terms);
 }
 
 export async function removeBudgetCommand(
+  installation: Installation,
   accountId: string,
   member: string,
-  options: JsonOption,
-): Promise<void> {
-  await withInstallation('budgets remove', (installation) =>
-    change(
-      installation,
-      { accountId, member, options },
-      { daily_micros: null, monthly_micros: null },
-    ),
-  );
+): Promise<Output> {
+  return change(installation, { accountId, member }, { daily_micros: null, monthly_micros: null });
 }
-
-type Place = {
-  readonly accountId: string;
-  readonly member: string;
-  readonly options: JsonOption;
-};
 
 async function change(
   { database, changes }: Installation,
-  { accountId, member, options }: Place,
+  { accountId, member }: { readonly accountId: string; readonly member: string },
   terms: Partial<BudgetTerms>,
-): Promise<void> {
+): Promise<Output> {
   await requireAccount(database.read, accountId);
   const userId = await findMember(database.read, accountId, member);
   await setBudget(changes, { accountId, userId }, terms);
   const { daily_micros, monthly_micros } = (await readBudgets(database.read, accountId)).get(
     userId,
   ) ?? { daily_micros: null, monthly_micros: null };
-  printResult(
-    options,
+  return [
     { account_id: accountId, user_id: userId, daily_micros, monthly_micros },
     `${member} may spend: a day ${budgetText(daily_micros)}, a month ${budgetText(monthly_micros)}. Running gateways apply the change within seconds.`,
-  );
+  ];
 }
 
 /** Returns the user id of a member who is named by e-mail address; any other text is an id. */

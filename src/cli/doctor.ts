@@ -12,17 +12,14 @@ import { examinePostgres, examineSqlite } from './doctor-database.ts';
 import { examineFiles } from './doctor-files.ts';
 import { examineProviders } from './doctor-providers.ts';
 import { loadSavedConfig } from './saved-config.ts';
-import { printResult, type JsonOption } from './output.ts';
+import type { Output } from './output.ts';
 
 /** Exits with 1 when something is wrong; warnings do not count. */
-export async function doctorCommand({
-  online = false,
-  ...options
-}: JsonOption & { readonly online?: boolean }): Promise<void> {
+export async function doctorCommand({ online }: { readonly online: boolean }): Promise<Output> {
   const findings = await examine(online);
   const ok = findings.every(({ level }) => level !== 'error');
   if (!ok) process.exitCode = 1;
-  printResult(options, { ok, findings }, findings.map(lineOf).join('\n'));
+  return [{ ok, findings }, findings.map(lineOf).join('\n')];
 }
 
 async function examine(online: boolean): Promise<Finding[]> {

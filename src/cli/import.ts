@@ -18,11 +18,11 @@ import { type Micros, zeroMicros } from '../lib/money.ts';
 import { snakeCase } from '../lib/snake-case.ts';
 import { type Arrival, importPlan } from '../management/changes/imports.ts';
 import { inviteMember } from '../management/changes/members.ts';
-import { type Installation, withInstallation } from './installation.ts';
-import { CommandFailed, type JsonOption, printResult, tableOf } from './output.ts';
+import type { Installation } from './installation.ts';
+import { CommandFailed, type Output, tableOf } from './output.ts';
 import { linkTo } from './users.ts';
 
-type Options = JsonOption & {
+type Options = {
   readonly apply?: true;
   readonly writeConfig?: string;
   readonly invite?: string;
@@ -31,22 +31,24 @@ type Options = JsonOption & {
 };
 
 export async function importNewApiCommand(
+  installation: Installation,
   options: Options & { readonly database: string },
-): Promise<void> {
+): Promise<Output> {
   const read = (resolve: ResolveModel) =>
     withForeign(options.database, (source) =>
       readNewApi(source, { resolve, nowMs: systemClock.nowMs() }),
     );
-  await runImport('new-api', options, read);
+  return runImport(installation, 'new-api', options, read);
 }
 
 export async function importLiteLlmCommand(
+  installation: Installation,
   options: Options & {
     readonly database?: string;
     readonly config?: string;
     readonly creditUsd?: Micros;
   },
-): Promise<void> {
+): Promise<Output> {
   const { database: url, config: file, creditUsd: creditMicros = zeroMicros } = options;
   if (url === undefined && file === undefined)
     throw new CommandFailed('give --config, --database, or both');
@@ -61,7 +63,7 @@ export async function importLiteLlmCommand(
       );
     return url === undefined ? from(null) : withForeign(url, from);
   };
-  await runImport('litellm', options, read);
+  return runImport(installation, 'litellm', options, read);
 }
 
 function readYaml(file: string): ForeignRow {
@@ -87,31 +89,29 @@ async function withForeign<Result>(
 }
 
 async function runImport(
+  installation: Installation,
   product: string,
   options: Options,
   read: (resolve: ResolveModel) => Promise<ImportPlan>,
-): Promise<void> {
+): Promise<Output> {
   const { apply = false, invite, writeConfig, source = product } = options;
   if (invite !== undefined && !apply) throw new CommandFailed('--invite works only with --apply');
-  const work = async (installation: Installation) => {
-    const { config, database, changes, secrets } = installation;
-    const catalog = loadCatalog(config);
-    const found = await read((name) => resolveKeyModel(catalog, name));
-    const plan = options.strict ? withoutLoosenedKeys(found) : found;
-    if (writeConfig !== undefined) writeOnce(writeConfig, fragmentText(plan.fragment, source));
-    const ledger = apply ? await openLedgerInProcess(database.url) : null;
-    try {
-      const arrivals = await importPlan(changes, plan, { source, ledger, secret: secrets[0] });
-      const invited =
-        invite === undefined
-          ? null
-          : await inviteUsers(installation, plan, { arrivals, file: invite });
-      report(options, product, { plan, arrivals, invited });
-    } finally {
-      await ledger?.close();
-    }
-  };
-  await withInstallation(`import ${product}`, work, { needsBooks: true });
+  const { config, database, changes, secrets } = installation;
+  const catalog = loadCatalog(config);
+  const found = await read((name) => resolveKeyModel(catalog, name));
+  const plan = options.strict ? withoutLoosenedKeys(found) : found;
+  if (writeConfig !== undefined) writeOnce(writeConfig, fragmentText(plan.fragment, source));
+  const ledger = apply ? await openLedgerInProcess(database.url) : null;
+  try {
+    const arrivals = await importPlan(changes, plan, { source, ledger, secret: secrets[0] });
+    const invited =
+      invite === undefined
+        ? null
+        : await inviteUsers(installation, plan, { arrivals, file: invite });
+    return report(options, product, { plan, arrivals, invited });
+  } finally {
+    await ledger?.close();
+  }
 }
 
 function withoutLoosenedKeys(plan: ImportPlan): ImportPlan {
@@ -178,7 +178,7 @@ type Outcome = {
   readonly invited: ReadonlyMap<Line, string> | null;
 };
 
-function report(options: Options, product: string, { plan, arrivals, invited }: Outcome): void {
+function report(options: Options, product: string, { plan, arrivals, invited }: Outcome): Output {
   const { apply = false, writeConfig: file = null } = options;
   const lines = [...plan.accounts, ...plan.keys, ...plan.users, ...plan.others].map((line) => {
     const { result, why, id } = arrivals.get(line) ?? {};
@@ -202,11 +202,10 @@ function report(options: Options, product: string, { plan, arrivals, invited }: 
       ? 'Done. To run it again adds only what is missing.'
       : 'Nothing was changed. Give --apply to do it.',
   ];
-  printResult(
-    options,
+  return [
     { from: product, applied: apply, config_file: file, lines },
     [table, '', ...rest].join('\n'),
-  );
+  ];
 }
 
 /** A line as JSON, without the text of a key and its hashes: `balance_micros` for `balanceMicros`. */

@@ -32,16 +32,19 @@ export type Installation = {
   readonly changes: AuditedChanges;
 };
 
-/**
- * `command`: the command's name, such as `keys create`. `mayLackSecrets`: run even when a secret
- * that the database needs is missing. `needsBooks`: fail in a folder without a database, instead of
- * making one and reporting on nothing.
- */
-export async function withInstallation(
+export type Needs = {
+  /** Run even when a secret that the database needs is missing. */
+  readonly mayLackSecrets?: boolean;
+  /** Fail in a folder without a database, instead of making one and reporting on nothing. */
+  readonly needsBooks?: boolean;
+};
+
+/** `command`: the command's name, such as `keys create`. */
+export async function withInstallation<Result>(
   command: string,
-  action: (installation: Installation) => Promise<void>,
-  { mayLackSecrets = false, needsBooks = false } = {},
-): Promise<void> {
+  action: (installation: Installation) => Promise<Result>,
+  { mayLackSecrets = false, needsBooks = false }: Needs = {},
+): Promise<Result> {
   const reader = openConfig({ env: process.env, cwd: process.cwd() });
   const config = reader.withSaved({});
   if (needsBooks) requireFile(config.database.url);
@@ -62,7 +65,7 @@ export async function withInstallation(
     });
     // A command changes nothing in running gateways; they look for themselves.
     const settings = { ...settingsOf(live), apply: async () => {} };
-    await action({ config: live.config, database, secrets, settings, changes });
+    return await action({ config: live.config, database, secrets, settings, changes });
   } catch (error) {
     throw explainDatabaseError(error, config.database.url);
   } finally {

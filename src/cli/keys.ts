@@ -17,110 +17,101 @@ import {
 } from '../management/changes/keys.ts';
 import { requireAccount } from '../management/changes/accounts.ts';
 import { findMember } from './budgets.ts';
-import { resolveModelIds, withInstallation } from './installation.ts';
-import { CommandFailed, dollars, printResult, tableOf, type JsonOption } from './output.ts';
+import { type Installation, resolveModelIds } from './installation.ts';
+import { CommandFailed, dollars, tableOf, type Output } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 import { systemClock } from '../lib/clock.ts';
 
-type LimitOptions = JsonOption &
-  RequestLimitOptions & {
-    readonly name?: string;
-    readonly dailyCapUsd?: OrNone<Micros>;
-    readonly monthlyCapUsd?: OrNone<Micros>;
-    readonly models?: OrNone<readonly string[]>;
-    readonly scopes?: OrNone<readonly KeyScope[]>;
-    readonly expires?: OrNone<number>;
-    readonly keepBodies?: OrNone<number>;
-    readonly cacheMarks?: 'on' | 'off';
-  };
+type LimitOptions = RequestLimitOptions & {
+  readonly name?: string;
+  readonly dailyCapUsd?: OrNone<Micros>;
+  readonly monthlyCapUsd?: OrNone<Micros>;
+  readonly models?: OrNone<readonly string[]>;
+  readonly scopes?: OrNone<readonly KeyScope[]>;
+  readonly expires?: OrNone<number>;
+  readonly keepBodies?: OrNone<number>;
+  readonly cacheMarks?: 'on' | 'off';
+};
 
 export async function createKeyCommand(
+  { config, database, changes, secrets }: Installation,
   options: LimitOptions & { account: string; mode: Mode; owner?: OrNone<string> },
-): Promise<void> {
-  await withInstallation('keys create', async ({ config, database, changes, secrets }) => {
-    const { account: accountId, mode, owner = none } = options;
-    const { id, key } = await createKey(changes, secrets[0], {
-      accountId,
-      mode,
-      ownerId: owner === none ? undefined : await findMember(database.read, accountId, owner),
-      ...controlsOf(config, options),
-    });
-    printResult(options, { id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`);
+): Promise<Output> {
+  const { account: accountId, mode, owner = none } = options;
+  const { id, key } = await createKey(changes, secrets[0], {
+    accountId,
+    mode,
+    ownerId: owner === none ? undefined : await findMember(database.read, accountId, owner),
+    ...controlsOf(config, options),
   });
+  return [{ id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`];
 }
 
-export async function listKeysCommand({
-  account,
-  ...options
-}: JsonOption & { account?: string }): Promise<void> {
-  await withInstallation('keys list', async ({ database }) => {
-    if (account !== undefined) await requireAccount(database.read, account);
-    const listings = await listKeys(database.read, account ?? null);
-    const owners = await listKeyOwners(database.read, account ?? null);
-    const keys = listings.map((key) => ({ ...key, owner: owners.get(key.id) ?? null }));
-    const table = tableOf(keys, {
-      'KEY ID': ({ id }) => id,
-      KEY: ({ hint }) => hint,
-      NAME: ({ name }) => name,
-      ACCOUNT: (key) => key.account_id,
-      OWNER: ({ owner }) => owner?.name ?? '',
-      'DAILY CAP': (key) => capText(key.daily_cap_micros),
-      'MONTHLY CAP': (key) => capText(key.monthly_cap_micros),
-      MODELS: ({ models }) => models?.join(',') ?? 'all',
-      SCOPES: ({ scopes }) => scopes?.join(',') ?? 'all',
-      RPM: (key) => limitText(key.requests_per_minute),
-      TPM: (key) => limitText(key.tokens_per_minute),
-      'AT ONCE': (key) => limitText(key.concurrent_requests),
-      STATE: stateOf,
-    });
-    printResult(options, keys, table);
+export async function listKeysCommand(
+  { database }: Installation,
+  { account }: { readonly account?: string },
+): Promise<Output> {
+  if (account !== undefined) await requireAccount(database.read, account);
+  const listings = await listKeys(database.read, account ?? null);
+  const owners = await listKeyOwners(database.read, account ?? null);
+  const keys = listings.map((key) => ({ ...key, owner: owners.get(key.id) ?? null }));
+  const table = tableOf(keys, {
+    'KEY ID': ({ id }) => id,
+    KEY: ({ hint }) => hint,
+    NAME: ({ name }) => name,
+    ACCOUNT: (key) => key.account_id,
+    OWNER: ({ owner }) => owner?.name ?? '',
+    'DAILY CAP': (key) => capText(key.daily_cap_micros),
+    'MONTHLY CAP': (key) => capText(key.monthly_cap_micros),
+    MODELS: ({ models }) => models?.join(',') ?? 'all',
+    SCOPES: ({ scopes }) => scopes?.join(',') ?? 'all',
+    RPM: (key) => limitText(key.requests_per_minute),
+    TPM: (key) => limitText(key.tokens_per_minute),
+    'AT ONCE': (key) => limitText(key.concurrent_requests),
+    STATE: stateOf,
   });
+  return [keys, table];
 }
 
-export async function updateKeyCommand(keyId: string, options: LimitOptions): Promise<void> {
-  await withInstallation('keys update', async ({ config, changes }) => {
-    const controls = controlsOf(config, options);
-    const key = await changeKey(changes, { keyId }, { action: 'update', controls });
-    printResult(
-      options,
-      key,
-      `Key ${keyId} was changed. Running gateways apply the change within seconds.`,
-    );
-  });
+export async function updateKeyCommand(
+  { config, changes }: Installation,
+  keyId: string,
+  options: LimitOptions,
+): Promise<Output> {
+  const controls = controlsOf(config, options);
+  const key = await changeKey(changes, { keyId }, { action: 'update', controls });
+  return [key, `Key ${keyId} was changed. Running gateways apply the change within seconds.`];
 }
 
 /** `owner`: a member's id or e-mail address. */
 export async function assignKeyCommand(
+  { database, changes }: Installation,
   keyId: string,
-  { owner, ...options }: JsonOption & { readonly owner: OrNone<string> },
-): Promise<void> {
-  await withInstallation('keys assign', async ({ database, changes }) => {
-    const key = await findKey(database.read, { keyId });
-    if (!key) throw noSuchKey();
-    const { account_id: accountId } = key;
-    const userId = owner === none ? null : await findMember(database.read, accountId, owner);
-    const assigned = await assignKey(changes, { keyId, userId });
-    printResult(
-      options,
-      { ...assigned, owner: (await readKeyOwners(database.read, [keyId])).get(keyId) ?? null },
-      `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
-    );
-  });
+  { owner }: { readonly owner: OrNone<string> },
+): Promise<Output> {
+  const key = await findKey(database.read, { keyId });
+  if (!key) throw noSuchKey();
+  const { account_id: accountId } = key;
+  const userId = owner === none ? null : await findMember(database.read, accountId, owner);
+  const assigned = await assignKey(changes, { keyId, userId });
+  return [
+    { ...assigned, owner: (await readKeyOwners(database.read, [keyId])).get(keyId) ?? null },
+    `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
+  ];
 }
 
 export async function rotateKeyCommand(
+  { changes, secrets }: Installation,
   keyId: string,
-  options: JsonOption & { readonly overlap: number },
-): Promise<void> {
-  await withInstallation('keys rotate', async ({ changes, secrets }) => {
-    const overlapMs = options.overlap * 3_600_000;
-    const { id, key } = await rotateKey(changes, secrets[0], { keyId, overlapMs });
-    const rest =
-      overlapMs === 0
-        ? 'The key before no longer works.'
-        : `The key before works for ${options.overlap} hours more.`;
-    printResult(options, { id, key }, `${key}\n\nThe key is shown only once. ${rest}`);
-  });
+  { overlap }: { readonly overlap: number },
+): Promise<Output> {
+  const overlapMs = overlap * 3_600_000;
+  const { id, key } = await rotateKey(changes, secrets[0], { keyId, overlapMs });
+  const rest =
+    overlapMs === 0
+      ? 'The key before no longer works.'
+      : `The key before works for ${overlap} hours more.`;
+  return [{ id, key }, `${key}\n\nThe key is shown only once. ${rest}`];
 }
 
 const outcomes = {
@@ -130,14 +121,12 @@ const outcomes = {
 };
 
 export async function switchKeyCommand(
+  { changes }: Installation,
   action: keyof typeof outcomes,
   keyId: string,
-  options: JsonOption,
-): Promise<void> {
-  await withInstallation(`keys ${action}`, async ({ changes }) => {
-    const key = await changeKey(changes, { keyId }, { action });
-    printResult(options, key, `Key ${keyId} is ${outcomes[action]} within seconds.`);
-  });
+): Promise<Output> {
+  const key = await changeKey(changes, { keyId }, { action });
+  return [key, `Key ${keyId} is ${outcomes[action]} within seconds.`];
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {

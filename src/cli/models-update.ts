@@ -11,7 +11,7 @@ import { readSource } from '../domain/catalog/price-sources/read-source.ts';
 import type { PriceSource } from '../domain/catalog/price-sources/source.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { CommandFailed, printResult, tableOf, type JsonOption } from './output.ts';
+import { CommandFailed, type Output, tableOf } from './output.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
 const packageName = /^(?:@[a-z0-9~_-][a-z0-9._~-]*\/)?[a-z0-9~_-][a-z0-9._~-]*$/;
@@ -24,20 +24,16 @@ const listFiles = [
 const notAPriceList =
   "is neither LiteLLM's model_prices_and_context_window list nor that of genai-prices";
 
-export async function updateModelsCommand({
-  from,
-  ...options
-}: JsonOption & { readonly from: string }): Promise<void> {
+export async function updateModelsCommand({ from }: { readonly from: string }): Promise<Output> {
   const nowMs = systemClock.nowMs();
   const source = isFile(from) ? readFile(from, nowMs) : await readPackage(from, nowMs);
   const { as_of: asOf, models } = readBuiltInCatalog();
   const comparison = compareWithSource(models, source, { nowMs });
   const date = new Date(nowMs).toISOString().slice(0, 10);
-  printResult(
-    options,
+  return [
     { date, catalogue_date: asOf, source: source.name, ...comparison },
     describeComparison(comparison, { asOf, source }),
-  );
+  ];
 }
 
 function describeComparison(

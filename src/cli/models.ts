@@ -20,13 +20,13 @@ import {
   type PicosPerToken,
 } from '../lib/money.ts';
 import { dayOf } from '../lib/utc-time.ts';
-import { printResult, tableOf, type JsonOption } from './output.ts';
+import { type Output, tableOf } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 import { loadSavedConfig } from './saved-config.ts';
 
 const listPricePpm = 1_000_000;
 
-export async function listModelsCommand(options: JsonOption): Promise<void> {
+export async function listModelsCommand(): Promise<Output> {
   const config = await loadSavedConfig();
   const catalog = loadCatalog(config);
   const models = catalog.list().map((model) => describeModel(config, catalog, model));
@@ -52,13 +52,13 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
     'USD PER INPUT IMAGE': ({ image_prices: prices }) =>
       [...new Set(Object.values(prices?.input_image ?? {}))].map((usd) => `$${usd}`).join(', '),
   });
-  printResult(options, [...models, ...images], `${table}\n\n${imageTable}\n\n${priceDates}`);
+  return [[...models, ...images], `${table}\n\n${imageTable}\n\n${priceDates}`];
 }
 
 const priceDates = `Prices that the configuration does not set come from the built-in catalogue (models of ${readBuiltInCatalog().as_of}, image models of ${readBuiltInImageCatalog().as_of}).`;
 
 /** Lists what keeps models from running, models that end, and prices that no second source confirms. */
-export async function checkModelsCommand(options: JsonOption): Promise<void> {
+export async function checkModelsCommand(): Promise<Output> {
   const config = await loadSavedConfig();
   const catalog = loadCatalog(config);
   const problems = [
@@ -72,13 +72,12 @@ export async function checkModelsCommand(options: JsonOption): Promise<void> {
     tableOf(problems, { MODEL: ({ id }) => id, PROBLEM: ({ problem }) => problem }),
     ...catalog.warnings.map((warning) => `note: ${warning}`),
   ].join('\n');
-  printResult(
-    options,
+  return [
     problems,
     problems.length === 0
       ? 'Every model has a live route and a price that a second source confirms, and none ends.'
       : text,
-  );
+  ];
 }
 
 /** Built-in prices that no other list confirms. Prices that the operator sets are not checked. */

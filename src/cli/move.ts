@@ -17,13 +17,13 @@ import { requireSecrets } from '../domain/keys/needed-secrets.ts';
 import { verify } from '../domain/ledger/reports/verify.ts';
 import { changesOfCommand, requireFile } from './installation.ts';
 import { batchOwner } from '../terms/batch.ts';
-import { CommandFailed, formatTable, type JsonOption, printResult } from './output.ts';
+import { CommandFailed, formatTable, type JsonOption, type Output } from './output.ts';
 
 /** `to`: the URL of a new database, of the other kind than the configured one. */
 export async function moveCommand({
   to,
-  ...options
-}: JsonOption & { readonly to: string }): Promise<void> {
+  json,
+}: JsonOption & { readonly to: string }): Promise<Output> {
   const { database, dataDir } = loadConfig({ env: process.env, cwd: process.cwd() });
   const [from, isFromPostgres] = [database.url, isPostgresUrl(database.url)];
   if (isFromPostgres === isPostgresUrl(to))
@@ -42,7 +42,7 @@ export async function moveCommand({
     await requireSecrets(source.read, secrets);
     if (isFromPostgres) await refuseRunning(source.read);
     const moved = await moveDatabase(source, target, ({ name, rows }) => {
-      if (!options.json && rows > 0) process.stderr.write(`${name}: ${rows} rows\n`);
+      if (!json && rows > 0) process.stderr.write(`${name}: ${rows} rows\n`);
     });
     if (isFromPostgres) await refuseRunning(source.read);
     const whole = await verify(target.read, [compareBookings], { all: true });
@@ -61,11 +61,8 @@ export async function moveCommand({
     await finishMove(target.write, (write) =>
       changesOfCommand(target, 'move').note({ write }, change),
     );
-    report(options, {
-      moved,
-      to,
-      secretFile: isFromPostgres ? null : secretFileOf(process.env, dataDir),
-    });
+    const secretFile = isFromPostgres ? null : secretFileOf(process.env, dataDir);
+    return report({ moved, to, secretFile });
   } catch (error) {
     throw explainDatabaseError(explainDatabaseError(error, to), from);
   } finally {
@@ -93,7 +90,7 @@ type Moved = {
   readonly secretFile: string | null;
 };
 
-function report(options: JsonOption, { moved, to, secretFile }: Moved): void {
+function report({ moved, to, secretFile }: Moved): Output {
   const rows = moved
     .filter(({ rows: count }) => count > 0)
     .map(({ name, rows: count, micros }) => [
@@ -107,11 +104,10 @@ function report(options: JsonOption, { moved, to, secretFile }: Moved): void {
     secretFile === null
       ? ''
       : ` Gateways there need the secret: TOLLGATE_SECRET is the first line of ${secretFile}, TOLLGATE_SECRETS_ACCEPTED the others.`;
-  printResult(
-    options,
+  return [
     { moved },
     `${formatTable(['TABLE', 'ROWS', 'SUMS'], rows)}\n\nAll rows and sums are the same on both sides, and the books are whole. Set DATABASE_URL or database.url to ${withoutPassword(to)}, and start the gateway.${secret} The old database is as it was: no gateway may use it again.`,
-  );
+  ];
 }
 
 function withoutPassword(url: string): string {

@@ -7,8 +7,11 @@ export class CommandFailed extends Error {}
 
 export type JsonOption = { readonly json?: true };
 
-export function printResult(options: JsonOption, value: unknown, forPeople: string): void {
-  console.log(options.json ? JSON.stringify(value) : withoutControls(forPeople));
+/** What a command prints: JSON for programs, or a text for people. */
+export type Output = readonly [value: unknown, forPeople: string];
+
+export function printOutput({ json }: JsonOption, [value, forPeople]: Output): void {
+  console.log(json ? JSON.stringify(value) : withoutControls(forPeople));
 }
 
 /** Returns the output of a failed command with `--json`: `{"error":{"message":"there is no account acc_1"}}`. */

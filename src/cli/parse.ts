@@ -18,7 +18,10 @@ export function orNull<Value>(value: OrNone<Value>): Value | null {
   return value === none ? null : value;
 }
 
-const noneText = 'none';
+/** Returns a parser that also takes "none". */
+function orNone<Value>(parse: (text: string) => Value): (text: string) => OrNone<Value> {
+  return (text) => (text === 'none' ? none : parse(text));
+}
 
 export function parseName(text: string): string {
   const name = text.trim();
@@ -35,47 +38,43 @@ export function parseUsd(text: string): Micros {
 }
 
 /** Parses an amount of 0 or more, or "none". */
-export function parseUsdCap(text: string): OrNone<Micros> {
-  if (text === noneText) return none;
+export const parseUsdCap = orNone((text) => {
   const amount = readUsd(text);
   if (amount < 0) throw new InvalidArgumentError('It must be 0 or more, or "none".');
   return amount;
+});
+
+/** Returns a parser of whole numbers in this form. `what`: what one must be. */
+function numberLike(form: RegExp, what: string, most = Infinity) {
+  return (text: string): number => {
+    if (!form.test(text) || Number(text) > most)
+      throw new InvalidArgumentError(`It must be ${what}.`);
+    return Number(text);
+  };
 }
 
-export function parseCount(text: string): OrNone<number> {
-  if (text === noneText) return none;
-  if (!/^\d{1,10}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of at most ten digits, or "none".');
-  return Number(text);
-}
-
-export function parseVersion(text: string): number {
-  if (!/^\d{1,9}$/.test(text))
-    throw new InvalidArgumentError('It must be a number that "tollgate settings versions" shows.');
-  return Number(text);
-}
-
-export function parseDays(text: string): OrNone<number> {
-  if (text === noneText) return none;
-  if (!/^[1-9]\d{0,9}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of days from 1 on, or "none".');
-  return Number(text);
-}
-
-/** Parses hours from 0 to 720. */
-export function parseOverlap(text: string): number {
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 720)
-    throw new InvalidArgumentError('It must be a whole number of hours from 0 to 720.');
-  return Number(text);
-}
+export const parseVersion = numberLike(
+  /^\d{1,9}$/,
+  'a number that "tollgate settings versions" shows',
+);
+export const parseOverlap = numberLike(/^\d{1,3}$/, 'a whole number of hours from 0 to 720', 720);
+export const parseCount = orNone(
+  numberLike(/^\d{1,10}$/, 'a whole number of at most ten digits, or "none"'),
+);
+export const parseDays = orNone(
+  numberLike(/^[1-9]\d{0,9}$/, 'a whole number of days from 1 on, or "none"'),
+);
 
 /** Parses a list of names. They are resolved to models later. */
-export function parseModelList(text: string): OrNone<readonly string[]> {
-  if (text === noneText) return none;
-  const names = text.split(',').map((name) => name.trim());
+export const parseModelList = orNone((text): readonly string[] => {
+  const names = partsOf(text);
   if (names.some((name) => name === ''))
     throw new InvalidArgumentError('It must be model ids separated by commas, or "none".');
   return names;
+});
+
+function partsOf(list: string): string[] {
+  return list.split(',').map((part) => part.trim());
 }
 
 /** Parses scopes of an admin key, or "all". */
@@ -89,7 +88,7 @@ export function parseKeyScopes(text: string): OrNone<readonly KeyScope[]> {
 }
 
 function scopesIn<Scope extends string>(text: string, scopes: readonly Scope[]): readonly Scope[] {
-  const names = text.split(',').map((name) => name.trim());
+  const names = partsOf(text);
   const wrong = names.find((name) => !scopes.some((scope) => scope === name));
   if (wrong !== undefined)
     throw new InvalidArgumentError(
@@ -100,9 +99,8 @@ function scopesIn<Scope extends string>(text: string, scopes: readonly Scope[]):
 
 const rangesMax = 100;
 
-export function parseAddressRanges(text: string): OrNone<readonly string[]> {
-  if (text === noneText) return none;
-  const ranges = text.split(',').map((range) => range.trim());
+export const parseAddressRanges = orNone((text): readonly string[] => {
+  const ranges = partsOf(text);
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong !== undefined) {
     throw new InvalidArgumentError(
@@ -114,14 +112,13 @@ export function parseAddressRanges(text: string): OrNone<readonly string[]> {
       `It must be at most ${rangesMax} addresses; combine them into ranges.`,
     );
   return ranges;
-}
+});
 
 /**
  * Parses a future time: the start of a UTC day (`2030-01-31`) or a time with its zone
  * (`2030-01-31T18:00:00Z`).
  */
-export function parseExpiry(text: string): OrNone<number> {
-  if (text === noneText) return none;
+export const parseExpiry = orNone((text) => {
   const timeMs = parseUtcDay(text) ?? parseZonedTime(text);
   if (timeMs === null) {
     throw new InvalidArgumentError(
@@ -133,7 +130,7 @@ export function parseExpiry(text: string): OrNone<number> {
       'It must be in the future; "tollgate keys revoke" ends a key at once.',
     );
   return timeMs;
-}
+});
 
 /** Parses a UTC day such as `2026-11-21`. Returns the time it starts. */
 export function parseDay(text: string): number {
@@ -150,9 +147,7 @@ export function parseFactor(text: string): number {
   return millionths;
 }
 
-export function parseFactorOrNone(text: string): OrNone<number> {
-  return text === noneText ? none : parseFactor(text);
-}
+export const parseFactorOrNone = orNone(parseFactor);
 
 export function parseRatio(text: string): number {
   const ratio = text.trim() === '' ? NaN : Number(text);
@@ -160,16 +155,13 @@ export function parseRatio(text: string): number {
   throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }
 
-export function parseAddress(text: string): OrNone<string> {
-  return text === noneText ? none : text;
-}
+export const parseAddress = orNone((text) => text);
 
 /** Parses a member's id or e-mail address, or "none". */
-export function parseMember(text: string): OrNone<string> {
-  if (text.trim() === '')
-    throw new InvalidArgumentError('It must be a user id, an e-mail address or "none".');
-  return text === noneText ? none : text.trim();
-}
+export const parseMember = orNone((text) => {
+  if (text.trim() !== '') return text.trim();
+  throw new InvalidArgumentError('It must be a user id, an e-mail address or "none".');
+});
 
 function readUsd(text: string): Micros {
   const amount = readMillionths(text);

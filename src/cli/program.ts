@@ -9,7 +9,8 @@ import { ConfigError } from '../config/config-error.ts';
 import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
 import { prepareWorker } from '../domain/ledger/sqlite/worker-runner.ts';
-import { CommandFailed, failureJson } from './output.ts';
+import type { Needs } from './installation.ts';
+import { CommandFailed, failureJson, type JsonOption, type Output, printOutput } from './output.ts';
 import {
   parseAddress,
   parseAddressRanges,
@@ -117,23 +118,23 @@ export function buildProgram(): Command {
 function addMainCommands(program: Command): void {
   program.command('serve').description('start the gateway').action(serve);
   add(program, 'migrate', 'update the database schema').action(
-    run(upkeepCommands, 'migrateCommand'),
+    runAlone(upkeepCommands, 'migrateCommand'),
   );
   add(program, 'verify', 'check the books: recompute every balance, hold and cap')
     .option('--all', 'also read sealed days, and compare them with their seals', false)
-    .action(run(upkeepCommands, 'verifyCommand'));
+    .action(runOnBooks(upkeepCommands, 'verifyCommand'));
   add(program, 'doctor', 'look for what is wrong with the installation, and say how to mend it')
     .option('--online', 'also ask the providers whether they accept their keys', false)
-    .action(run(doctor, 'doctorCommand'));
+    .action(runAlone(doctor, 'doctorCommand'));
   add(program, 'backup', 'copy the database while it is in use', '[file]')
     .option('--done', 'only record a backup made with another tool, such as pg_dump', false)
-    .action(run(upkeepCommands, 'backupCommand'));
+    .action(runAlone(upkeepCommands, 'backupCommand'));
   add(program, 'move', 'copy the books to the other kind of database')
     .requiredOption('--to <url>', 'a new database: postgres://… or sqlite:FILE')
-    .action(run(move, 'moveCommand'));
+    .action(runAlone(move, 'moveCommand'));
   add(program, 'openapi', 'print the description of the API (OpenAPI 3.1)')
     .option('--dashboard', 'of the dashboard’s API')
-    .action(run(openapi, 'openapiCommand'));
+    .action(async (options) => (await openapi()).openapiCommand(options));
 }
 
 function addReportCommand(program: Command): void {
@@ -156,7 +157,7 @@ function addReportCommand(program: Command): void {
         .default(Date.UTC(9999, 0), 'the last charge'),
     )
     .option('--prompt-cache', 'what was read from providers’ caches, what was not, and why')
-    .action(run(reportCommands, 'reportCommand'));
+    .action(runOnBooks(reportCommands, 'reportCommand'));
 }
 
 function addRequestsCommands(program: Command): void {
@@ -166,7 +167,7 @@ function addRequestsCommands(program: Command): void {
     'show',
     'what became of a request, what it cost, and why it failed',
     '<request id>',
-  ).action(run(requestsCommands, 'showRequestCommand'));
+  ).action(runOnBooks(requestsCommands, 'showRequestCommand'));
 }
 
 function addAccountsCommands(program: Command): void {
@@ -335,32 +336,32 @@ function addSecretCommands(program: Command): void {
     .command('secret')
     .description("the installation's secret and its replacement");
   add(secret, 'status', 'show the secrets, and what still needs the previous ones').action(
-    run(secretCommands, 'secretStatusCommand'),
+    runOnSecrets(secretCommands, 'secretStatusCommand'),
   );
   add(secret, 'rotate', 'create a new secret; the previous one is still accepted').action(
-    run(secretCommands, 'rotateSecretCommand'),
+    runOnSecrets(secretCommands, 'rotateSecretCommand'),
   );
   add(secret, 'retire', 'remove all secrets but the current one')
     .option('--force', 'even if something still needs them and stops working')
-    .action(run(secretCommands, 'retireSecretCommand'));
+    .action(runOnSecrets(secretCommands, 'retireSecretCommand'));
 }
 
 function addModelsCommands(program: Command): void {
   const models = program.command('models').description('the catalogue');
   add(models, 'list', 'all models with their prices and live routes').action(
-    run(modelsCommands, 'listModelsCommand'),
+    runAlone(modelsCommands, 'listModelsCommand'),
   );
   add(
     models,
     'check',
     'models without a price, a live route or a second source of the price',
-  ).action(run(modelsCommands, 'checkModelsCommand'));
+  ).action(runAlone(modelsCommands, 'checkModelsCommand'));
   add(models, 'update', 'compare the catalogue with another price list; changes nothing')
     .requiredOption(
       '--from <file|package>',
       "LiteLLM's list as a file, or an installed package such as @pydantic/genai-prices",
     )
-    .action(run(modelsUpdate, 'updateModelsCommand'));
+    .action(runAlone(modelsUpdate, 'updateModelsCommand'));
 }
 
 function addSettingsCommands(program: Command): void {
@@ -414,18 +415,51 @@ function addImportCommands(program: Command): void {
     .option('--database <url>', 'its PostgreSQL database')
     .option('--config <file>', 'its config.yaml')
     .option('--credit-usd <amount>', 'credit this to each account that comes', parseUsd)
-    .action(run(importCommands, 'importLiteLlmCommand'));
+    .action(runOnBooks(importCommands, 'importLiteLlmCommand'));
   from(imports.command('new-api').description("from new-api's or one-api's database"))
     .requiredOption('--database <url>', 'its SQLite file or PostgreSQL database')
-    .action(run(importCommands, 'importNewApiCommand'));
+    .action(runOnBooks(importCommands, 'importNewApiCommand'));
 }
 
-/** Returns the action of a command: loads its code, then runs it. `first`: before what is given. */
-function run<Module>(load: () => Promise<Module>, name: keyof Module, ...first: string[]) {
+const run = runWith({});
+const runOnBooks = runWith({ needsBooks: true });
+const runOnSecrets = runWith({ needsBooks: true, mayLackSecrets: true });
+
+/** For commands that run on the installation, which they get before `first` and what is given. */
+function runWith(needs: Needs) {
+  return <Module>(load: Load<Module>, name: keyof Module, ...first: string[]) =>
+    printing(load, name, async (work, given, command) => {
+      const { withInstallation } = await import('./installation.ts');
+      const act = (installation: unknown) => work(installation, ...first, ...given);
+      return withInstallation(nameOf(command), act, needs);
+    });
+}
+
+/** For commands that open themselves what they need. */
+function runAlone<Module>(load: Load<Module>, name: keyof Module) {
+  return printing(load, name, (work, given) => work(...given));
+}
+
+type Load<Module> = () => Promise<Module>;
+type Work = (...given: unknown[]) => Promise<Output>;
+
+/** Returns the action of a command: loads its code, runs it, and prints what it returns. */
+function printing<Module>(
+  load: Load<Module>,
+  name: keyof Module,
+  act: (work: Work, given: unknown[], command: Command) => Promise<Output>,
+) {
   return async (...given: unknown[]) => {
-    const command = (await load())[name] as (...all: unknown[]) => Promise<void>;
-    await command(...first, ...given);
+    const command = given.pop() as Command;
+    const output = await act((await load())[name] as Work, given, command);
+    printOutput(command.opts<JsonOption>(), output);
   };
+}
+
+/** Example: `keys create`. */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
 /** Adds a command, with its arguments. */

@@ -6,7 +6,7 @@ import {
   type ReportGroup,
   type ReportRow,
 } from '../domain/ledger/reports/report.ts';
-import { type Installation, withInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
 import { upstreamModelIn } from '../domain/catalog/catalog.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { reportCaches, type CacheReport } from '../domain/ledger/reports/cache-report.ts';
@@ -14,16 +14,9 @@ import { systemClock } from '../lib/clock.ts';
 import { micros } from '../lib/money.ts';
 import { snakeCase } from '../lib/snake-case.ts';
 import { dayMs } from '../lib/utc-time.ts';
-import {
-  CommandFailed,
-  dollars,
-  formatTable,
-  printResult,
-  tableOf,
-  type JsonOption,
-} from './output.ts';
+import { CommandFailed, dollars, formatTable, tableOf, type Output } from './output.ts';
 
-type ReportOptions = JsonOption & {
+type ReportOptions = {
   readonly by: ReportGroup | 'conversation';
   readonly mode: Mode;
   readonly from: number;
@@ -31,35 +24,28 @@ type ReportOptions = JsonOption & {
   readonly promptCache?: true;
 };
 
-export async function reportCommand({
-  by,
-  mode,
-  from,
-  to,
-  promptCache,
-  ...options
-}: ReportOptions): Promise<void> {
+export async function reportCommand(
+  { config, database }: Installation,
+  { by, mode, from, to, promptCache }: ReportOptions,
+): Promise<Output> {
   if (from >= to)
     throw new CommandFailed('--to must be after --from: it is the day after the last one');
   const asked = { by, mode, from: dateOf(from), to: dateOf(to) };
-  const print = async ({ config, database }: Installation) => {
-    if (promptCache) {
-      const range = { fromMs: from, toMs: Math.min(to, systemClock.nowMs() + dayMs) };
-      const caches = await reportCaches(database.read, {
-        ledgerIds: await listChargedLedgers(database.read, { mode, ...range }),
-        ...range,
-        by,
-        chargesMax: cacheChargesMax,
-        upstreamModelOf: upstreamModelIn(loadCatalog(config)),
-      });
-      return printResult(options, { ...asked, ...caches }, formatCaches(by, caches));
-    }
-    if (by === 'conversation')
-      throw new CommandFailed('--by conversation needs --prompt-cache: only that report has them');
-    const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
-    printResult(options, { ...asked, rows: rows.map(snakeCase) }, formatReport(by, rows));
-  };
-  await withInstallation('report', print, { needsBooks: true });
+  if (promptCache) {
+    const range = { fromMs: from, toMs: Math.min(to, systemClock.nowMs() + dayMs) };
+    const caches = await reportCaches(database.read, {
+      ledgerIds: await listChargedLedgers(database.read, { mode, ...range }),
+      ...range,
+      by,
+      chargesMax: cacheChargesMax,
+      upstreamModelOf: upstreamModelIn(loadCatalog(config)),
+    });
+    return [{ ...asked, ...caches }, formatCaches(by, caches)];
+  }
+  if (by === 'conversation')
+    throw new CommandFailed('--by conversation needs --prompt-cache: only that report has them');
+  const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
+  return [{ ...asked, rows: rows.map(snakeCase) }, formatReport(by, rows)];
 }
 
 function dateOf(timeMs: number): string {

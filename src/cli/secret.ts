@@ -1,5 +1,6 @@
 // `tollgate secret …`: replaces the installation's secret. A running gateway keeps the secrets that
 // it read at its start.
+import type { Config } from '../config/schema.ts';
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
 import { sealedOwnKeys } from '../domain/keys/own-keys.ts';
@@ -9,68 +10,66 @@ import { sealedSettings } from '../domain/settings/settings-versions.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
 import { encryptAnew, retireSecrets, rotateSecret } from '../management/changes/secrets.ts';
-import { withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, printResult, type JsonOption } from './output.ts';
-
-/** `file`: null when the environment provides the secret. */
-type SecretInstallation = Installation & { readonly file: string | null };
+import type { Installation } from './installation.ts';
+import { CommandFailed, type Output } from './output.ts';
 
 /** Sessions, cached answers and replays of an Idempotency-Key expire within this time. */
 const shortLivedMs = 7 * 24 * 60 * 60_000;
 
-export async function rotateSecretCommand(options: JsonOption): Promise<void> {
-  await withSecrets('rotate', async ({ changes, secrets, file }) => {
-    const [{ id: before }] = secrets;
-    if (file === null)
-      return printResult(
-        options,
-        { rotated: false, current: before },
-        environmentInstructions(before),
-      );
-    const after = await rotateSecret(changes, { secrets, file });
-    printResult(
-      options,
-      { rotated: true, current: after, previous: before },
-      [
-        `The new secret has the key id ${after}. The previous secret (${before}) stays in ${file} and is still accepted.`,
-        'Restart the gateway now. Until then it uses the previous secret and refuses keys that commands create.',
-        'Copy the file to where you store it for your backups. "tollgate secret status" says when the previous secret can be retired.',
-      ].join('\n'),
+export async function rotateSecretCommand({
+  config,
+  changes,
+  secrets,
+}: Installation): Promise<Output> {
+  const [{ id: before }] = secrets;
+  const file = fileOf(config);
+  if (file === null) return [{ rotated: false, current: before }, environmentInstructions(before)];
+  const after = await rotateSecret(changes, { secrets, file });
+  return [
+    { rotated: true, current: after, previous: before },
+    [
+      `The new secret has the key id ${after}. The previous secret (${before}) stays in ${file} and is still accepted.`,
+      'Restart the gateway now. Until then it uses the previous secret and refuses keys that commands create.',
+      'Copy the file to where you store it for your backups. "tollgate secret status" says when the previous secret can be retired.',
+    ].join('\n'),
+  ];
+}
+
+export async function secretStatusCommand(installation: Installation): Promise<Output> {
+  const status = await readStatus(installation);
+  return [status, describe(status)];
+}
+
+export async function retireSecretCommand(
+  installation: Installation,
+  { force }: { readonly force?: true },
+): Promise<Output> {
+  const { changes, config, database, secrets } = installation;
+  const file = fileOf(config);
+  const status = await readStatus(installation);
+  const { current } = status;
+  const risks = lossesOf(status);
+  if (status.ending.length === 0) return [{ retired: [], current, lost: [] }, describe(status)];
+  if (risks.length > 0 && !force) {
+    throw new CommandFailed(
+      `${status.ending.join(', ')} cannot be retired yet: ${risks.join('; ')}. --force retires it anyway`,
     );
-  });
+  }
+  await encryptAnew(database, secrets);
+  const losses = lossesOf(await readStatus(installation));
+  await retireSecrets(changes, { ending: status.ending, current, file });
+  const what = `Retired: ${status.ending.join(', ')}. `;
+  const rest =
+    file === null
+      ? 'Remove TOLLGATE_SECRETS_ACCEPTED, and restart the gateways.'
+      : 'Restart the gateway.';
+  const lost = losses.length === 0 ? '' : `\nNo longer working: ${losses.join('; ')}.`;
+  return [{ retired: status.ending, current, lost: losses }, what + rest + lost];
 }
 
-export async function secretStatusCommand(options: JsonOption): Promise<void> {
-  await withSecrets('status', async (installation) => {
-    const status = await readStatus(installation);
-    printResult(options, status, describe(status));
-  });
-}
-
-export async function retireSecretCommand(options: JsonOption & { force?: true }): Promise<void> {
-  await withSecrets('retire', async (installation) => {
-    const { changes, database, secrets, file } = installation;
-    const status = await readStatus(installation);
-    const { current } = status;
-    const risks = lossesOf(status);
-    if (status.ending.length === 0)
-      return printResult(options, { retired: [], current, lost: [] }, describe(status));
-    if (risks.length > 0 && !options.force) {
-      throw new CommandFailed(
-        `${status.ending.join(', ')} cannot be retired yet: ${risks.join('; ')}. --force retires it anyway`,
-      );
-    }
-    await encryptAnew(database, secrets);
-    const losses = lossesOf(await readStatus(installation));
-    await retireSecrets(changes, { ending: status.ending, current, file });
-    const what = `Retired: ${status.ending.join(', ')}. `;
-    const rest =
-      file === null
-        ? 'Remove TOLLGATE_SECRETS_ACCEPTED, and restart the gateways.'
-        : 'Restart the gateway.';
-    const lost = losses.length === 0 ? '' : `\nNo longer working: ${losses.join('; ')}.`;
-    printResult(options, { retired: status.ending, current, lost: losses }, what + rest + lost);
-  });
+/** Returns null when the environment provides the secret. */
+function fileOf({ dataDir }: Config): string | null {
+  return secretFileOf(process.env, dataDir);
 }
 
 type Status = {
@@ -103,12 +102,7 @@ type Status = {
   readonly can_retire: boolean;
 };
 
-async function readStatus({
-  config,
-  database,
-  secrets,
-  file,
-}: SecretInstallation): Promise<Status> {
+async function readStatus({ config, database, secrets }: Installation): Promise<Status> {
   const [current, ...accepted] = secrets;
   const given = secrets.map(({ id }) => id);
   const noted = await readRegisteredSecrets(database.read);
@@ -116,7 +110,7 @@ async function readStatus({
   const [newest] = noted;
   // When the environment provides the secrets, an accepted secret that the database does not know
   // may be the next current one.
-  const others = file === null ? notedIds : [...notedIds, ...given];
+  const others = fileOf(config) === null ? notedIds : [...notedIds, ...given];
   const isInUse = newest?.id === current.id;
   const { apps, backupCodes } = await countSecondFactorsUnderOthers(database.read, current);
   const keptDays = Math.max(config.storage.keep_days, config.bodies.days_max);
@@ -207,17 +201,4 @@ function environmentInstructions(current: string): string {
     '   TOLLGATE_SECRETS_ACCEPTED and restart each gateway.',
     'With a single gateway, skip step 2.',
   ].join('\n');
-}
-
-/** Unlike other commands, these also run when a secret that the database needs is missing. */
-function withSecrets(
-  command: 'rotate' | 'status' | 'retire',
-  action: (installation: SecretInstallation) => Promise<void>,
-): Promise<void> {
-  const withFile = (installation: Installation) =>
-    action({ ...installation, file: secretFileOf(process.env, installation.config.dataDir) });
-  return withInstallation(`secret ${command}`, withFile, {
-    mayLackSecrets: true,
-    needsBooks: true,
-  });
 }

@@ -16,45 +16,41 @@ import {
   requireFile,
   withInstallation,
 } from './installation.ts';
-import { CommandFailed, dollars, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, type Output } from './output.ts';
 
-export async function migrateCommand(options: JsonOption): Promise<void> {
+export async function migrateCommand(): Promise<Output> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const database = openDatabase(config.database.url);
   try {
     const migrations = await database.migrate();
-    printResult(
-      options,
+    return [
       { migrations },
       migrations.length === 0 ? 'The database is up to date.' : `Applied: ${migrations.join(', ')}`,
-    );
+    ];
   } finally {
     await database.close();
   }
 }
 
 /** Exits with 1 when the ledger's tables disagree or, with `all`, when the file is damaged. */
-export async function verifyCommand({
-  all = false,
-  ...options
-}: JsonOption & { readonly all?: boolean }): Promise<void> {
-  const check = async ({ database, config }: Installation) => {
-    const { url } = config.database;
-    const damage = all && !isPostgresUrl(url) ? findDamage(sqlitePathOf(url)) : null;
-    if (damage !== null)
-      throw new DatabaseUnusable(
-        `The database ${sqlitePathOf(url)} is damaged: ${damage}. Restore a backup: see "Restore" in docs/operations.md.`,
-      );
-    const result = await verify(database.read, [compareBookings], { all });
-    if (!result.ok) process.exitCode = 1;
-    const text = result.ok
-      ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +
-        `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.${startOf(result)}`
-      : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
-        `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
-    printResult(options, result.ok ? toJson(result) : result, text);
-  };
-  await withInstallation('verify', check, { needsBooks: true });
+export async function verifyCommand(
+  { database, config }: Installation,
+  { all }: { readonly all: boolean },
+): Promise<Output> {
+  const { url } = config.database;
+  const damage = all && !isPostgresUrl(url) ? findDamage(sqlitePathOf(url)) : null;
+  if (damage !== null)
+    throw new DatabaseUnusable(
+      `The database ${sqlitePathOf(url)} is damaged: ${damage}. Restore a backup: see "Restore" in docs/operations.md.`,
+    );
+  const result = await verify(database.read, [compareBookings], { all });
+  if (!result.ok) process.exitCode = 1;
+  const text = result.ok
+    ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +
+      `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.${startOf(result)}`
+    : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
+      `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
+  return [result.ok ? toJson(result) : result, text];
 }
 
 type Whole = Extract<Verification, { ok: true }>;
@@ -87,17 +83,15 @@ function toJson({
   };
 }
 
-type BackupOptions = JsonOption & { readonly done?: boolean };
-
 /** Copies the database in this process, so the running gateway keeps serving. */
 export async function backupCommand(
   file: string | undefined,
-  { done = false, ...options }: BackupOptions,
-): Promise<void> {
+  { done }: { readonly done: boolean },
+): Promise<Output> {
   if (done) {
     if (file !== undefined) throw new CommandFailed('--done makes no backup, so it takes no file');
-    await recordOtherBackup(options);
-    return;
+    await withInstallation('backup', ({ changes }) => recordBackup(changes, null));
+    return [{ recorded: true }, 'The backup is recorded.'];
   }
   if (file === undefined)
     throw new CommandFailed("name the new file, or record another tool's backup with --done");
@@ -115,18 +109,10 @@ export async function backupCommand(
   await noteBackup(config, { file: target, bytes });
   const secret = secretFileOf(process.env, config.dataDir) ?? 'TOLLGATE_SECRET';
   const ids = loadSecrets(process.env, config.dataDir, { isShared: false }).map(({ id }) => id);
-  printResult(
-    options,
+  return [
     { file: target, bytes, secret_ids: ids },
     `${target} (${bytes} bytes). Keep ${secret} with it (key id ${ids.join(', ')}): without it, no API key in the backup works.`,
-  );
-}
-
-async function recordOtherBackup(options: JsonOption): Promise<void> {
-  await withInstallation('backup', async ({ changes }) => {
-    await recordBackup(changes, null);
-    printResult(options, { recorded: true }, 'The backup is recorded.');
-  });
+  ];
 }
 
 /**
