@@ -2,14 +2,19 @@
 // opens, and the admin API's, which an admin key opens. Each call takes the same steps: who calls,
 // may they, is the input valid, confirmation, handler.
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import type { DoorContext } from './context.ts';
+import type { Done } from './contract/common.ts';
 import { contract } from './contract/contract.ts';
 import { type Endpoint, isList } from './contract/endpoint.ts';
 import type { AnyHandler, Call } from './handlers.ts';
 import { openKeyDoor } from './key-door.ts';
 import { openSessionDoor } from './session-door.ts';
 import { addStreams } from './streams.ts';
+
+/** The answer of a call whose handler returns nothing. */
+const done: Static<typeof Done> = { ok: true };
 
 const noPage = { limit: 0, cursor: null };
 
@@ -47,7 +52,8 @@ export function addManagement(
           const result = await handler(all as Call<string, Endpoint>);
           if (caller.once.isRepeated)
             reply.header(context.gateway.headers.cache, 'idempotent-replay');
-          return list ? paging.write(list, result, listed.page) : result;
+          if (list) return paging.write(list, result, listed.page);
+          return result === undefined ? done : result;
         },
       });
     }

@@ -20,6 +20,7 @@ import type {
   ParametersOf,
 } from './contract/endpoint.ts';
 import type { ManagementContext } from './context.ts';
+import type { Done } from './contract/common.ts';
 import type { Once } from './once.ts';
 import type { PageOf, Paging, Place } from './paging.ts';
 
@@ -69,14 +70,16 @@ type MembershipOf<E> = E extends { readonly access: 'viewer' | 'member' | 'admin
     : Membership
   : null;
 
-/** What a handler returns; a page is null when its cursor is none of the list's. */
-type ResultOf<E> = E extends { readonly page: infer Row extends TSchema }
-  ? PageOf<Output<Row>> | null
-  : E extends { readonly list: infer Row extends TSchema }
-    ? readonly Output<Row>[]
-    : E extends { readonly file: string }
-      ? FastifyReply
-      : OutputOf<E>;
+/** What a handler returns: nothing for `Done`; a page is null when its cursor is none of the list's. */
+type ResultOf<E> = E extends { readonly output: typeof Done }
+  ? void
+  : E extends { readonly page: infer Row extends TSchema }
+    ? PageOf<Output<Row>> | null
+    : E extends { readonly list: infer Row extends TSchema }
+      ? readonly Output<Row>[]
+      : E extends { readonly file: string }
+        ? FastifyReply
+        : OutputOf<E>;
 
 /** One handler for each call of a table. */
 export type Handlers<Table> = {

@@ -112,7 +112,6 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
         'Add an authenticator app in your own profile first: else the account would be closed to you too.',
       );
     await updateAccount(changes, params.account, { name, retainResponses, requiresSecondFactor });
-    return { ok: true };
   },
 };
 

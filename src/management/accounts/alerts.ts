@@ -20,8 +20,6 @@ import {
 import type { alertsEndpoints } from '../contract/alerts.ts';
 import type { Caller, Handlers } from '../handlers.ts';
 
-const done = { ok: true } as const;
-
 export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
   'GET /accounts/:account/alert-endpoints': async ({ context, ...call }) => {
     const owner = ownerOf(call);
@@ -46,10 +44,8 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
     return changeAlertEndpoint(changes, place, { types, isEnabled });
   },
 
-  'DELETE /accounts/:account/alert-endpoints/:endpoint': async ({ changes, ...call }) => {
-    await removeAlertEndpoint(changes, { owner: ownerOf(call), id: call.params.endpoint });
-    return done;
-  },
+  'DELETE /accounts/:account/alert-endpoints/:endpoint': ({ changes, ...call }) =>
+    removeAlertEndpoint(changes, { owner: ownerOf(call), id: call.params.endpoint }),
 
   'POST /accounts/:account/alert-endpoints/:endpoint/secret': ({ context, changes, ...call }) =>
     replaceAlertSecret(changes, context, { owner: ownerOf(call), id: call.params.endpoint }),
@@ -57,7 +53,6 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
   'POST /accounts/:account/alert-endpoints/:endpoint/test': async ({ changes, ...call }) => {
     await sendTestAlert(changes, { owner: ownerOf(call), id: call.params.endpoint });
     call.context.alerts.wake();
-    return done;
   },
 
   'GET /accounts/:account/alert-deliveries': async ({ context, page, ...call }) => {
@@ -86,7 +81,6 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
   'POST /accounts/:account/alert-deliveries/:delivery/again': async ({ changes, ...call }) => {
     await sendAlertAgain(changes, { owner: ownerOf(call), id: call.params.delivery });
     call.context.alerts.wake();
-    return done;
   },
 };
 

@@ -9,7 +9,6 @@ import { cardFeeMicros, feeOf } from '../../domain/billing/card-fee.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { formatUsd, micros } from '../../lib/money.ts';
 import { baseUrlOf } from '../../server/server-url.ts';
-import { requireAccount } from '../changes/accounts.ts';
 import {
   allowsMore,
   type AutoTopUpSettings,
@@ -23,10 +22,7 @@ import type { Handlers } from '../handlers.ts';
 import { askStripe, checkAmount, noCardPayments } from './billing.ts';
 
 export const autoTopUpHandlers: Handlers<typeof autoTopUpEndpoints> = {
-  'GET /accounts/:account/auto-top-up': async ({ context, params }) => {
-    await requireAccount(context.database.read, params.account);
-    return shown(context, params.account);
-  },
+  'GET /accounts/:account/auto-top-up': ({ context, params }) => shown(context, params.account),
 
   'PATCH /accounts/:account/auto-top-up': async ({ context, params, session, body, ...call }) => {
     const { account: accountId } = params;
@@ -66,7 +62,6 @@ export const autoTopUpHandlers: Handlers<typeof autoTopUpEndpoints> = {
     await billing.stripe
       ?.forgetCard(cardId)
       .catch((err: unknown) => gateway.log.warn({ err }, 'Stripe has not removed a saved card'));
-    return { ok: true };
   },
 };
 

@@ -43,25 +43,14 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     };
   },
 
-  'GET /accounts/:account/statement': async ({ context, params, query, page }) => {
-    // An operator's path may name an account that does not exist.
-    await requireAccount(context.database.read, params.account);
-    const { mode, only } = query;
-    return readStatement(context, ledgerIdOf(params.account, mode), { ...page, only });
-  },
+  'GET /accounts/:account/statement': readStatement,
+  'GET /admin/v1/accounts/:account/statement': readStatement,
 
-  'GET /accounts/:account/statement.csv': async ({ context, params, query, reply }) => {
-    await requireAccount(context.database.read, params.account);
-    return sendStatementFile(context, reply, { accountId: params.account, query });
-  },
+  'GET /accounts/:account/statement.csv': ({ context, params, query, reply }) =>
+    sendStatementFile(context, reply, { accountId: params.account, query }),
 
   'GET /accounts/:account/receipt.pdf': ({ context, params, query, reply }) =>
     sendReceipt(context, reply, { accountId: params.account, entryId: query.entry }),
-
-  'GET /admin/v1/accounts/:account/statement': ({ context, params, query, page }) => {
-    const { mode = 'live', only } = query;
-    return readStatement(context, ledgerIdOf(params.account, mode), { ...page, only });
-  },
 
   'POST /operator/accounts/:account/adjustments': (call) =>
     adjust(call, ({ entryId, availableMicros }) => ({

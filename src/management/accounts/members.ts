@@ -20,8 +20,6 @@ import { invite } from './invite.ts';
 import { spendOf } from './keys.ts';
 import { checkEmail } from '../sign-in/sign-in-fields.ts';
 
-const done = { ok: true } as const;
-
 export const membersHandlers: Handlers<typeof membersEndpoints> = {
   'GET /accounts/:account/members': async ({ context, params }) => {
     const members = await listMembers(context.database.read, params.account);
@@ -35,20 +33,14 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
     }));
   },
 
-  'PATCH /accounts/:account/members/:user': async ({ params, body, changes }) => {
-    await setRole(changes, memberOf(params), body.role);
-    return done;
-  },
+  'PATCH /accounts/:account/members/:user': ({ params, body, changes }) =>
+    setRole(changes, memberOf(params), body.role),
 
-  'DELETE /accounts/:account/members/:user': async ({ params, changes }) => {
-    await removeMember(changes, memberOf(params));
-    return done;
-  },
+  'DELETE /accounts/:account/members/:user': ({ params, changes }) =>
+    removeMember(changes, memberOf(params)),
 
-  'POST /accounts/:account/leave': async ({ params, session: { userId }, changes }) => {
-    await leaveAccount(changes, { accountId: params.account, userId });
-    return done;
-  },
+  'POST /accounts/:account/leave': ({ params, session: { userId }, changes }) =>
+    leaveAccount(changes, { accountId: params.account, userId }),
 
   'GET /accounts/:account/budgets': async ({ context: { database, gateway }, params }) => {
     const nowMs = gateway.clock.nowMs();
@@ -95,10 +87,8 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
     return invite(call, { accountId, email, role, by, inviterRole: account?.role });
   },
 
-  'DELETE /accounts/:account/invitations/:invitation': async ({ params, changes }) => {
-    await withdrawInvitation(changes, { accountId: params.account, id: params.invitation });
-    return done;
-  },
+  'DELETE /accounts/:account/invitations/:invitation': ({ params, changes }) =>
+    withdrawInvitation(changes, { accountId: params.account, id: params.invitation }),
 };
 
 type MemberParams = { readonly account: string; readonly user: string };
@@ -112,11 +102,10 @@ type BudgetCall = Pick<Caller, 'changes'> & {
   readonly body: { readonly daily_micros?: number | null; readonly monthly_micros?: number | null };
 };
 
-async function changeBudget({ params, body, changes }: BudgetCall) {
+function changeBudget({ params, body, changes }: BudgetCall): Promise<void> {
   const { daily_micros: daily, monthly_micros: monthly } = body;
-  await setBudget(changes, memberOf(params), {
+  return setBudget(changes, memberOf(params), {
     ...(daily !== undefined && { daily_micros: daily === null ? null : micros(daily) }),
     ...(monthly !== undefined && { monthly_micros: monthly === null ? null : micros(monthly) }),
   });
-  return done;
 }

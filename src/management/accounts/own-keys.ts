@@ -4,7 +4,6 @@ import { digestOfAddress, listOwnKeys, type OwnKeyListing } from '../../domain/k
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { microsFromUsd } from '../../lib/money.ts';
 import { requireProof } from '../access.ts';
-import { requireAccount } from '../changes/accounts.ts';
 import { addOwnKey, changeOwnKey, ownKeyProviders, removeOwnKey } from '../changes/own-keys.ts';
 import type { ManagementContext } from '../context.ts';
 import type { ownKeysEndpoints } from '../contract/own-keys.ts';
@@ -13,7 +12,6 @@ import type { Handlers } from '../handlers.ts';
 export const ownKeysHandlers: Handlers<typeof ownKeysEndpoints> = {
   'GET /accounts/:account/own-keys': async ({ context, params }) => {
     const { database, gateway } = context;
-    await requireAccount(database.read, params.account);
     const { pricing } = gateway.config;
     return {
       keys: await shown(context, await listOwnKeys(database.read, params.account)),
@@ -41,10 +39,8 @@ export const ownKeysHandlers: Handlers<typeof ownKeysEndpoints> = {
     return listing!;
   },
 
-  'DELETE /accounts/:account/own-keys/:ownKey': async ({ params, changes }) => {
-    await removeOwnKey(changes, { accountId: params.account, id: params.ownKey });
-    return { ok: true };
-  },
+  'DELETE /accounts/:account/own-keys/:ownKey': ({ params, changes }) =>
+    removeOwnKey(changes, { accountId: params.account, id: params.ownKey }),
 };
 
 async function shown(

@@ -1,22 +1,33 @@
 // An account's statement, for its members and for operators.
 import type { StatementLine } from '../contract/billing.ts';
-import type { LedgerId } from '../../domain/ledger/commands.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import {
   listStatement,
   type StatementKind,
   type StatementLine as LedgerLine,
 } from '../../domain/ledger/reports/statement.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { ManagementContext } from '../context.ts';
 import { pageByTime, type PageOf, type Place } from '../paging.ts';
 
+type StatementCall = {
+  readonly context: ManagementContext;
+  readonly params: { readonly account: string };
+  readonly query: { readonly mode?: Mode; readonly only?: StatementKind };
+  readonly page: Place;
+};
+
 /** Returns a page of the statement, newest first; null for an invalid cursor. */
-export function readStatement(
-  { database }: ManagementContext,
-  ledgerId: LedgerId,
-  { only, ...page }: Place & { readonly only: StatementKind | undefined },
-): Promise<PageOf<StatementLine> | null> {
+export function readStatement(call: StatementCall): Promise<PageOf<StatementLine> | null> {
+  const { context, params, query, page } = call;
+  const { mode = 'live', only } = query;
+  const ledgerId = ledgerIdOf(params.account, mode);
   return pageByTime(page, async (place) => {
-    const { lines, next } = await listStatement(database.read, { ledgerId, only, ...place });
+    const { lines, next } = await listStatement(context.database.read, {
+      ledgerId,
+      only,
+      ...place,
+    });
     return { rows: lines.map(toLine), next };
   });
 }

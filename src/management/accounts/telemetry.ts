@@ -18,8 +18,7 @@ export const telemetryHandlers: Handlers<typeof telemetryEndpoints> = {
     const { accountId, role } = account;
     await requireProof(context, { userId: session.userId, accountId });
     const isOwner = isAtLeast(role, 'owner');
-    await change({ context, changes }, { accountId, fields: body, isOwner });
-    return { ok: true };
+    return change({ context, changes }, { accountId, fields: body, isOwner });
   },
 
   'PATCH /admin/v1/accounts/:account/telemetry': async ({ context, params, body, changes }) => {

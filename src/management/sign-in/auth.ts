@@ -43,8 +43,6 @@ import { linkTo, makeProofMail } from './links.ts';
 import { placeOf, userOfPasskey } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
-const done = { ok: true } as const;
-
 export const authHandlers: Handlers<typeof authEndpoints> = {
   'POST /auth/sign-in': async ({ context, body: { password, ...given }, request, reply }) => {
     const { users, database } = context;
@@ -90,7 +88,6 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       });
     await users.attempts.forget(attempts);
     await rememberDevice(context, userId, { request, reply });
-    return done;
   },
 
   'POST /auth/passkey/start': async ({ context, request, reply }) => {
@@ -106,12 +103,10 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const answer = await userOfPasskey(context, credential, request);
     if ('refusal' in answer) throw new ApiError('sign_in_failed', answer.refusal);
     await startSession(context, answer.userId, { request, reply });
-    return done;
   },
 
   'POST /auth/sign-out': async ({ context: { users }, request, reply }) => {
     setCookies(reply, await users.authentication.signOut(clientOf(request)));
-    return done;
   },
 
   'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
@@ -181,7 +176,6 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       return { result: id, change, by: { userId: id, email } };
     });
     await startSession(context, userId, call);
-    return done;
   },
 
   'POST /auth/password-reset': async ({ context, body, changes, request }) => {
@@ -190,7 +184,6 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
     // The link is created while the answer is sent, so that the response time reveals nothing.
     if (users.mailer) void sendResetLink({ context, changes }, email);
-    return done;
   },
 
   'POST /auth/password-reset/complete': async (call) => {
@@ -209,7 +202,6 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     await users.attempts.forget({ kind: 'sign-in', of: email });
     await rememberDevice(context, userId, call);
-    return done;
   },
 
   'POST /auth/verify-email': async (call) => {
@@ -245,7 +237,6 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       throw new ApiError('conflict', 'This service cannot send e-mails. Ask the operator.');
     await users.attempts.take(request.ip, { kind: 'password-reset', of: session.userId });
     users.mailer.sendLater(await makeProofMail(context, changes, session));
-    return done;
   },
 
   'POST /auth/invitation': async (call) => {

@@ -20,8 +20,6 @@ import type { ManagementContext } from '../context.ts';
 import { checkName } from './sign-in-fields.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
-const done = { ok: true } as const;
-
 export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
   'GET /profile/passkeys': async ({ context: { database, users }, session }) => {
     const here = users.passkeys.place?.rpId;
@@ -79,7 +77,6 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
         }),
       };
     });
-    return done;
   },
 
   'POST /profile/passkeys/:passkey/remove': async ({ context, params, session, changes }) => {
@@ -94,7 +91,6 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
       return { result: removed, change };
     });
     context.users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'removed', name }) });
-    return done;
   },
 };
 

@@ -18,8 +18,6 @@ import type { Handlers } from '../handlers.ts';
 import { makeProofMail } from './links.ts';
 import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
 
-const done = { ok: true } as const;
-
 export const profileHandlers: Handlers<typeof profileEndpoints> = {
   'GET /profile': async ({ context: { database, users }, session }) => {
     const user = await findUser(database, { id: session.userId });
@@ -48,7 +46,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
         change: userChange('user.update', userId, { before: { name: before }, after: { name } }),
       };
     });
-    return done;
   },
 
   'POST /profile/email': async ({ context, body, session, changes, request }) => {
@@ -103,7 +100,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     if (renewed)
       await users.attempts.move(secondFactorAttempts(session), secondFactorAttempts(renewed));
     await rememberDevice(context, userId, { request, reply });
-    return done;
   },
 
   'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
@@ -129,7 +125,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
       return { result: null, change: userChange('session.end', sessionId) };
     });
-    return done;
   },
 
   'POST /profile/sessions/revoke-others': async ({ session, changes }) => {
@@ -139,7 +134,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       const change = userChange('session.end-others', userId, { after: { count } });
       return { result: null, change: count === 0 ? null : change };
     });
-    return done;
   },
 
   'POST /profile/second-factor': async ({ context, body, session, request, reply }) => {
@@ -186,7 +180,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await users.attempts.forget(attempts);
     users.mailer?.sendLater({ to: email, ...secondFactorMail('on') });
     setCookies(reply, cookies);
-    return done;
   },
 
   'POST /profile/second-factor/disable': async ({ context, session, changes }) => {
@@ -198,7 +191,6 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       return { result: null, change: secondFactorChange(userId, { enabled: false }) };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('off') });
-    return done;
   },
 
   'POST /profile/second-factor/backup-codes': async ({ context, session, changes }) => {
