@@ -100,21 +100,16 @@ function changeOf(config: Config, options: AccountOptions): AccountChange {
       '--price-multiplier none works only with --model; to reset all models, use --price-multiplier 1',
     );
   }
-  return {
+  const change = {
     limits: requestLimitsOf(options),
-    ...(frozen !== undefined && { isFrozen: frozen === 'yes' }),
-    ...(retainResponses !== undefined && { retainResponses: retainResponses === 'on' }),
-    ...(priceMultiplier !== undefined &&
-      priceMultiplier !== none &&
-      model === undefined && { priceMultiplierPpm: priceMultiplier }),
-    ...(priceMultiplier !== undefined &&
-      model !== undefined && {
-        modelPrice: {
-          modelId: resolveModelIds(loadCatalog(config), [model])[0]!,
-          multiplierPpm: orNull(priceMultiplier),
-        },
-      }),
+    isFrozen: frozen && frozen === 'yes',
+    retainResponses: retainResponses && retainResponses === 'on',
   };
+  const multiplierPpm = orNull(priceMultiplier);
+  if (multiplierPpm === undefined) return change;
+  if (model === undefined) return { ...change, priceMultiplierPpm: multiplierPpm! };
+  const [modelId] = resolveModelIds(loadCatalog(config), [model]);
+  return { ...change, modelPrice: { modelId: modelId!, multiplierPpm } };
 }
 
 type AdjustmentOptions = {

@@ -64,10 +64,7 @@ export async function setBudgetCommand(
     throw new CommandFailed(
       'give --daily-usd, --monthly-usd or both; "tollgate budgets remove" removes a budget',
     );
-  const terms = {
-    ...(dailyUsd !== undefined && { daily_micros: orNull(dailyUsd) }),
-    ...(monthlyUsd !== undefined && { monthly_micros: orNull(monthlyUsd) }),
-  };
+  const terms = { daily_micros: orNull(dailyUsd), monthly_micros: orNull(monthlyUsd) };
   return change(installation, { accountId, member }, terms);
 }
 

@@ -130,23 +130,20 @@ export async function switchKeyCommand(
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {
-  const { name, dailyCapUsd, monthlyCapUsd, models, scopes, expires, keepBodies } = options;
-  const { cacheMarks } = options;
-  const bodyDays = keepBodies === undefined ? undefined : orNull(keepBodies);
+  const { name, models, cacheMarks } = options;
+  const bodyDays = orNull(options.keepBodies);
   const problem = bodyDays === undefined ? null : bodyDaysProblem(config, bodyDays);
   if (problem !== null) throw new CommandFailed(`--keep-bodies ${problem}`);
   return {
     ...requestLimitsOf(options),
-    ...(name !== undefined && { name }),
-    ...(dailyCapUsd !== undefined && { dailyCapMicros: orNull(dailyCapUsd) }),
-    ...(monthlyCapUsd !== undefined && { monthlyCapMicros: orNull(monthlyCapUsd) }),
-    ...(models !== undefined && {
-      models: models === none ? null : resolveModelIds(loadCatalog(config), models),
-    }),
-    ...(scopes !== undefined && { scopes: orNull(scopes) }),
-    ...(expires !== undefined && { expiresAtMs: orNull(expires) }),
-    ...(bodyDays !== undefined && { bodyDays }),
-    ...(cacheMarks !== undefined && { marksCache: cacheMarks === 'on' }),
+    name,
+    dailyCapMicros: orNull(options.dailyCapUsd),
+    monthlyCapMicros: orNull(options.monthlyCapUsd),
+    models: Array.isArray(models) ? resolveModelIds(loadCatalog(config), models) : orNull(models),
+    scopes: orNull(options.scopes),
+    expiresAtMs: orNull(options.expires),
+    bodyDays,
+    marksCache: cacheMarks && cacheMarks === 'on',
   };
 }
 

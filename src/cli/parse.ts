@@ -14,7 +14,10 @@ import { systemClock } from '../lib/clock.ts';
 export const none = Symbol('none');
 export type OrNone<Value> = Value | typeof none;
 
-export function orNull<Value>(value: OrNone<Value>): Value | null {
+/** Returns null for `none`. What was not given stays undefined. */
+export function orNull<Value>(value: OrNone<Value>): Value | null;
+export function orNull<Value>(value: OrNone<Value> | undefined): Value | null | undefined;
+export function orNull<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
   return value === none ? null : value;
 }
 
@@ -188,12 +191,12 @@ export type RequestLimitOptions = {
   readonly allow?: OrNone<readonly string[]>;
 };
 
-/** Returns only the limits that were given; null clears a limit. */
+/** Limits that were not given are undefined; null clears a limit. */
 export function requestLimitsOf({ rpm, tpm, concurrency, allow }: RequestLimitOptions) {
   return {
-    ...(rpm !== undefined && { requestsPerMinute: orNull(rpm) }),
-    ...(tpm !== undefined && { tokensPerMinute: orNull(tpm) }),
-    ...(concurrency !== undefined && { concurrentRequests: orNull(concurrency) }),
-    ...(allow !== undefined && { allowedAddresses: orNull(allow) }),
+    requestsPerMinute: orNull(rpm),
+    tokensPerMinute: orNull(tpm),
+    concurrentRequests: orNull(concurrency),
+    allowedAddresses: orNull(allow),
   };
 }

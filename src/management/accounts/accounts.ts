@@ -22,7 +22,7 @@ import type { AccountDetail, AccountRow, accountsEndpoints } from '../contract/a
 import type { BodyOf } from '../contract/endpoint.ts';
 import type { Handlers } from '../handlers.ts';
 import { daysBetween, toDayCosts } from '../reports/analytics-sums.ts';
-import { readAddresses } from './keys.ts';
+import { ifGiven, readAddresses } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
 export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
@@ -103,7 +103,7 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   },
 
   'PATCH /accounts/:account/settings': async ({ params, body, session, changes }) => {
-    const name = body.name === undefined ? undefined : checkName(body.name);
+    const name = ifGiven(body.name, checkName);
     const { retain_responses: retainResponses, requires_second_factor: requiresSecondFactor } =
       body;
     if (requiresSecondFactor && !session.hasSecondFactor)
@@ -122,7 +122,7 @@ type ChangeFields = BodyOf<(typeof accountsEndpoints)['PATCH /admin/v1/accounts/
 /** Throws ApiError 400. */
 function readChange(fields: ChangeFields) {
   return {
-    name: fields.name === undefined ? undefined : readName(fields.name),
+    name: ifGiven(fields.name, readName),
     isFrozen: fields.frozen,
     retainResponses: fields.retain_responses,
     limits: readLimits(fields),
@@ -135,7 +135,7 @@ function readLimits(fields: ChangeFields) {
     requestsPerMinute: fields.requests_per_minute,
     tokensPerMinute: fields.tokens_per_minute,
     concurrentRequests: fields.concurrent_requests,
-    allowedAddresses: fields.allowed_addresses && readAddresses(fields.allowed_addresses),
+    allowedAddresses: ifGiven(fields.allowed_addresses, readAddresses),
   };
 }
 

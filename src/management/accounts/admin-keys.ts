@@ -3,7 +3,7 @@ import { listAdminKeys } from '../../domain/keys/admin-keys.ts';
 import { createAdminKey, revokeAdminKey } from '../changes/admin-keys.ts';
 import type { adminKeysEndpoints } from '../contract/admin-keys.ts';
 import type { Handlers } from '../handlers.ts';
-import { readAddresses, readExpiry } from './keys.ts';
+import { ifGiven, readAddresses, readExpiry } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
 export const adminKeysHandlers: Handlers<typeof adminKeysEndpoints> = {
@@ -11,11 +11,12 @@ export const adminKeysHandlers: Handlers<typeof adminKeysEndpoints> = {
 
   'POST /operator/admin-keys': async ({ context, body, changes }) => {
     const { allowed_addresses: addresses = null, expires_at: expiresAt = null } = body;
+    const nowMs = context.gateway.clock.nowMs();
     const { key, listing } = await createAdminKey(changes, {
       name: checkName(body.name),
       scopes: body.scopes,
-      allowedAddresses: addresses && readAddresses(addresses),
-      expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, context.gateway.clock.nowMs()),
+      allowedAddresses: ifGiven(addresses, readAddresses),
+      expiresAtMs: ifGiven(expiresAt, (text) => readExpiry(text, nowMs)),
     });
     return { key: listing, secret: key };
   },

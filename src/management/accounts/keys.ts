@@ -217,29 +217,33 @@ function readControls(
   { gateway }: Pick<ManagementContext, 'gateway'>,
   fields: ControlFields,
 ): KeyControls {
-  const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
-  const { scopes, allowed_addresses: addresses, expires_at: expiresAt, body_days: days } = fields;
   return {
-    ...(name !== undefined && { name: readName(name) }),
-    ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
-    ...(monthlyCap !== undefined && {
-      monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap),
-    }),
-    ...(models !== undefined && { models: models && readModels(gateway.hosts.catalog, models) }),
-    ...(scopes !== undefined && { scopes: scopes && keyScopes.filter((s) => scopes.includes(s)) }),
+    name: ifGiven(fields.name, readName),
+    dailyCapMicros: ifGiven(fields.daily_cap_micros, micros),
+    monthlyCapMicros: ifGiven(fields.monthly_cap_micros, micros),
+    models: ifGiven(fields.models, (names) => readModels(gateway.hosts.catalog, names)),
+    scopes: ifGiven(fields.scopes, (names) => keyScopes.filter((scope) => names.includes(scope))),
     requestsPerMinute: fields.requests_per_minute,
     tokensPerMinute: fields.tokens_per_minute,
     concurrentRequests: fields.concurrent_requests,
-    ...(addresses !== undefined && { allowedAddresses: addresses && readAddresses(addresses) }),
-    ...(expiresAt !== undefined && {
-      expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()),
-    }),
-    ...(days !== undefined && { bodyDays: readBodyDays(gateway.config, days) }),
-    ...(fields.cache_marks !== undefined && { marksCache: fields.cache_marks }),
+    allowedAddresses: ifGiven(fields.allowed_addresses, readAddresses),
+    expiresAtMs: ifGiven(fields.expires_at, (text) => readExpiry(text, gateway.clock.nowMs())),
+    bodyDays: ifGiven(fields.body_days, (days) => checkBodyDays(gateway.config, days)),
+    marksCache: fields.cache_marks,
   };
 }
 
-function readBodyDays(config: Config, days: number | null): number | null {
+/** Neither a field that is left out, nor null, which clears it, has anything to be read. */
+export function ifGiven<Given, Value>(
+  given: Given,
+  read: (given: NonNullable<Given>) => Value,
+): Value | Extract<Given, null | undefined> {
+  return given === undefined || given === null
+    ? (given as Extract<Given, null | undefined>)
+    : read(given);
+}
+
+function checkBodyDays(config: Config, days: number): number {
   const problem = bodyDaysProblem(config, days);
   if (problem !== null) throw invalidRequest('body_days', `\`body_days\` ${problem}`);
   return days;

@@ -17,7 +17,7 @@ import {
 import type { membersEndpoints } from '../contract/members.ts';
 import type { Caller, Handlers } from '../handlers.ts';
 import { invite } from './invite.ts';
-import { spendOf } from './keys.ts';
+import { ifGiven, spendOf } from './keys.ts';
 import { checkEmail } from '../sign-in/sign-in-fields.ts';
 
 export const membersHandlers: Handlers<typeof membersEndpoints> = {
@@ -104,8 +104,6 @@ type BudgetCall = Pick<Caller, 'changes'> & {
 
 function changeBudget({ params, body, changes }: BudgetCall): Promise<void> {
   const { daily_micros: daily, monthly_micros: monthly } = body;
-  return setBudget(changes, memberOf(params), {
-    ...(daily !== undefined && { daily_micros: daily === null ? null : micros(daily) }),
-    ...(monthly !== undefined && { monthly_micros: monthly === null ? null : micros(monthly) }),
-  });
+  const terms = { daily_micros: ifGiven(daily, micros), monthly_micros: ifGiven(monthly, micros) };
+  return setBudget(changes, memberOf(params), terms);
 }
