@@ -11,16 +11,8 @@ import {
 } from '../formats/error-schema.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { describeField } from './describe-field.ts';
-import { headerOf, rateHeaders, wireNameOf } from './headers.ts';
-import type {
-  Access,
-  Answer,
-  Content,
-  ErrorShape,
-  HeaderName,
-  Operation,
-  Parameter,
-} from './operation.ts';
+import { headerOf, type HeaderName, rateHeaders, wireNameOf } from './headers.ts';
+import type { Access, Answer, Content, ErrorShape, Operation, Parameter } from './operation.ts';
 import { collectSchemas, type Schemas } from './schemas.ts';
 
 /** The names and limits of one installation. */

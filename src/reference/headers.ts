@@ -1,7 +1,6 @@
 // What each header of an answer means.
 import { Type, type TSchema } from 'typebox';
 import type { HeaderNames } from '../terms/header-names.ts';
-import { standardHeaders, type HeaderName, type StandardHeader } from './operation.ts';
 
 type Header = { readonly description: string; readonly schema: TSchema };
 
@@ -52,7 +51,7 @@ const ownHeaders: Readonly<Record<keyof HeaderNames, Header>> = {
 
 const bucket = 'of the key or its account, whichever has less left';
 
-const otherHeaders: Readonly<Record<StandardHeader, Header>> = {
+const otherHeaders = {
   'x-request-id': {
     description: 'The id of the request: `req_…`.',
     schema: Type.String({ pattern: '^req_' }),
@@ -104,10 +103,14 @@ const otherHeaders: Readonly<Record<StandardHeader, Header>> = {
     description: 'Only on streams: keeps reverse proxies from buffering them.',
     schema: Type.Literal('no'),
   },
-};
+} satisfies Readonly<Record<string, Header>>;
+
+type StandardHeader = keyof typeof otherHeaders;
+/** Our own headers by their key, others by their name. */
+export type HeaderName = keyof HeaderNames | StandardHeader;
 
 /** Headers of the rate limits, on answers and refusals. */
-export const rateHeaders: readonly HeaderName[] = standardHeaders.filter((name) =>
+export const rateHeaders = (Object.keys(otherHeaders) as StandardHeader[]).filter((name) =>
   /^(?:x-)?ratelimit/.test(name),
 );
 
@@ -121,5 +124,5 @@ export function headerOf(name: HeaderName): Header {
 }
 
 function isStandard(name: HeaderName): name is StandardHeader {
-  return (standardHeaders as readonly string[]).includes(name);
+  return name in otherHeaders;
 }

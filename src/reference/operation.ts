@@ -2,8 +2,8 @@
 // (`public-operations.ts`, `admin-operations.ts`, `dashboard-operations.ts`).
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
-import type { HeaderNames } from '../terms/header-names.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { HeaderName } from './headers.ts';
 
 export type Operation = {
   /** The name that generated clients give it. */
@@ -77,32 +77,3 @@ export type Content =
       /** A last line of data that is no JSON. */
       readonly terminator?: string;
     };
-
-/** Our own headers by their key, others by their name. */
-export type HeaderName = keyof HeaderNames | StandardHeader;
-
-export type StandardHeader = (typeof standardHeaders)[number];
-
-export const standardHeaders = [
-  'x-request-id',
-  'request-id',
-  'retry-after',
-  'www-authenticate',
-  'x-should-retry',
-  'x-ratelimit-limit-requests',
-  'x-ratelimit-remaining-requests',
-  'x-ratelimit-reset-requests',
-  'x-ratelimit-limit-tokens',
-  'x-ratelimit-remaining-tokens',
-  'x-ratelimit-reset-tokens',
-  'ratelimit-policy',
-  'ratelimit',
-  'deprecation',
-  'sunset',
-  'link',
-  'etag',
-  'cache-control',
-  'content-range',
-  'location',
-  'x-accel-buffering',
-] as const;

@@ -15,8 +15,8 @@ import { CacheReport } from '../management/contract/usage.ts';
 import * as answers from './answers.ts';
 import { batchOperations, batchSchemas } from './batch-operations.ts';
 import { always, withBody, withKey, withScope } from './common-errors.ts';
-import { rateHeaders } from './headers.ts';
-import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
+import { type HeaderName, rateHeaders } from './headers.ts';
+import type { Answer, Operation, Parameter } from './operation.ts';
 import { header, json, query } from './operation-parts.ts';
 import { requests } from './requests.ts';
 

@@ -102,7 +102,7 @@ const sessionHeaders = [
 ];
 const forwardedHeaders = ['anthropic-beta'];
 /** Headers on which the meaning of a body depends. */
-const versionHeaders = ['anthropic-version', 'anthropic-beta'];
+export const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 
 /** The request headers that carry the service's name, in lower case. */
 function wishHeaderNames({ cache, streamComments, tags }: HeaderNames) {
@@ -114,7 +114,10 @@ function wishHeaderNames({ cache, streamComments, tags }: HeaderNames) {
 }
 
 /** The headers of `names` that were sent. */
-function headersOf(request: FastifyRequest, names: readonly string[]): Record<string, string> {
+export function headersOf(
+  request: FastifyRequest,
+  names: readonly string[],
+): Record<string, string> {
   const sent: Record<string, string> = {};
   for (const name of names) {
     const value = headerOf(request, name);
@@ -123,7 +126,7 @@ function headersOf(request: FastifyRequest, names: readonly string[]): Record<st
   return sent;
 }
 
-function headerOf(request: FastifyRequest, name: string): string | undefined {
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return value === undefined ? undefined : String(value);
 }

@@ -5,6 +5,7 @@ import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { Owner } from '../../domain/batches/batch-files.ts';
 import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
 import type { LineContext } from '../../gateway/batches/line.ts';
+import { headerOf, headersOf, versionHeaders } from '../charged.ts';
 import { keyOf, publicUrlOf, type ServerContext } from '../context.ts';
 import { baseUrlOf } from '../server-url.ts';
 
@@ -56,34 +57,19 @@ export function listOf<Item extends { readonly id: string }>(
 
 export function contextOf({ gateway }: ServerContext, request: FastifyRequest): LineContext {
   const { config, headers } = gateway;
-  const sent = (name: string) => {
-    const value = request.headers[name];
-    return value === undefined ? undefined : String(value);
-  };
-  const versions = ['anthropic-version', 'anthropic-beta'].flatMap((name) => {
-    const value = sent(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
   return {
     baseUrl: baseUrlOf(config.server.public_url, request),
-    versionHeaders: Object.fromEntries(versions),
-    tags: sent(headers.tags.toLowerCase()),
+    versionHeaders: headersOf(request, versionHeaders),
+    tags: headerOf(request, headers.tags.toLowerCase()),
   };
 }
 
 export function nameOf(request: FastifyRequest, body: unknown): RequestName | null {
   const { id: keyId, cacheGeneration: generation } = keyOf(request);
-  const sent = request.headers['idempotency-key'];
-  const idempotencyKey = sent === undefined ? undefined : String(sent);
+  const idempotencyKey = headerOf(request, 'idempotency-key');
   const { method } = request;
-  return nameRequest({
-    keyId,
-    generation,
-    idempotencyKey,
-    method,
-    path: publicUrlOf(request),
-    body,
-  });
+  const path = publicUrlOf(request);
+  return nameRequest({ keyId, generation, idempotencyKey, method, path, body });
 }
 
 export function sendLines(
