@@ -22,7 +22,7 @@ export type Sale = {
   readonly modelId: string;
   /** The provider that will probably serve it, for the log. */
   readonly provider: string;
-  /** The route that will probably serve it, for the cache. */
+  /** The route that will probably serve it, and the images that it may draw, for the cache. */
   readonly route: string;
   /** True when the client asked for a stream. */
   readonly stream: boolean;

@@ -342,6 +342,29 @@ test('a key without the scope `images` draws nothing', async () => {
   }
 });
 
+test('a cached image goes only to keys that may draw it, and its absence to no key that may', async () => {
+  const draws = { mode: 'live', account } as const;
+  const keys = {
+    running: await gateway.makeKey({ ...draws, scopes: ['run'] }),
+    listed: await gateway.makeKey({ ...draws, models: ['on-chat'] }),
+    any: await gateway.makeKey(draws),
+    another: await gateway.makeKey(draws),
+  };
+  const drawn: Record<string, readonly [number, unknown]> = {};
+  for (const [name, { key: own }] of Object.entries(keys)) {
+    play('on-chat', name === 'any' ? drawTurn('a') : answerTurn, answerTurn);
+    const { reply } = await ask({ input: 'Draw it once.', temperature: 0 }, own);
+    drawn[name] = [imagesIn(reply.json<Json>()).length, reply.headers['x-service-cache']];
+  }
+  const [none, one] = [0, 1];
+  assert.deepEqual(drawn, {
+    running: [none, undefined],
+    listed: [none, undefined],
+    any: [one, undefined],
+    another: [one, 'hit'],
+  });
+});
+
 test('a function of the client’s with the same name is the client’s', async () => {
   play('on-chat', drawTurn('a'));
   const own = { type: 'function', name: 'generate_image', parameters: { type: 'object' } };

@@ -28,7 +28,7 @@ export type CachedRequest = {
   readonly stream: boolean;
   /** The resolved catalogue model. */
   readonly modelId: string;
-  /** Provider, upstream model and wire format of the answering route. */
+  /** Provider, upstream model and wire format of the answering route, and which images it may draw. */
   readonly route: string;
   /** Headers that change the meaning of an answer, by name. */
   readonly versionHeaders: Readonly<Record<string, string>>;

@@ -62,6 +62,12 @@ export function offerImages(
   );
 }
 
+/** Returns what decides which images the key may draw: an answer with one is for equal keys only. */
+export function drawingRightsOf({ scopes, models }: ApiKey): string {
+  if (scopes !== null && !scopes.has('images')) return 'none';
+  return models === null ? 'any' : [...models].toSorted().join(' ');
+}
+
 /** Returns the named model, or the first of the catalogue that draws from text for this key. */
 function findDrawer(
   { catalog: { images }, providers }: Hosts,

@@ -4,7 +4,7 @@ import { noUsage } from '../../canonical/usage.ts';
 import { passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import type { AnswerContext, ClientFormat, ClientRequest } from '../../formats/format.ts';
-import { upstreamFormats } from '../../formats/registry.ts';
+import { hostedTools, upstreamFormats } from '../../formats/registry.ts';
 import { withCost } from '../../formats/shown-usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { beyondAnyContext } from '../../lib/document-tokens.ts';
@@ -16,6 +16,7 @@ import { timeoutsFor } from '../calling/timeouts.ts';
 import type { Client, Headers } from '../client.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Offer } from '../charging/offer.ts';
+import { drawingRightsOf } from '../routing/own-images.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
@@ -43,13 +44,16 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     const routes = passed ? ([passedRoute(passed, found, model)] as const) : found;
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
+    const asksForImages = (hostedTools[format.name].readImages?.(request) ?? null) !== null;
     const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
     const emptyContext = () =>
       emptyContextOf({ gateway, caller: { requestId }, asked: { model, request } });
     return {
       modelId: model.id,
       provider: first.name.provider,
-      route: `${first.name.provider} ${first.format} ${first.upstreamModel}`,
+      route:
+        `${first.name.provider} ${first.format} ${first.upstreamModel}` +
+        (asksForImages ? ` draws ${drawingRightsOf(key)}` : ''),
       stream: request.stream,
       headers: retirementHeaders(model.retirement),
       isCachedUnasked: temperatureOf(request) === 0,
