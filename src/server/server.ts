@@ -1,6 +1,7 @@
 // The HTTP server: limits, hooks in their order, routes, and the answer for unknown paths.
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
@@ -133,8 +134,10 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.addHook('onRequest', refuseNul);
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
-  app.addHook('onSend', (request, reply, _payload, next) => {
+  app.addHook('onSend', (request, reply, payload, next) => {
     closeUnread(request, reply);
+    // Fastify would read all of it, as fast as it comes, to send nothing.
+    if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy();
     next();
   });
   app.setErrorHandler(errorHandler(log));

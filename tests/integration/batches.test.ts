@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
+import { BatchFiles } from '../../src/domain/batches/batch-files.ts';
 import { answerContent } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
@@ -660,6 +661,28 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   const long = [lineOf('long', { user: 'x'.repeat(6_000_000) })];
   await assert.rejects(upload(made, long), { status: 429, message: /batch_bytes_per_day/ });
   await assertSpent(made, (linesPerDay - 1) * costMicros);
+});
+
+test('HEAD of a file does not read it', async (t) => {
+  const made = await newKey();
+  const id = await upload(made, [lineOf('long', { metadata: { text: 'x'.repeat(3_000_000) } })]);
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its own `this`
+  const { read } = BatchFiles.prototype;
+  t.after(() => (BatchFiles.prototype.read = read));
+  let pieces = 0;
+  BatchFiles.prototype.read = async function* counted(file) {
+    for await (const piece of read.call(this, file)) {
+      pieces += 1;
+      yield piece;
+    }
+  };
+  const ask = (method: string) => gateway.get(`/v1/files/${id}/content`, { key: made.key, method });
+  await ask('GET');
+  const all = pieces;
+  const { status, text } = await ask('HEAD');
+  assert.deepEqual([status, text], [200, '']);
+  await ask('GET');
+  assert.ok(all > 2 && pieces <= 2 * all + 1, `${pieces} pieces in place of twice ${all}`);
 });
 
 test('lines are encrypted at rest', async () => {
