@@ -7,6 +7,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ActiveSet } from '../../lib/active-set.ts';
+import { Pieces } from '../../lib/pieces.ts';
 import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
 import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
@@ -35,8 +36,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Controller | null = null;
   #head: AnswerHead | null = null;
   #chunks: ChunkQueue | null = null;
-  #body: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new Pieces();
   #bytesMax = 0;
   /** Its share of the memory for large answers; null: it is small. */
   #largeAnswer: LargeAnswer | null = null;
@@ -156,10 +156,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Returns false when the answer should pause until `#resume`. */
   #collect(chunk: Buffer): boolean {
-    this.#body.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes <= this.#bytesMax)
-      return this.#bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
+    this.#body.add(chunk);
+    const { bytes } = this.#body;
+    if (bytes <= this.#bytesMax) return bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
     // An error answer is reported with its beginning (`#replyWithFailure`).
     this.#stop({
       ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
@@ -172,7 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #takeRoom(bytes: number): boolean {
     if (this.#largeAnswer) return this.#largeAnswer.take(bytes);
     this.#largeAnswer = this.#large.open(() => this.#resume());
-    return this.#largeAnswer.take(this.#bytes);
+    return this.#largeAnswer.take(this.#body.bytes);
   }
 
   #isErrorAnswer(): boolean {
@@ -180,8 +179,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #replyWithBody(): void {
-    const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
-    this.#body = [];
+    const pieces = this.#body.take();
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     const { stream, answer } = this.#call;
     if (answer === 'bytes' && !stream && !this.#isErrorAnswer())
       return this.#resolve({ kind: 'answer', body: bytes });

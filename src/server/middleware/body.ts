@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
 import { parseJson, requestValuesMax } from '../../lib/json.ts';
+import { Pieces } from '../../lib/pieces.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import { overloaded } from '../overload.ts';
 
@@ -64,36 +65,29 @@ type Done = (error: ApiError | null, body?: Buffer) => void;
  * too: a half-closed socket can read it.
  */
 function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done: Done): void {
-  let pieces: Buffer[] = [];
-  let loose = 0;
-  let bytes = 0;
+  const pieces = new Pieces();
   let isOver = false;
   const end = (error: ApiError | null) => {
     if (isOver) return;
     isOver = true;
-    const taken = pieces;
     // The request and this listener live as long as the answer, so they must not keep the bytes.
-    pieces = [];
+    const taken = pieces.take();
     if (error) {
       place.leave();
       done(error);
     } else {
-      place.keep(bytes);
+      place.keep(pieces.bytes);
       // Copies a single piece, too: it is a view of the socket's buffer.
-      done(null, Buffer.concat(taken, bytes));
+      done(null, Buffer.concat(taken));
     }
   };
   place.onRefused(() => end(overloaded()));
   if (Number(payload.headers['content-length'] ?? 0) > bytesMax) return end(tooLarge(bytesMax));
   const take = (piece: Buffer) => {
     if (isOver) return;
-    bytes += piece.length;
-    if (bytes > bytesMax) return end(tooLarge(bytesMax));
-    pieces.push(piece);
+    pieces.add(piece);
+    if (pieces.bytes > bytesMax) return end(tooLarge(bytesMax));
     place.take(piece.length);
-    if (isOver || ++loose < loosePiecesMax) return;
-    pieces.push(Buffer.concat(pieces.splice(-loosePiecesMax)));
-    loose = 0;
   };
   const breakOff = (cause: Error) =>
     end(new ApiError('invalid_request', 'The body broke off before its end.', { cause }));
@@ -102,12 +96,6 @@ function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done:
     .on('end', () => end(null))
     .on('error', breakOff);
 }
-
-/**
- * The pieces that are joined into one. Each costs about 200 bytes of memory beside its content, and
- * clients may send chunks of one byte.
- */
-const loosePiecesMax = 256;
 
 export function tooLarge(bytesMax: number): ApiError {
   return new ApiError(
