@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { BatchHost, HostCalls } from '../src/providers/batches/host.ts';
 import { batchHostOf } from '../src/providers/batches/index.ts';
 import type { JsonObject } from '../src/lib/json.ts';
+import { batchLinesMax } from '../src/terms/batch.ts';
 
 /** Answers every call with the recorded body. */
 const callsWith = (body: object): HostCalls => ({
@@ -180,6 +181,25 @@ test("xAI's recorded batch and its results are read", async () => {
   };
   const result = { status: 200, body };
   assert.deepEqual(await resultsAt(host, page), [{ customId: '0', result }]);
+});
+
+test('results of xAI without an end are read no longer than a batch may be', async () => {
+  const host = batchHostOf({ kind: 'openai-compatible', wishes: { batches: 'xai' } })!;
+  const results = [{ batch_request_id: '0', batch_result: {} }];
+  let pages = 0;
+  const tokens = {
+    'that go in a circle': () => ['a', 'b'][pages % 2]!,
+    'that are always new': () => String(pages),
+  };
+  for (const [what, token] of Object.entries(tokens)) {
+    pages = 0;
+    const call = async () => ({ results, pagination_token: token(), page: (pages += 1) });
+    let last: unknown = null;
+    for await (const { line } of host.read!({ ...callsWith({}), call }, '/batches/x/results'))
+      last = line;
+    assert.equal(last, null, `${what}: the results are not whole`);
+    assert.ok(pages <= batchLinesMax + 1, `${what}: ${pages} pages`);
+  }
 });
 
 test('an id of the provider that would lead elsewhere is refused', async () => {

@@ -608,6 +608,7 @@ test('lines of another form refuse the batch, and name the line', async () => {
     { lines: [''], says: /one line/ },
     { lines: ['\n'.repeat(2_000)], says: /1000 empty lines/ },
     { lines: [lineOf('a'.repeat(600))], says: /Line 1.*custom_id/ },
+    { lines: [lineOf('a'), lineOf('\ud800')], says: /Line 2.*custom_id.*half of a character/ },
     { lines: [lineOf('a', { user: 'x'.repeat(5_000_000) })], says: /longer/ },
   ];
   for (const { lines, says } of refused)

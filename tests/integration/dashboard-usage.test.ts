@@ -380,6 +380,14 @@ test('days with cached answers are listed with what they saved', async () => {
   assert.equal(long.error.param, 'to');
 });
 
+test('an export of a day that does not exist is refused, and no file begins', async () => {
+  const path = `/accounts/${member.account}/usage.csv?mode=test`;
+  for (const name of ['from', 'to']) {
+    const { status, error } = await member.get(`${path}&${name}=2026-02-30`);
+    assert.deepEqual([status, error.param], [400, name]);
+  }
+});
+
 test('a client that leaves during the download harms nothing', async () => {
   const { request, response } = gateway.open(
     `/dashboard-api/accounts/${member.account}/usage.csv?mode=test`,

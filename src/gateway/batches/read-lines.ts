@@ -49,6 +49,12 @@ export async function* linesOfFile(
         field,
         `${at}: \`url\` must be the \`endpoint\` of the batch, ${endpoint}.`,
       );
+    // No store keeps halves of characters: two such ids would be one in the results.
+    if (!customId.isWellFormed())
+      throw invalidRequest(
+        field,
+        `${at}: \`custom_id\` holds half of a character (an unpaired surrogate). Send whole characters.`,
+      );
     yield { customId, body };
   }
 }

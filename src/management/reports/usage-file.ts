@@ -8,13 +8,15 @@ import { csvRecord, type CsvCell } from '../../lib/csv.ts';
 import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
+import { rangeOf } from './request-filters.ts';
 import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
 
 const exportRows = 500;
 
 /**
  * Streams all charges that match the filters, newest first, as fast as the client reads. Charges
- * made meanwhile are left out, because it reads backwards in time.
+ * made meanwhile are left out, because it reads backwards in time. Throws ApiError 400 for a day that
+ * does not exist.
  */
 export async function sendUsageFile(
   context: ManagementContext,
@@ -22,6 +24,8 @@ export async function sendUsageFile(
   { accountId, query }: { readonly accountId: string; readonly query: UsageQuery },
 ): Promise<FastifyReply> {
   const { log } = context.gateway;
+  // Before the status is sent.
+  rangeOf(query);
   const file = Readable.from(usageFile(context, accountId, query), { objectMode: false });
   // The status is already sent, so the connection is cut: the client sees a failed download.
   file.once('error', (err) =>

@@ -1,6 +1,7 @@
 // xAI's batches: an empty one is made, and the lines are added to it. Nothing can be deleted there.
 // https://docs.x.ai/developers/advanced-api-usage/batch-api (read 2026-11-29)
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { batchLinesMax } from '../../terms/batch.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
 import { failedBy, readId, readList, unreadable } from './shared.ts';
 
@@ -59,18 +60,21 @@ async function look(calls: HostCalls, id: string, lines: number): Promise<Remote
   return { state: 'ended', unrun: isCut ? 'canceled' : null, results, files: [] };
 }
 
-/** In pages. */
+/** In pages. Those that go in a circle, or on without an end, cannot be read. */
 async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
-  for (let query = ''; ;) {
+  const seen = new Set<string>();
+  let query = '';
+  for (let count = 0; count <= batchLinesMax;) {
     const { results, pagination_token: token } = await calls.call('GET', at + query);
     const lines = readList(results ?? []);
     for (const line of lines) yield { line, bytes: 0 };
     if (lines.length === 0 || typeof token !== 'string' || token === '') return;
-    const next = `?pagination_token=${encodeURIComponent(token)}`;
-    // A page that names itself as the next: the others cannot be read.
-    if (next === query) return void (yield { line: null, bytes: 0 });
-    query = next;
+    if (seen.has(token)) break;
+    seen.add(token);
+    count += lines.length;
+    query = `?pagination_token=${encodeURIComponent(token)}`;
   }
+  yield { line: null, bytes: 0 };
 }
 
 function readLine(line: JsonObject): RemoteLine | null {
