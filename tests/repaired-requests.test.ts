@@ -66,10 +66,101 @@ test('empty lists in earlier messages of Chat are left out', () => {
   }
 });
 
-test('an earlier call of Chat without arguments gets an empty object', () => {
-  const blank = { ...chatCall('a'), function: { name: 'f', arguments: ' ' } };
-  const messages = [{ ...called(), tool_calls: [blank] }, answered('a')];
-  assert.deepEqual(chatMessages(messages), [called('a'), answered('a')]);
+const madeCall = (text: string) => ({ ...chatCall('a'), function: { name: 'f', arguments: text } });
+
+test('an earlier call of Chat has an object as its arguments at hosts that parse them', () => {
+  const wrapped = (text: string) => JSON.stringify({ invalid_json_arguments: text });
+  // Of an answer that its limit cut off, and of hosts that write no arguments in words.
+  const cut = '{"city":"Par';
+  const inText = JSON.stringify('{"city":"Paris"}');
+  const cases: Readonly<Record<string, readonly [host: string, openAi?: string]>> = {
+    ' ': ['{}'],
+    null: ['{}'],
+    '[]': ['{}'],
+    [inText]: ['{"city":"Paris"}'],
+    '{"id": 12345678901234567890}': ['{"id": 12345678901234567890}'],
+    [cut]: [wrapped(cut), cut],
+    '[1]': [wrapped('[1]'), '[1]'],
+  };
+  for (const [text, [atHost, atOpenAi = atHost]] of Object.entries(cases)) {
+    const messages = [user, { ...called(), tool_calls: [madeCall(text)] }, answered('a')];
+    for (const [expected, changes] of [[atHost], [atOpenAi, openAi]] as const) {
+      const fitted = { ...called(), tool_calls: [madeCall(expected)] };
+      assert.deepEqual(chatMessages(messages, changes), [user, fitted, answered('a')], text);
+    }
+    const input = [
+      user,
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: text },
+      { type: 'function_call_output', call_id: 'a', output: 'r' },
+    ];
+    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }).body.messages;
+    assert.deepEqual((translated as JsonObject[])[1]!.tool_calls, [madeCall(atHost)], text);
+  }
+});
+
+test('fields that are null are left out, as clients return an answer with all fields of its type', () => {
+  const chat = { temperature: null, tools: null, tool_choice: null, user: null };
+  const tool = { name: 'f', description: null, strict: null };
+  const parameters = { type: 'object', properties: {} };
+  const answer = {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    audio: null,
+    function_call: null,
+  };
+  const body = sent(straight('chat'), {
+    ...chat,
+    messages: [user, { ...answer, tool_calls: [chatCall('a')] }, answered('a')],
+  }).body;
+  assert.deepEqual(Object.keys(body).toSorted(), ['max_tokens', 'messages', 'model']);
+  assert.deepEqual(body.messages, [user, called('a'), answered('a')]);
+  const tools = [{ type: 'function', function: { ...tool, parameters } }];
+  assert.deepEqual(sent(straight('chat'), { messages: [user], tools }).body.tools, [
+    { type: 'function', function: { name: 'f', parameters } },
+  ]);
+  const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
+  const result = { type: 'function_call_output', call_id: 'a', output: 'r' };
+  const responses = sent(
+    straight('responses'),
+    {
+      text: null,
+      tools: [{ type: 'function', ...tool, parameters }],
+      input: [user, { ...call, id: null, namespace: null }, { ...result, status: null }],
+    },
+    openAi,
+  ).body;
+  assert.ok(!Object.hasOwn(responses, 'text'));
+  assert.deepEqual(responses.tools, [{ type: 'function', name: 'f', parameters }]);
+  assert.deepEqual(responses.input, [user, call, result]);
+  const messages = sent(straight('messages'), {
+    messages: [user],
+    tools: [{ name: 'f', description: null, input_schema: parameters }],
+  }).body;
+  assert.deepEqual(messages.tools, [{ name: 'f', input_schema: parameters }]);
+});
+
+test('an empty list of tools, and what is said about none, is left out', () => {
+  const idle = [
+    { tools: [], tool_choice: 'auto', parallel_tool_calls: true },
+    { tools: [], tool_choice: 'none' },
+    { tools: [], tool_choice: null },
+    { tools: [] },
+  ];
+  for (const fields of idle)
+    for (const changes of [{}, openAi])
+      assert.deepEqual(
+        Object.keys(sent(straight('chat'), { messages: [user], ...fields }, changes).body).filter(
+          (name) => name.includes('tool'),
+        ),
+        [],
+      );
+  // A demand is not left out: the vendor says what is wrong.
+  const demanding = { messages: [user], tools: [], tool_choice: 'required' };
+  assert.equal(sent(straight('chat'), demanding).body.tool_choice, 'required');
+  const bare = { messages: [user], tools: [], tool_choice: { type: 'auto' } };
+  const { tools, tool_choice: choice } = sent(straight('messages'), bare).body;
+  assert.deepEqual([tools, choice], [undefined, undefined]);
 });
 
 test('empty messages are left out, or say so, for Anthropic and OpenAI’s Responses', () => {
@@ -260,7 +351,7 @@ test('DeepSeek and Kimi get reasoning with every answer of Chat', () => {
       .map((message) => message.reasoning_content);
   assert.deepEqual(reasoning('deepseek-v4-pro'), ['', 'hm', 'so']);
   assert.deepEqual(reasoning('kimi-k3'), [' ', 'hm', 'so']);
-  assert.deepEqual(reasoning('deepseek-v4-pro', { thinking: false }), [undefined, 'hm', null]);
+  assert.deepEqual(reasoning('deepseek-v4-pro', { thinking: false }), [undefined, 'hm', undefined]);
   const refusedHistory = ['reasoning_content'];
   assert.deepEqual(reasoning('kimi-k3', { refusedHistory }), [undefined, undefined, undefined]);
 });

@@ -3,10 +3,54 @@
 import { invalidRequest } from '../canonical/errors.ts';
 import type { Message } from '../canonical/request.ts';
 import { parseArguments } from '../lib/exact-json.ts';
-import { isObject, isTooDeep, JsonScan, requestValuesMax, type JsonObject } from '../lib/json.ts';
+import {
+  isObject,
+  isTooDeep,
+  jsonDepthMax,
+  JsonScan,
+  requestValuesMax,
+  type JsonObject,
+} from '../lib/json.ts';
 
 /** The field for arguments that are not a JSON object. */
 const rawField = 'invalid_json_arguments';
+
+/**
+ * Returns arguments as the object that they mean, where hosts write none as `null` or `[]` (as PHP
+ * does), or an object as JSON inside a string. Any other text stays the same.
+ */
+export function plainArguments(text: string): string {
+  const plain = text.trim();
+  if (none.has(plain)) return '{}';
+  if (!plain.startsWith('"{') || !plain.endsWith('}"')) return text;
+  try {
+    const inner: unknown = JSON.parse(plain);
+    return typeof inner === 'string' && isObjectText(inner) ? inner : text;
+  } catch {
+    return text;
+  }
+}
+
+const none: ReadonlySet<string> = new Set(['', 'null', '[]', '""']);
+
+/**
+ * Returns arguments of an earlier call for hosts that parse them, whose chat templates fail on all
+ * but an object: what is none is wrapped as `writeInput` does.
+ */
+export function objectArguments(text: string): string {
+  const plain = plainArguments(text);
+  return isObjectText(plain) ? plain : JSON.stringify(writeInput(plain));
+}
+
+function isObjectText(text: string): boolean {
+  const scan = new JsonScan({ depthMax: jsonDepthMax, valuesMax: requestValuesMax });
+  if (!text.trimStart().startsWith('{') || scan.findExcess(text) !== null) return false;
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Arguments that are not a JSON object (a call cut off by the output limit, a model's slip) or that
@@ -15,10 +59,9 @@ const rawField = 'invalid_json_arguments';
  * wrote when it comes back in the history. `readInput` restores the text.
  */
 export function writeInput(text: string): JsonObject {
-  if (text.trim() === '') return {};
   if (isTooDeep(text)) return { [rawField]: text };
   try {
-    const input = parseArguments(text);
+    const input = parseArguments(plainArguments(text));
     if (isObject(input)) return input;
   } catch {
     // Not JSON: sent as text below.
@@ -41,8 +84,9 @@ export function limitArguments(messages: readonly Message[]): void {
         );
 }
 
+/** Some hosts write an object as JSON inside a string. */
 export function readInput(input: unknown): string {
-  if (!isObject(input)) return JSON.stringify(input ?? {});
+  if (!isObject(input)) return plainArguments(JSON.stringify(input ?? {}));
   const raw = input[rawField];
   return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : JSON.stringify(input);
 }

@@ -10,6 +10,13 @@ export function editFields(object: JsonObject, fields: JsonObject): JsonObject {
   return { ...object, ...Object.fromEntries(changes) };
 }
 
+/** Leaves out fields that are null, but for `kept`. Returns the same object when there are none. */
+export function withoutNulls(object: JsonObject, kept?: string): JsonObject {
+  const isNull = (name: string) => object[name] === null && name !== kept;
+  if (!Object.keys(object).some(isNull)) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !isNull(name)));
+}
+
 /** Edits the object at a path of fields. Returns the same object when there is none. */
 export function editAt(
   object: JsonObject,

@@ -26,9 +26,21 @@ export function leaveOutTools<Body extends JsonObject>(
     leftOut.push(`tools[${index}]`);
     return false;
   });
+  const isEmptied = Array.isArray(body.tools) && tools.length === 0 && isIdle(body);
+  if (isEmptied) return { body: withoutTools(body), leftOut: [] };
   if (leftOut.length === 0 || demandsOther(body.tool_choice, kept)) return { body, leftOut: [] };
   if (kept.length > 0) return { body: { ...body, tools: kept }, leftOut };
-  // OpenAI refuses the other two without tools.
+  return { body: withoutTools(body), leftOut };
+}
+
+/** Returns true when the choice demands no tool. */
+function isIdle({ tool_choice: choice }: JsonObject): boolean {
+  const kind = isObject(choice) ? choice.type : (choice ?? 'auto');
+  return kind === 'auto' || kind === 'none';
+}
+
+/** OpenAI refuses an empty list, and the other two without tools. */
+function withoutTools<Body extends JsonObject>(body: Body): Body {
   const { tools: _, tool_choice: _choice, parallel_tool_calls: _parallel, ...rest } = body;
-  return { body: rest as unknown as Body, leftOut };
+  return rest as unknown as Body;
 }

@@ -9,7 +9,7 @@ type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly isTooDeep?: boolean };
 
-const jsonDepthMax = 64;
+export const jsonDepthMax = 64;
 /**
  * The most values in a request. Many small values cost far more time than long texts of the same
  * size, and nothing else runs meanwhile. A conversation of a million tokens has some ten thousand.

@@ -32,7 +32,7 @@ export function relayRequest(
   const body = refuseUnpriced(lean, { search, isOpenAi, unknown });
   // From entries, because assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(
-    Object.entries(body).filter(([name]) => !decidedHere.has(name)),
+    Object.entries(body).filter(([name, value]) => value !== null && !decidedHere.has(name)),
   );
   upstream.model = target.model;
   const ignored = body.store === true ? ['store'] : [];

@@ -1,7 +1,7 @@
 // The client's schemas on the straight path: of its functions and of structured output. OpenAI itself
 // judges what `strict` allows.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { editAt, editFields, editItems } from '../edit-json.ts';
+import { editAt, editFields, editItems, withoutNulls } from '../edit-json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { fitOutputSchema, fitParameters } from './write-request.ts';
 
@@ -16,7 +16,7 @@ export function relaySchemas(
       const parameters = isObject(described.parameters) ? described.parameters : null;
       const { schema, lost } = fitParameters({ parameters, strict: null }, target);
       for (const word of lost) ignored.add(`tools.${word}`);
-      return editFields(described, { parameters: schema });
+      return editFields(withoutNulls(described), { parameters: schema });
     }),
   );
   const edited = tools === undefined ? body : editFields(body, { tools });

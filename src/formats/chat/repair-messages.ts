@@ -4,8 +4,9 @@ import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { pairResults, partsOf, type ResultShape, type Step } from '../adapting/paired-results.ts';
+import { objectArguments, plainArguments } from '../call-arguments.ts';
 import { isMistral } from '../call-ids.ts';
-import { editFields, editItems, editText } from '../edit-json.ts';
+import { editFields, editItems, editText, withoutNulls } from '../edit-json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { mendMediaUrl } from '../media-url.ts';
 import { refusedHistory } from './foreign-history.ts';
@@ -17,7 +18,7 @@ export function repairMessages(
   target: UpstreamTarget,
 ): readonly JsonObject[] {
   const { model } = target;
-  const repaired = messages.map((message, index) => repairMessage(message, index, model));
+  const repaired = messages.map((message, index) => repairMessage(message, index, target));
   const moved = moveAttachments(repaired);
   const ordered = isMistral(model) ? orderForMistral(moved) : moved;
   return takesReasoning(target) ? completeReasoning(ordered, model) : ordered;
@@ -35,11 +36,18 @@ export function takesReasoning(target: UpstreamTarget): boolean {
  */
 const systemOnlyAhead = /qwen|llama|gemma/i;
 
-function repairMessage(message: JsonObject, index: number, model: string): JsonObject {
+function repairMessage(
+  given: JsonObject,
+  index: number,
+  { model, isOpenAi }: UpstreamTarget,
+): JsonObject {
+  // Clients return an answer with all fields of its type. Strict hosts refuse them even if null.
+  const message = withoutNulls(given, 'content');
   const { content, tool_calls: calls, reasoning_details: details } = message;
   const edits: Record<string, unknown> = {};
   const hasCalls = Array.isArray(calls) && calls.length > 0;
-  if (Array.isArray(calls)) edits.tool_calls = hasCalls ? editItems(calls, repairCall) : undefined;
+  const repair = (call: JsonObject) => repairCall(call, isOpenAi);
+  if (Array.isArray(calls)) edits.tool_calls = hasCalls ? editItems(calls, repair) : undefined;
   if (Array.isArray(content))
     edits.content = content.length > 0 ? editItems(content, repairPart) : hasCalls ? null : '';
   if (details && isKimi(model)) edits.reasoning_details = editItems(details, withoutIndex);
@@ -60,10 +68,10 @@ function asUser({ content }: JsonObject): JsonObject {
   };
 }
 
-/** Hosts parse the arguments of earlier calls and fail when there are none. */
-function repairCall(call: JsonObject): JsonObject {
+/** Hosts parse the arguments of earlier calls, and fail on an answer that the limit cut off. */
+function repairCall(call: JsonObject, isOpenAi: boolean): JsonObject {
   if (!isObject(call.function)) return call;
-  const edit = (text: string) => (text.trim() === '' ? '{}' : text);
+  const edit = isOpenAi ? plainArguments : objectArguments;
   const edited = { arguments: editText(call.function.arguments, edit) };
   return editFields(call, { function: editFields(call.function, edited) });
 }

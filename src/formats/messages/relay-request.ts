@@ -2,7 +2,7 @@
 // output, without what Anthropic would refuse of other vendors' turns. Everything else stays
 // unchanged.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { editAt, editFields, editItems } from '../edit-json.ts';
+import { editAt, editFields, editItems, withoutNulls } from '../edit-json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { mendSchema } from '../mend-schema.ts';
@@ -66,7 +66,8 @@ function withObjectSchemas({ tools }: JsonObject): { readonly tools?: unknown } 
   if (!Array.isArray(tools)) return {};
   const edited = editItems(tools, (tool) => {
     const { input_schema: schema } = tool;
-    return isObject(schema) ? editFields(tool, { input_schema: asObjectSchema(schema) }) : tool;
+    const edits = isObject(schema) ? { input_schema: asObjectSchema(schema) } : {};
+    return editFields(withoutNulls(tool), edits);
   });
   return { tools: edited };
 }

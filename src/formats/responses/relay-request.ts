@@ -3,7 +3,7 @@
 import { nothingToAnswer } from '../adapting/answerable.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
-import { editAt, editFields, editItems, editText } from '../edit-json.ts';
+import { editAt, editFields, editItems, editText, withoutNulls } from '../edit-json.ts';
 import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
@@ -38,7 +38,7 @@ export function relayRequest(
     search: hasSearch ? 'priced' : 'unpriced',
     unknown: target.unknown,
   });
-  const body: Record<string, unknown> = { ...known };
+  const body: Record<string, unknown> = { ...withoutNulls(known) };
   const ignored: string[] = [...leftOut];
   leaveOutFields(body, dropped, ignored);
   if (body.store === true) ignored.push('store');
@@ -125,7 +125,10 @@ function relayInput(input: readonly unknown[], ignored: string[]): readonly unkn
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
     const relayed = isObject(item)
-      ? relayItem(mendParts(withFittingCallId(item)), { path: `input[${index}]`, ignored })
+      ? relayItem(mendParts(withFittingCallId(withoutNulls(item))), {
+          path: `input[${index}]`,
+          ignored,
+        })
       : item;
     if (relayed === null) ignored.push(`input[${index}]`);
     else items.push(relayed);

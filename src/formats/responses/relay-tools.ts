@@ -1,7 +1,7 @@
 // The client's functions on the straight path, in every list of tools. OpenAI itself judges what
 // `strict` allows.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { editFields, editItems } from '../edit-json.ts';
+import { editFields, editItems, withoutNulls } from '../edit-json.ts';
 import { fitOpenAiParameters } from '../openai-schema.ts';
 
 /** Adds to `ignored` the keywords that move into a description. */
@@ -16,5 +16,5 @@ function relayTool(tool: JsonObject, ignored: string[]): JsonObject {
   const parameters = isObject(tool.parameters) ? tool.parameters : null;
   const { schema, lost } = fitOpenAiParameters(parameters, null);
   for (const word of lost) if (!ignored.includes(`tools.${word}`)) ignored.push(`tools.${word}`);
-  return editFields(tool, { parameters: schema });
+  return editFields(withoutNulls(tool), { parameters: schema });
 }
