@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
-import { endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { ok } from '../support/http.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse, framesText } from '../support/upstream.ts';
@@ -21,7 +22,10 @@ const model = {
   prices: { input: 1, output: 1 },
 };
 const gateway = await startGateway({
-  models: { 'on-chat': model },
+  models: {
+    'on-chat': model,
+    'on-messages': { ...model, routes: [{ provider: 'anthropic', model: 'm' }] },
+  },
 });
 const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 });
 after(() => gateway.stop());
@@ -130,6 +134,159 @@ for (const [name, callOf] of Object.entries(brokenCalls)) {
     }
   });
 }
+
+const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
+const piece = (delta: object | null, reason: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason: reason }],
+});
+const calling = (text: string) => ({
+  tool_calls: [
+    { index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: text } },
+  ],
+});
+const message = (content: readonly object[], reason: string | null) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  content,
+  stop_reason: reason,
+  usage: { input_tokens: 5, output_tokens: 9 },
+});
+const block = (index: number, opened: object, ...deltas: readonly object[]) => [
+  { type: 'content_block_start', index, content_block: opened },
+  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+  { type: 'content_block_stop', index },
+];
+const use = (id: string, input: unknown = {}) => ({ type: 'tool_use', id, name: 'look', input });
+const json = (text: string) => ({ type: 'input_json_delta', partial_json: text });
+const begun = { type: 'message_start', message: message([], null) };
+const ended = (reason: string) => [
+  { type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: 9 } },
+  { type: 'message_stop' },
+];
+const [startA, jsonA, stopA] = block(0, use('a'), json('{"city":"Oslo"}'));
+const [startB, jsonB, stopB] = block(1, use('b'), json('{"city":"Rome"}'));
+const oslo = { name: 'look', arguments: { city: 'Oslo' } };
+const rome = { name: 'look', arguments: { city: 'Rome' } };
+
+type HostCalls = {
+  readonly on: 'chat' | 'messages';
+  readonly whole?: object;
+  readonly events?: readonly unknown[];
+  readonly calls: readonly object[];
+  /** Translation alone mends it. */
+  readonly isTranslated?: boolean;
+};
+
+/** Calls as hosts write them and no client can run them. */
+const hostCalls: Readonly<Record<string, HostCalls>> = {
+  'Chat arguments that say null': {
+    on: 'chat',
+    whole: { choices: [{ message: calling('null'), finish_reason: 'tool_calls' }], usage },
+    events: [piece(calling('nu')), piece(calling('ll')), piece({}, 'tool_calls'), '[DONE]'],
+    calls: [{ name: 'look', arguments: {} }],
+    isTranslated: true,
+  },
+  'Chat arguments that are JSON inside a string': {
+    on: 'chat',
+    whole: {
+      choices: [{ message: calling(JSON.stringify('{"city":"Oslo"}')), finish_reason: 'stop' }],
+      usage,
+    },
+    events: [
+      piece(calling('"{\\"city\\":')),
+      piece(calling('\\"Oslo\\"}"')),
+      piece({}, 'tool_calls'),
+      '[DONE]',
+    ],
+    calls: [oslo],
+    isTranslated: true,
+  },
+  'a call of Chat in its older form': {
+    on: 'chat',
+    whole: {
+      choices: [
+        {
+          message: { function_call: { name: 'look', arguments: '{"city":"Oslo"}' } },
+          finish_reason: 'function_call',
+        },
+      ],
+      usage,
+    },
+    events: [
+      piece({ function_call: { name: 'look', arguments: '' } }),
+      piece({ function_call: { arguments: '{"city":"Oslo"}' } }),
+      piece({}, 'function_call'),
+      '[DONE]',
+    ],
+    calls: [oslo],
+    isTranslated: true,
+  },
+  'a call of Messages whose input is JSON as text, at an ordinary end': {
+    on: 'messages',
+    whole: message([use('a', '{"city":"Oslo"}')], 'end_turn'),
+    events: [begun, ...block(0, use('a', '{"city":"Oslo"}')), ...ended('end_turn')],
+    calls: [oslo],
+  },
+  'a call of Messages without an input': {
+    on: 'messages',
+    whole: message([use('a', null)], 'tool_use'),
+    events: [begun, ...block(0, use('a', null)), ...ended('end_turn')],
+    calls: [{ name: 'look', arguments: {} }],
+  },
+  'calls of Messages whose pieces are interleaved': {
+    on: 'messages',
+    events: [begun, startA, startB, jsonA, jsonB, stopA, stopB, ...ended('tool_use')],
+    calls: [oslo, rome],
+  },
+  'calls of Messages that never end': {
+    on: 'messages',
+    events: [begun, startA, jsonA, startB, jsonB, ...ended('tool_use')],
+    calls: [oslo, rome],
+  },
+  'a call of Messages whose pieces name another block': {
+    on: 'messages',
+    events: [
+      begun,
+      ...block(0, { type: 'text', text: '' }),
+      { ...startB, index: 1 },
+      { ...jsonB, index: 0 },
+      stopB,
+      ...ended('tool_use'),
+    ],
+    calls: [rome],
+    isTranslated: true,
+  },
+};
+
+for (const [name, host] of Object.entries(hostCalls)) {
+  const { on, whole, events, calls, isTranslated = false } = host;
+  test(`${name}: every client gets what it can run`, async () => {
+    for (const client of clients) {
+      if (isTranslated && client.name === on) continue;
+      for (const stream of [false, true]) {
+        const answer = stream ? events : whole;
+        if (!answer) continue;
+        const script = Array.isArray(answer)
+          ? answerSse(answer.map((data) => ({ data })))
+          : answerJson(answer);
+        for (const path of [upstreamPath, '/v1/messages']) gateway.upstream.on(path, script);
+        const sent = addressed(client, client.body({ model: `on-${on}`, stream }));
+        const reply = await ok(gateway.post(sent.path, { key, body: sent.body }));
+        const read = readPlainly(client.name, stream, reply.text);
+        assert.deepEqual([read.calls, read.stop], [calls, 'tools'], `${client.name} ${reply.text}`);
+      }
+    }
+  });
+}
+
+test('a chunk of usage whose choices are null gets an empty list', async () => {
+  const events = [piece({ content: 'a' }), piece({}, 'stop'), { choices: null, usage }, '[DONE]'];
+  gateway.upstream.on(upstreamPath, answerSse(events.map((data) => ({ data }))));
+  const fields = { model: 'on-chat', stream: true, stream_options: { include_usage: true } };
+  const { text } = await ok(gateway.ask(endpoint('chat'), key, fields));
+  checkStream('chat', text, { straight: true, usageAsked: true });
+});
 
 test('a Chat host’s call without arguments becomes one with an empty object, whole and streamed', async () => {
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });

@@ -5,6 +5,7 @@ import type { UrlCitation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { MediaSource, Signature } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
+import { plainArguments } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { citationInBlock } from './citations.ts';
 import { CallsByPiece, isWholeObject, type CallPiece } from './call-pieces.ts';
@@ -25,6 +26,8 @@ type ToolCallBlock = BlockState & {
   id: string;
   name: string;
   readonly callKind: 'function' | 'custom';
+  /** The first character of its text; '' before it has come. */
+  first: string;
 };
 type BlockState = {
   /** Everything so far. Read it seldom: each read joins the pieces anew. */
@@ -120,6 +123,7 @@ export class BlockQueue {
         throw new UnreadableAnswer('arguments arrived for a complete tool call');
       return;
     }
+    call.first ||= piece.text.trimStart().charAt(0);
     this.#append(call, piece.text);
   }
 
@@ -157,6 +161,7 @@ export class BlockQueue {
       id,
       name,
       callKind: kind,
+      first: '',
     });
     this.#toolCalls.add(call, piece);
     return call;
@@ -187,6 +192,7 @@ export class BlockQueue {
       block.status = 'started';
       this.#events.push(startOf(block));
     }
+    if (block.kind === 'tool-call' && !isStreamable(block)) return;
     if (block.pending !== '')
       this.#events.push({ type: `${block.kind}-delta`, text: block.pending });
     block.pending = '';
@@ -230,6 +236,12 @@ function isComplete(block: Block): boolean {
 function completeToolCall(call: ToolCallBlock): void {
   if (call.name === '') throw new UnreadableAnswer('a tool call of the stream has no name');
   if (call.id === '') call.id = newIdWithPrefix('call');
-  // Some hosts send nothing for a function without parameters.
-  if (call.callKind === 'function' && call.text.trim() === '') call.pending += '{}';
+  if (isStreamable(call)) return;
+  call.first = '{';
+  call.pending = plainArguments(call.pending);
+}
+
+/** A function's arguments wait when they do not begin as an object. */
+function isStreamable({ callKind, first }: ToolCallBlock): boolean {
+  return callKind === 'custom' || first === '{';
 }

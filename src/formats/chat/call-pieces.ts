@@ -12,6 +12,14 @@ export type CallPiece = {
   readonly kind: 'function' | 'custom';
 };
 
+/** The calls of a message or a delta, in OpenAI's older form too, which Snowflake sends empty. */
+export function callsOf({ tool_calls: calls, function_call: legacy }: JsonObject): unknown[] {
+  if (Array.isArray(calls)) return calls;
+  return isObject(legacy) && (legacy.name || legacy.arguments)
+    ? [{ index: 0, function: legacy }]
+    : [];
+}
+
 /** Snowflake writes an empty `custom` beside every function. */
 export function isCustomCall({ type, custom, function: called }: JsonObject): boolean {
   return type === 'custom' || (isObject(custom) && !isObject(called));

@@ -6,9 +6,10 @@ import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/requ
 import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { plainArguments } from '../call-arguments.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
-import { isCustomCall } from './call-pieces.ts';
+import { callsOf, isCustomCall } from './call-pieces.ts';
 import { citationInBlock, readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readImages } from './images.ts';
@@ -69,7 +70,7 @@ export function checkAnswer(body: unknown): {
 function hasOutput(message: JsonObject): boolean {
   const meter = new OutputMeter();
   meterMessage(meter, message);
-  return meter.bytes > 0 || (Array.isArray(message.tool_calls) && message.tool_calls.length > 0);
+  return meter.bytes > 0 || callsOf(message).length > 0;
 }
 
 /**
@@ -82,14 +83,10 @@ function withMessage(choice: unknown): unknown {
   return { ...choice, message: { role: 'assistant', content: null, refusal: null } };
 }
 
-/**
- * Returns a function's arguments as JSON text. For a function without parameters some hosts send
- * nothing; others send the object itself.
- */
+/** Returns a function's arguments as JSON text. Some hosts send the object itself. */
 function readArguments(value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-  const text = typeof value === 'string' ? value : '';
-  return text.trim() === '' ? `${text}{}` : text;
+  return plainArguments(typeof value === 'string' ? value : '');
 }
 
 function isChoice(choice: unknown): choice is Choice {
@@ -106,7 +103,7 @@ function readMessage(message: JsonObject, sources: readonly UrlCitation[]): Assi
   if (text !== '') parts.push(textPartOf(text, annotations, sources));
   if (typeof message.refusal === 'string' && message.refusal !== '')
     parts.push({ type: 'refusal', text: message.refusal });
-  if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, thinking));
+  append(parts, readToolCalls(callsOf(message), thinking));
   append(
     parts,
     readImages(message).map((source) => ({ type: 'image' as const, source })),

@@ -9,7 +9,7 @@ import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
-import { readCallPiece } from './call-pieces.ts';
+import { callsOf, readCallPiece } from './call-pieces.ts';
 import { citationInBlock, readAnnotations, readSources } from './citations.ts';
 import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
@@ -102,9 +102,7 @@ class ChatStreamReader extends EventReader {
       this.#blocks.addCitation(citationInBlock(citation, this.#tags.textStart));
     }
     this.#blocks.addText('refusal', readText(delta.refusal));
-    for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) {
-      if (isObject(call)) this.#readToolCall(call);
-    }
+    for (const call of callsOf(delta)) if (isObject(call)) this.#readToolCall(call);
     for (const source of readImages(delta)) this.#blocks.addImage(source);
   }
 

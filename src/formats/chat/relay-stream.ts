@@ -112,7 +112,8 @@ class ChatStreamRelay extends AnswerStream {
     const { model } = this.context;
     const chunk = this.#usageChunk ?? { ...chunkHead(this.context), id, created, choices: [] };
     const usage = { ...showUsage(this.#reportedUsage, this.counted()), cost: costUsd };
-    const last = { ...chunk, ...this.#headFor(chunk), model, usage };
+    // Some hosts write `choices: null` beside their usage.
+    const last = { ...chunk, ...this.#headFor(chunk), choices: [], model, usage };
     return formatSse(null, JSON.stringify(last)) + doneFrame;
   }
 

@@ -7,7 +7,7 @@ import { requireObjects } from '../require-objects.ts';
 import { readCitations } from './citations.ts';
 import { openSignature } from './signature.ts';
 import { isCutShort, readStop } from './stop.ts';
-import { readInput } from './tool-input.ts';
+import { readInput, withObjectInput } from './tool-input.ts';
 import { readUsage } from './usage.ts';
 
 /** Throws UnreadableAnswer when the body is no message. */
@@ -33,7 +33,7 @@ export function requireMessage(body: unknown): AnswerBody {
   if (!isObject(body) || !Array.isArray(content))
     throw new UnreadableAnswer('the answer is not a message: it has no content');
   requireObjects(content, '`content`');
-  return { ...body, content };
+  return { ...body, content: content.map(withObjectInput) };
 }
 
 /**

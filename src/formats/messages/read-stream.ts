@@ -1,8 +1,10 @@
 // Reads an upstream's stream as canonical events. Blocks never overlap in Messages, so at most one
-// is open; the next one closes it.
+// is open; the next one closes it. Some hosts interleave blocks all the same: what belongs to others
+// waits for the end of a call.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
@@ -25,11 +27,20 @@ export function readStream(): StreamReader {
 type OpenBlock =
   | { readonly kind: 'text' | 'other' }
   | { readonly kind: 'thinking'; signature: string }
-  | { readonly kind: 'tool-call'; readonly wholeInput: string; hasDelta: boolean };
+  | {
+      readonly kind: 'tool-call';
+      readonly index: unknown;
+      readonly wholeInput: string;
+      hasDelta: boolean;
+    };
 
 class MessageStreamReader extends EventReader {
   readonly #usage = new StreamUsage();
   #open: OpenBlock | null = null;
+  /** Events of other blocks than the open call. */
+  readonly #waiting: JsonObject[] = [];
+  /** The indexes of the blocks that have started and not ended. */
+  readonly #unended = new Set<unknown>();
   #stop: Stop | null = null;
   /** The explanation of a refusal. */
   #explanation: readonly StreamEvent[] = [];
@@ -51,14 +62,9 @@ class MessageStreamReader extends EventReader {
       case 'message_start':
         return this.#readStart(isObject(event.message) ? event.message : {});
       case 'content_block_start':
-        return this.#started([
-          ...this.#close(),
-          ...this.#openBlock(isObject(event.content_block) ? event.content_block : {}),
-        ]);
       case 'content_block_delta':
-        return this.#started(this.#readDelta(isObject(event.delta) ? event.delta : {}));
       case 'content_block_stop':
-        return this.#close();
+        return this.#readInOrder({ ...event, type: typeOf(raw, event) });
       case 'message_delta':
         this.#readMessageDelta(event);
         return [];
@@ -87,6 +93,33 @@ class MessageStreamReader extends EventReader {
     return [{ type: 'start', usage: this.#usage.soFar }, ...events];
   }
 
+  /** Reads an event of a block, and those that have waited when it ends a call. */
+  #readInOrder(event: JsonObject): StreamEvent[] {
+    if (event.type === 'content_block_start') this.#unended.add(event.index);
+    const events = this.#readUnlessWaiting(event);
+    while (this.#waiting.length > 0 && this.#open?.kind !== 'tool-call')
+      for (const waiting of this.#waiting.splice(0))
+        append(events, this.#readUnlessWaiting(waiting));
+    return events;
+  }
+
+  /** While a call is open, a new block waits, and what belongs to a block that has not ended. */
+  #readUnlessWaiting(event: JsonObject): StreamEvent[] {
+    const { type, index, content_block: block, delta: part } = event;
+    const isOther = this.#open?.kind === 'tool-call' && this.#open.index !== index;
+    if (isOther && this.#unended.has(index)) {
+      this.#waiting.push(event);
+      return [];
+    }
+    if (type === 'content_block_delta')
+      return this.#started(this.#readDelta(isObject(part) ? part : {}));
+    const closed = this.#close();
+    if (type === 'content_block_start')
+      return this.#started([...closed, ...this.#openBlock(isObject(block) ? block : {}, index)]);
+    this.#unended.delete(index);
+    return closed;
+  }
+
   /** The message may hold whole blocks, as after calls that a program made. */
   #readStart({ usage, content }: JsonObject): StreamEvent[] {
     this.#usage.start(usage);
@@ -96,7 +129,7 @@ class MessageStreamReader extends EventReader {
   }
 
   /** Some hosts send a block's content in its start. */
-  #openBlock(block: JsonObject): StreamEvent[] {
+  #openBlock(block: JsonObject, index: unknown = null): StreamEvent[] {
     switch (block.type) {
       case 'text':
         this.#open = { kind: 'text' };
@@ -115,7 +148,12 @@ class MessageStreamReader extends EventReader {
         this.#open = { kind: 'thinking', signature: asText(block.data) };
         return [{ type: 'thinking-start', redacted: true }];
       case 'tool_use':
-        this.#open = { kind: 'tool-call', wholeInput: readInput(block.input), hasDelta: false };
+        this.#open = {
+          kind: 'tool-call',
+          index,
+          wholeInput: readInput(block.input),
+          hasDelta: false,
+        };
         return [
           {
             type: 'tool-call-start',
@@ -196,8 +234,13 @@ class MessageStreamReader extends EventReader {
   #finish(): StreamEvent[] {
     this.hasEnded = true;
     const stop = this.#stop ?? { reason: 'end', sequence: null };
+    const rest = this.#close();
+    while (this.#waiting.length > 0) {
+      for (const waiting of this.#waiting.splice(0)) append(rest, this.#readUnlessWaiting(waiting));
+      append(rest, this.#close());
+    }
     return this.#started([
-      ...this.#close(),
+      ...rest,
       ...this.#explanation,
       { type: 'finish', stop, usage: this.#usage.soFar },
     ]);

@@ -8,7 +8,8 @@ import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
 import { relayedNames, renameBlocks } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
-import { readStop } from './stop.ts';
+import { readStop, repairReason } from './stop.ts';
+import { isOpenCall } from './tool-input.ts';
 import { readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
 import { missingHead } from './write-answer.ts';
@@ -27,6 +28,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const usage =
     counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted, context.request);
   const names = relayedNames(context.request.body);
+  const reason = repairReason(message.stop_reason, message.content.some(isOpenCall));
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {
     body: {
@@ -35,9 +37,10 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
       ...missingHead(message, context),
       model: context.model,
       usage,
+      ...(reason !== message.stop_reason && { stop_reason: reason }),
     },
     usage: reported,
-    stop: readStop(message.stop_reason, message.stop_sequence),
+    stop: readStop(reason, message.stop_sequence),
     outputBytes,
     searches: readSearches(message.usage) ?? message.content.filter(isSearchDone).length,
   };

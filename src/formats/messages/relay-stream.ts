@@ -10,7 +10,8 @@ import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
-import { readStop } from './stop.ts';
+import { readStop, repairReason } from './stop.ts';
+import { isOpenCall, withObjectInput } from './tool-input.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
 import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
@@ -40,6 +41,7 @@ class MessageStreamRelay extends AnswerStream {
   /** `safeguard_results` of a `message_delta`; null: none came. */
   #verdicts: readonly unknown[] | null = null;
   #openIndex: unknown = null;
+  #hasCalls = false;
   /** The input of the open call from its start, until a delta repeats it. */
   #wholeInput = '';
 
@@ -61,6 +63,7 @@ class MessageStreamRelay extends AnswerStream {
         if (isSearchDone(event.content_block))
           this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
+        this.#hasCalls ||= isOpenCall(event.content_block);
         meterBlockStart(this.progress.output, event.content_block);
         this.#wholeInput = wholeInputOf(event.content_block);
         return this.#relayBlock(raw, event);
@@ -125,9 +128,9 @@ class MessageStreamRelay extends AnswerStream {
   }
 
   #relayBlock(raw: SseEvent, event: JsonObject): string {
-    const { content_block: block } = event;
+    const block = withObjectInput(event.content_block);
     const named = this.#names && isObject(block) ? renameBlock(block, this.#names.toClient) : block;
-    if (named === block) return frameOf(raw, event);
+    if (named === event.content_block) return frameOf(raw, event);
     return frameOf(
       { event: raw.event, data: JSON.stringify({ ...event, content_block: named }) },
       event,
@@ -140,8 +143,10 @@ class MessageStreamRelay extends AnswerStream {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.usage = this.#usage.soFar;
-    for (const block of Array.isArray(message.content) ? message.content : [])
+    for (const block of Array.isArray(message.content) ? message.content : []) {
       meterBlock(this.progress.output, block);
+      this.#hasCalls ||= isOpenCall(block);
+    }
     const { model, request } = this.context;
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
@@ -160,9 +165,10 @@ class MessageStreamRelay extends AnswerStream {
     this.progress.usage = this.#usage.soFar;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (isObject(delta) && typeof delta.stop_reason === 'string') {
-      this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
+      const reason = repairReason(delta.stop_reason, this.#hasCalls);
+      this.progress.stop = readStop(reason, delta.stop_sequence);
       this.progress.isComplete = true;
-      this.#end = { ...event, type: 'message_delta' };
+      this.#end = { ...event, type: 'message_delta', delta: { ...delta, stop_reason: reason } };
       return '';
     }
     // Counts are totals, so those after the stop reason replace earlier ones.

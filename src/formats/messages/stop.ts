@@ -23,6 +23,16 @@ function readReason(reason: unknown): Stop['reason'] {
   }
 }
 
+/**
+ * Returns a stop reason of the upstream as clients need it, who run calls behind `tool_use` alone:
+ * some hosts end an answer with calls as any other. `hasCalls`: calls that wait for the client.
+ */
+export function repairReason(reason: unknown, hasCalls: boolean): unknown {
+  return hasCalls && plainEnds.has(reason) ? 'tool_use' : reason;
+}
+
+const plainEnds: ReadonlySet<unknown> = new Set(['end_turn', 'stop', null, undefined]);
+
 /** Returns true when a refusal or the output limit ended the answer, possibly before any output. */
 export function isCutShort(reason: unknown): boolean {
   const read = readReason(reason);
