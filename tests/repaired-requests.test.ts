@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
+import { clientFormats } from '../src/formats/registry.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 import { asGemini } from './support/as-gemini.ts';
 import { writtenRequest } from './support/written-request.ts';
@@ -138,6 +139,110 @@ test('fields that are null are left out, as clients return an answer with all fi
     tools: [{ name: 'f', description: null, input_schema: parameters }],
   }).body;
   assert.deepEqual(messages.tools, [{ name: 'f', input_schema: parameters }]);
+});
+
+test('a conversation without the user gets a message of the user for Qwen and GLM', () => {
+  const system = { role: 'system', content: 'S' };
+  const cut = [system, called('a'), answered('a')];
+  const empty = { role: 'user', content: '(empty message)' };
+  const qwen = { model: 'qwen3-vl' };
+  assert.deepEqual(chatMessages(cut, qwen), [system, empty, called('a'), answered('a')]);
+  assert.deepEqual(chatMessages(cut), cut);
+  assert.deepEqual(chatMessages([system], qwen), [system]);
+  const calls = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }],
+  };
+  const results = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }],
+  };
+  const way = { client: 'messages', upstream: 'chat' } as const;
+  assert.deepEqual(sent(way, { messages: [calls, results] }, { model: 'glm-5.3' }).body.messages, [
+    empty,
+    called('a'),
+    answered('a'),
+  ]);
+});
+
+test('JSON mode is named in a message where the client names it nowhere, or in its instructions alone', () => {
+  const json = { type: 'json_object' };
+  const named = (value: unknown) => /JSON/.test(JSON.stringify(value));
+  const unnamed = [user];
+  const instructed = [{ role: 'system', content: 'Reply in JSON.' }, user];
+  for (const messages of [unnamed, instructed]) {
+    const body = { messages, response_format: json };
+    const { input } = sent({ client: 'chat', upstream: 'responses' }, body, openAi).body;
+    assert.ok(named(input), JSON.stringify(input));
+  }
+  const asked = {
+    contents: [{ role: 'user', parts: [{ text: 'x' }] }],
+    generationConfig: {
+      responseMimeType: 'application/json',
+    },
+  };
+  for (const upstream of ['chat', 'responses'] as const)
+    assert.ok(named(sent({ client: 'gemini', upstream }, asked, openAi).body));
+  // It is said once.
+  const says = [{ role: 'user', content: 'As json, please.' }];
+  const chat = sent(
+    { client: 'chat', upstream: 'responses' },
+    { messages: says, response_format: json },
+  );
+  assert.equal((chat.body.input as unknown[]).length, 1);
+});
+
+test('a schema beside json_object, as hosts take it, is the schema of the answer elsewhere', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  const response_format = { type: 'json_object', schema };
+  const { text } = sent(
+    { client: 'chat', upstream: 'responses' },
+    { messages: [user], response_format },
+    openAi,
+  ).body;
+  assert.deepEqual((text as JsonObject).format, { type: 'json_schema', name: 'answer', schema });
+});
+
+test('an output format and a limit under Chat’s names are those of Responses', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } };
+  const ways = [straight('responses'), { client: 'responses', upstream: 'chat' } as const];
+  for (const way of ways) {
+    const { body, ignored } = sent(way, { input: 'x', response_format, max_tokens: 9 }, openAi);
+    assert.ok(JSON.stringify(body).includes('"name":"n"'), JSON.stringify(body));
+    assert.deepEqual(ignored, []);
+  }
+  const parse = (fields: object) =>
+    clientFormats.responses.parseRequest(
+      { model: 'm', input: 'x', ...fields },
+      { chatMaxTokens: null },
+    );
+  assert.equal(parse({ max_tokens: 9 }).maxOutputTokens, 9);
+  assert.equal(parse({ max_completion_tokens: 8, max_tokens: 9 }).maxOutputTokens, 8);
+  assert.equal(parse({ max_output_tokens: 7, max_tokens: 9 }).maxOutputTokens, 7);
+  const own = parse({ text: { format: { type: 'text' } }, response_format }).body;
+  assert.deepEqual(own, { model: 'm', input: 'x', text: { format: { type: 'text' } } });
+});
+
+test('a PDF in the place of an image is sent as a document, an address alone as an image', () => {
+  const pdf = 'data:application/pdf;base64,JVBERi0=';
+  const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
+  const document = { type: 'document', source };
+  const inChat = { type: 'image_url', image_url: { url: pdf } };
+  const inResponses = { type: 'input_image', image_url: pdf };
+  const asked = [
+    [{ client: 'chat', upstream: 'messages' }, { messages: [{ role: 'user', content: [inChat] }] }],
+    [
+      { client: 'responses', upstream: 'messages' },
+      { input: [{ role: 'user', content: [inResponses] }] },
+    ],
+  ] as const;
+  for (const [way, body] of asked)
+    assert.deepEqual(sent(way, body).body.messages, [{ role: 'user', content: [document] }]);
+  const bare = [{ role: 'user', content: [{ type: 'image_url', image_url: pngUrl }] }];
+  assert.deepEqual(chatMessages(bare), [
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: pngUrl } }] },
+  ]);
 });
 
 test('an empty list of tools, and what is said about none, is left out', () => {

@@ -13,6 +13,11 @@ export function readMediaUrl(url: string, place: MediaPlace): MediaSource | null
   return /^https?:\/\//i.test(url) ? { kind: 'url', url } : null;
 }
 
+/** Clients of several gateways send a PDF in the place of an image, where only Gemini takes it. */
+export function isPdf(source: MediaSource): boolean {
+  return source.kind === 'base64' && source.mediaType === 'application/pdf';
+}
+
 export function writeMediaUrl(source: MediaSource): string {
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }

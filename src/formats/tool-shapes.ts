@@ -63,7 +63,9 @@ type Blocks = JsonObject & { readonly content: readonly unknown[] };
 
 function hasForeignBlock(message: unknown): message is Blocks {
   if (!isObject(message) || !Array.isArray(message.content)) return false;
-  return message.content.some((block) => isCall(block) || isResult(block) || isImage(block));
+  const isForeign = (block: unknown) =>
+    isCall(block) || isResult(block) || isImage(block) || isBareImage(block);
+  return message.content.some(isForeign);
 }
 
 function toOwnMessages(message: Blocks): JsonObject[] {
@@ -109,8 +111,14 @@ function isImage(block: unknown): block is Image {
   return isObject(block) && block.type === 'image' && isObject(block.source);
 }
 
-/** Returns an image of Messages as one of Chat. Anything else stays the same object. */
+/** Mistral's own clients send the address alone. */
+function isBareImage(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === 'image_url' && typeof block.image_url === 'string';
+}
+
+/** Returns an image of Messages, or of Mistral, as one of Chat. Anything else stays the same object. */
 function toChatImage(block: unknown): unknown {
+  if (isBareImage(block)) return { ...block, image_url: { url: block.image_url } };
   if (!isImage(block)) return block;
   const { source, ...rest } = block;
   const { media_type: type, data } = source;

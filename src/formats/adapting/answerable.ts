@@ -9,9 +9,10 @@ import type { CanonicalRequest, Message, TextPart } from '../../canonical/reques
  * Used when the user says nothing but a user turn is required: between two answers, after the last
  * one, or before a call.
  */
+export const emptyText = '(empty message)';
 export const emptyTurn: Extract<Message, { role: 'user' }> = {
   role: 'user',
-  content: [{ type: 'text', text: '(empty message)' }],
+  content: [{ type: 'text', text: emptyText }],
 };
 
 /**

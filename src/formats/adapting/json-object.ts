@@ -11,6 +11,16 @@ export const jsonInstruction: TextPart = {
   text: 'Answer with a single JSON object and nothing else: no words around it, no code fence.',
 };
 
+/**
+ * Returns the instruction when no text names JSON: OpenAI, DeepSeek and DashScope refuse JSON mode then.
+ * `contents`: of the messages that such a host looks at.
+ */
+export function missingInstruction(contents: readonly (readonly object[])[]): readonly TextPart[] {
+  const namesJson = (part: object) =>
+    'text' in part && typeof part.text === 'string' && /json/i.test(part.text);
+  return contents.some((parts) => parts.some(namesJson)) ? [] : [jsonInstruction];
+}
+
 /** The most text that may come before the object. */
 const preludeCharactersMax = 4_000;
 

@@ -22,8 +22,8 @@ const refused: Record<string, object> = {
   'messages[0].content is required: a string or an array': { messages: [{ role: 'user' }] },
   'messages[0].content must be a string or an array; got null': user(null),
   'messages[0].content[0].text must be a string; got 5': user([{ type: 'text', text: 5 }]),
-  'messages[0].content[0].image_url must be an object; got "http://x"': user([
-    { type: 'image_url', image_url: 'http://x' },
+  'messages[0].content[0].image_url must be an object; got 5': user([
+    { type: 'image_url', image_url: 5 },
   ]),
   'messages[0].content is required unless the message has tool_calls: a string or an array of parts':
     assistant({ content: null }),

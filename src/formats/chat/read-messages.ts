@@ -16,7 +16,7 @@ import type {
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import { readSound, type SoundField } from '../input-audio.ts';
-import { readMediaUrl } from '../media-url.ts';
+import { isPdf, readMediaUrl } from '../media-url.ts';
 import { isObject } from '../../lib/json.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations } from './citations.ts';
@@ -121,9 +121,10 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
   }
 }
 
-function readImage(part: ChatPart, path: string): ImagePart {
+function readImage(part: ChatPart, path: string): ImagePart | DocumentPart {
   const { url, detail } = part.image_url as { url: string; detail?: string | null };
   const source = readSource(url, 'image', `${path}.image_url.url`);
+  if (isPdf(source)) return { type: 'document', source, ...readCacheControl(part) };
   return { type: 'image', source, ...(detail ? { detail } : null), ...readCacheControl(part) };
 }
 

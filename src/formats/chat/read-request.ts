@@ -164,7 +164,17 @@ function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {
 
 function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {
   if (format === null || format.type === 'text') return { type: 'text' };
-  if (format.type === 'json_object') return { type: 'json' };
+  // Hosts other than OpenAI take a schema there.
+  if (format.type === 'json_object')
+    return 'schema' in format && isObject(format.schema)
+      ? {
+          type: 'json-schema',
+          name: 'answer',
+          description: null,
+          schema: format.schema,
+          strict: null,
+        }
+      : { type: 'json' };
   if (!('json_schema' in format)) {
     return refuse(
       'response_format.type',

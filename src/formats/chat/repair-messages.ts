@@ -3,6 +3,7 @@
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { emptyText } from '../adapting/answerable.ts';
 import { pairResults, partsOf, type ResultShape, type Step } from '../adapting/paired-results.ts';
 import { objectArguments, plainArguments } from '../call-arguments.ts';
 import { isMistral } from '../call-ids.ts';
@@ -21,7 +22,20 @@ export function repairMessages(
   const repaired = messages.map((message, index) => repairMessage(message, index, target));
   const moved = moveAttachments(repaired);
   const ordered = isMistral(model) ? orderForMistral(moved) : moved;
-  return takesReasoning(target) ? completeReasoning(ordered, model) : ordered;
+  const asked = userNeeded.test(model) ? withUser(ordered) : ordered;
+  return takesReasoning(target) ? completeReasoning(asked, model) : asked;
+}
+
+/**
+ * Qwen's chat template and Z.ai refuse a conversation without any message of the user, as one that was
+ * cut to its last calls: github.com/BerriAI/litellm/issues/42432 (read 2026-11-30).
+ */
+const userNeeded = /qwen|glm/i;
+
+function withUser(messages: readonly JsonObject[]): readonly JsonObject[] {
+  const first = messages.findIndex((message) => !isInstruction(message));
+  if (first === -1 || messages.some(({ role }) => role === 'user')) return messages;
+  return messages.toSpliced(first, 0, { role: 'user', content: emptyText });
 }
 
 /** Returns true when earlier reasoning may be sent. */

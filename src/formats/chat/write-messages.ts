@@ -14,6 +14,7 @@ import type {
 } from '../../canonical/request.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { missingInstruction } from '../adapting/json-object.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
@@ -45,7 +46,10 @@ export function writeMessages(
     fitCallId: callIdFitter(target),
     ignored,
   };
-  const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
+  const contents = [request.system, ...request.messages.map(({ content }) => content)];
+  const missing = request.outputFormat.type === 'json' ? missingInstruction(contents) : [];
+  const instructions = [...request.system, ...missing];
+  const system = instructions.length === 0 ? [] : [writeSystem(instructions)];
   const messages = request.messages.flatMap((message) => writeMessage(message, notes));
   return repairMessages([...system, ...messages], target);
 }

@@ -10,6 +10,7 @@ import {
   thinkingPart,
   toolTurn,
   userTurn,
+  withNamedJson,
 } from '../../../tests/support/canonical/parts.ts';
 import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { anyUrl } from '../../../tests/support/any-text.ts';
@@ -319,7 +320,7 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
       endUser: fc.option(fc.uuid()),
     }),
   )
-  .map(([tools, rest]) => ({ ...emptyRequest, ...rest, ...tools }));
+  .map(([tools, rest]) => withNamedJson({ ...emptyRequest, ...rest, ...tools }));
 
 test('every request that Chat can express is valid when written, and survives being read', () => {
   fc.assert(

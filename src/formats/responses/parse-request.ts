@@ -48,13 +48,34 @@ export function parseRequest(
   };
 }
 
-/** Tools and a choice in Chat's shape, which some clients send, get that of Responses. */
-function inOwnShape(body: JsonObject): JsonObject {
+/** What some clients send in Chat's shape, or under its names, gets those of Responses. */
+function inOwnShape(given: JsonObject): JsonObject {
+  const body = underOwnNames(given);
   const { tools, tool_choice: choice } = body;
   return editFields(body, {
     tools: mapChanged(tools, toResponsesTool),
     tool_choice: toResponsesTool(choice),
   });
+}
+
+/**
+ * An output format and an output limit under Chat's names. They are not merely unknown: without them
+ * the answer is another, or costs more.
+ */
+function underOwnNames(body: JsonObject): JsonObject {
+  const { response_format: format, max_tokens: older, ...others } = body;
+  const { max_completion_tokens: limit = older, ...rest } = others;
+  if (limit === undefined && format === undefined) return body;
+  const text = isObject(body.text) ? body.text : {};
+  const { json_schema: schema, ...typed } = isObject(format) ? format : {};
+  const isOwn = !isObject(format) || (text.format ?? null) !== null;
+  return {
+    ...rest,
+    ...(limit !== undefined && { max_output_tokens: body.max_output_tokens ?? limit }),
+    ...(!isOwn && {
+      text: { ...text, format: isObject(schema) ? { ...typed, ...schema } : typed },
+    }),
+  };
 }
 
 /** Images of ours are sent nowhere, so they do not count as input. */

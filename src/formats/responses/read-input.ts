@@ -15,7 +15,7 @@ import type {
 import type { JsonObject } from '../../lib/json.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { readSound } from '../input-audio.ts';
-import { readMediaUrl } from '../media-url.ts';
+import { isPdf, readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './annotations.ts';
 import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
 import { drawingAsText } from './output-item.ts';
@@ -190,17 +190,15 @@ function readUserPart(part: ContentPart, path: string): UserPart {
 function readImage(
   { image_url: url, detail }: Extract<ContentPart, { type: 'input_image' }>,
   path: string,
-): ImagePart {
+): ImagePart | DocumentPart {
   if (!url)
     throw invalidRequest(
       `${path}.image_url`,
       `${path}.image_url is required: a URL or a data URL.`,
     );
-  return {
-    type: 'image',
-    source: readSource(url, 'image', `${path}.image_url`),
-    ...(detail ? { detail } : {}),
-  };
+  const source = readSource(url, 'image', `${path}.image_url`);
+  if (isPdf(source)) return { type: 'document', source };
+  return { type: 'image', source, ...(detail ? { detail } : {}) };
 }
 
 function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: string): DocumentPart {

@@ -12,6 +12,7 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import { append } from '../../lib/append.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { missingInstruction } from '../adapting/json-object.ts';
 import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
 import { writeAnnotations } from './annotations.ts';
@@ -20,9 +21,11 @@ import { writeAnnotations } from './annotations.ts';
 export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {
   const customCalls = findCustomCalls(request.messages);
   const ignored = new Set<string>();
-  const items: JsonObject[] = request.system
-    .slice(1)
-    .map((part) => message('system', [writeUserPart(part)]));
+  const system = request.system.slice(1);
+  const contents = [system, ...request.messages.map(({ content }) => content)];
+  // OpenAI does not look at the `instructions`.
+  if (request.outputFormat.type === 'json') append(system, missingInstruction(contents));
+  const items = system.map((part) => message('system', [writeUserPart(part)]));
   for (const { role, content } of request.messages) {
     if (role === 'assistant') append(items, writeAssistant(content, ignored));
     else if (role === 'tool')

@@ -3,6 +3,7 @@
 import type { UrlCitation } from '../../../src/canonical/citation.ts';
 import type {
   AssistantPart,
+  CanonicalRequest,
   Message,
   Signature,
   ThinkingPart,
@@ -57,4 +58,10 @@ export function resultPart(callId: string, ...content: ToolResultPart['content']
 export function pageCitation(fields: Partial<UrlCitation> = {}): UrlCitation {
   const nothing = { title: null, citedText: null, span: null, reference: null };
   return { type: 'url', url: 'https://a.example', ...nothing, ...fields };
+}
+
+/** JSON mode is named in a message; otherwise writers add a sentence about it. */
+export function withNamedJson(request: CanonicalRequest): CanonicalRequest {
+  if (request.outputFormat.type !== 'json') return request;
+  return { ...request, messages: [...request.messages, userTurn('As JSON.')] };
 }

@@ -5,6 +5,7 @@ import fc from '../property.ts';
 import { anyAnswerOf } from '../canonical/any-answers.ts';
 import { pieceEvents } from '../canonical/answers.ts';
 import { emptyRequest } from '../canonical/empty-request.ts';
+import { withNamedJson } from '../canonical/parts.ts';
 import { record, typed } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
@@ -138,19 +139,24 @@ export const anyAnswer = anyAnswerOf(
   }),
 );
 
-const anyMedia = fc.oneof(
-  record({ kind: fc.constant('url' as const), url: anyUrl }),
-  record({
-    kind: fc.constant('base64' as const),
-    mediaType: fc.constantFrom('image/png', 'application/pdf'),
-    data: fc.base64String(),
-  }),
-);
+const anyMedia = (mediaType: string) =>
+  fc.oneof(
+    record({ kind: fc.constant('url' as const), url: anyUrl }),
+    record({
+      kind: fc.constant('base64' as const),
+      mediaType: fc.constant(mediaType),
+      data: fc.base64String(),
+    }),
+  );
+const anyPicture = anyMedia('image/png');
 const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
   anyTextPart,
-  typed('image', { source: anyMedia }),
-  typed('image', { source: anyMedia, detail: fc.constantFrom('low', 'high') }),
-  typed('document', { source: anyMedia, name: fc.constantFrom('a.pdf', 'notes.txt') }),
+  typed('image', { source: anyPicture }),
+  typed('image', { source: anyPicture, detail: fc.constantFrom('low', 'high') }),
+  typed('document', {
+    source: anyMedia('application/pdf'),
+    name: fc.constantFrom('a.pdf', 'notes.txt'),
+  }),
 );
 const anyOpenAiThinking: fc.Arbitrary<ThinkingPart> = typed('thinking', {
   text: fc.oneof(anyText, fc.constant('')),
@@ -271,7 +277,7 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<Partial<Canonic
   promptCacheKey: fc.option(anyText),
 })
   .map((fields) => ({ ...emptyRequest, ...fields }))
-  .map((request) => ({ ...request, toolChoice: possibleChoice(request) }));
+  .map((request) => withNamedJson({ ...request, toolChoice: possibleChoice(request) }));
 
 /** A tool choice that the request's tools allow. */
 function possibleChoice({ toolChoice, tools }: CanonicalRequest): CanonicalRequest['toolChoice'] {
