@@ -82,7 +82,7 @@ export async function startServing(
   const { database, shared } = stores;
   const { threads, addressRates } = shared;
   const metrics = new Registry();
-  const { gateway, inForce } = createGateway(options, { ...stores, metrics });
+  const { gateway, use } = createGateway(options, { ...stores, metrics });
   const keys = openKeyStore({
     database,
     secrets,
@@ -150,14 +150,13 @@ export async function startServing(
     const { activity, bodies } = observe;
     for (const part of [telemetry, keys, activity, bodies, shared, database]) await part.close();
   };
-  const use: InForce['use'] = (...asked) => inForce.use(...asked);
   return { url: urlOf(server), gateway, metrics, use, stop };
 }
 
 function createGateway(
   { config, secrets, log, clock }: ServingOptions,
   { database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
-): { readonly gateway: Gateway; readonly inForce: InForce } {
+): Pick<Serving, 'gateway' | 'use'> {
   const { owner, ledger, limits, threads, health } = shared;
   const report = reporter(log);
   const meter = new Meter(metrics);
@@ -208,12 +207,7 @@ function createGateway(
   const observe = { activity, meter, bodies };
   const inForce = new InForce(config, { secret: secrets[0], upstreams, routing, clock });
   const gateway: Gateway = {
-    get config() {
-      return inForce.config;
-    },
-    get hosts() {
-      return inForce.hosts;
-    },
+    ...inForce.now,
     books: {
       ledger: balances.ledger,
       readBalance: (ledgerId) => balances.read(ledgerId),
@@ -243,7 +237,12 @@ function createGateway(
     log,
     clock,
   };
-  return { gateway, inForce };
+  const use: InForce['use'] = (...asked) => {
+    inForce.use(...asked);
+    // No getters, because each request copies the gateway.
+    Object.assign(gateway, inForce.now);
+  };
+  return { gateway, use };
 }
 
 /** Returns a function that makes a callback for errors of one kind. */

@@ -21,14 +21,11 @@ export function chargedHandler(
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
   const wishNames = wishHeaderNames(gateway.headers);
-  return async (request, reply) => {
-    const spooled = request.body instanceof SpooledBody ? request.body : null;
-    if (spooled) spooled.isTaken = true;
-    try {
-      return await answer(request, reply);
-    } finally {
-      await spooled?.close();
-    }
+  return (request, reply) => {
+    const { body } = request;
+    if (!(body instanceof SpooledBody)) return answer(request, reply);
+    body.isTaken = true;
+    return answer(request, reply).finally(() => body.close());
   };
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -72,7 +69,7 @@ export function chargedHandler(
         versionHeaders: headersOf(request, versionHeaders),
         forwardable: headersOf(request, forwardedHeaders),
         sessionId:
-          Object.values(headersOf(request, sessionHeaders)).find((id) => id.trim() !== '') ?? null,
+          sessionHeaders.map((name) => headerOf(request, name)).find((id) => id?.trim()) ?? null,
         body,
         upload: request.upload,
       },

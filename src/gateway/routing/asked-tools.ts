@@ -142,7 +142,8 @@ type Read = { readonly promptTokens: number; readonly contextTokens: number };
 
 /** Returns the most input that a request is billed for. What is read last may fill the context. */
 export function inputTokensWithTools(tools: AskedTools | null, read: Read): number {
-  const { searchesMax = 0, readings = 0, own } = tools ?? {};
+  if (!tools) return Math.min(read.promptTokens, read.contextTokens);
+  const { searchesMax, readings = 0, own } = tools;
   return readTokens(
     [
       ...repeat(searchesMax, resultTokens.upper),

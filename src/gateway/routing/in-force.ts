@@ -18,23 +18,19 @@ type Parts = {
   readonly clock: Clock;
 };
 
+type Now = { readonly config: Config; readonly hosts: Hosts };
+
 export class InForce {
   readonly #parts: Parts;
-  #config: Config;
-  #hosts: Hosts;
+  #now: Now;
 
   constructor(config: Config, parts: Parts) {
     this.#parts = parts;
-    this.#config = config;
-    this.#hosts = this.#connect(config);
+    this.#now = { config, hosts: this.#connect(config) };
   }
 
-  get config(): Config {
-    return this.#config;
-  }
-
-  get hosts(): Hosts {
-    return this.#hosts;
+  get now(): Now {
+    return this.#now;
   }
 
   /**
@@ -46,14 +42,13 @@ export class InForce {
     const hosts = this.#connect(config);
     const { upstreams, routing } = this.#parts;
     routing.health.share(shared);
-    for (const [name, provider] of Object.entries(this.#config.providers)) {
+    for (const [name, provider] of Object.entries(this.#now.config.providers)) {
       if (isDeepStrictEqual(provider, config.providers[name])) continue;
       routing.health.forgetTrouble(name);
       upstreams.retire(name);
     }
-    this.#hosts.providers.retireOwnKeys();
-    this.#config = config;
-    this.#hosts = hosts;
+    this.#now.hosts.providers.retireOwnKeys();
+    this.#now = { config, hosts };
   }
 
   #connect(config: Config): Hosts {
