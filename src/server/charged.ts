@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderNames } from '../terms/header-names.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from '../gateway/stages.ts';
-import { type Handler, keyOf, publicUrlOf, type ServerContext } from './context.ts';
+import { type Handler, keyOf, type ServerContext } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { noteAnswer } from './kept-answer.ts';
 import { baseUrlOf } from './server-url.ts';
@@ -21,12 +21,23 @@ export function chargedHandler(
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
   const wishNames = wishHeaderNames(gateway.headers);
-  return (request, reply) => {
-    const { body } = request;
-    if (!(body instanceof SpooledBody)) return answer(request, reply);
+  return (request, reply) =>
+    request.body instanceof SpooledBody
+      ? answerUpload(request.body, request, reply)
+      : answer(request, reply);
+
+  async function answerUpload(
+    body: SpooledBody,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     body.isTaken = true;
-    return answer(request, reply).finally(() => body.close());
-  };
+    try {
+      return await answer(request, reply);
+    } finally {
+      await body.close();
+    }
+  }
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const nextTurn = largeBodies.turnsOf(request.body);
@@ -38,7 +49,7 @@ export function chargedHandler(
       stallMs: gateway.config.tuning.stallMs,
       clock: gateway.clock,
     });
-    const path = publicUrlOf(request);
+    const { path } = request.requestRecord;
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const body = await readBody(request);
     if (nextTurn) await nextTurn();

@@ -41,10 +41,7 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
       if (isGone) return;
       const isText = !('content-type' in headers) && body.length < joinedLengthMax;
       const payload = isText ? body.toString() : body;
-      void reply
-        .code(200)
-        .headers({ ...jsonHeaders, ...headers })
-        .send(payload);
+      void reply.code(200).headers(jsonHeaders).headers(headers).send(payload);
     },
     startStream(headers, trailerNames) {
       raw.writeHead(200, {

@@ -73,6 +73,7 @@ type PricedUsage = {
   readonly priceVersion: string;
 };
 
+const standard = { tier: null, hours: null } as const;
 const freeSearch = { listPicos: 0n, upstreamPicos: 0n } as const;
 const picosPerMicro = 1_000_000n;
 /** More tokens than any request has; "unlimited" for a free model. */
@@ -228,7 +229,7 @@ export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
   const variant = chargedVariant(price, run);
   const set = setOf(list, variant);
   const long = tierIndexOf(set, totalInputTokens(usage));
-  const { tier, hours } = list.variants[variant] ?? { tier: null, hours: null };
+  const { tier, hours } = variant < 0 ? standard : list.variants[variant]!;
   const terms = termsOf(price, variant, run);
   const sound = soundPicos(pricesOf(set, long), usage);
   return {
@@ -313,9 +314,9 @@ function soundPicos(
   );
 }
 
-/** −1: the version's own prices. */
+/** −1: the version's own prices. An array that is asked for −1 is slow. */
 function setOf(version: PriceVersion, variant: number): PriceSet {
-  return version.variants[variant] ?? version;
+  return variant < 0 ? version : version.variants[variant]!;
 }
 
 /** Returns the tier that the answer names, if it has a price, else the one that was asked for. */
@@ -451,7 +452,7 @@ function tierIndexOf({ tiers }: PriceSet, inputTokens: number): number {
 }
 
 function pricesOf({ base, tiers }: PriceSet, tier: number): TokenPrices {
-  return tiers[tier]?.prices ?? base;
+  return tier < 0 ? base : tiers[tier]!.prices;
 }
 
 function factorOf(

@@ -46,10 +46,12 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
   called.caller.record.note({ withheld: answer.stop?.withheld });
   const upToCost = writeUpToCost(answer.body, held.asked.format.usageField);
   // A replay of the stored answer costs nothing.
-  const response = responseToStore(called, {
-    recorded: { body: Buffer.from(`${upToCost}0}}`) },
-    contentType: 'application/json; charset=utf-8',
-  });
+  const response = held.running.storage.isUsed
+    ? responseToStore(called, {
+        recorded: { body: Buffer.from(`${upToCost}0}}`) },
+        contentType: 'application/json; charset=utf-8',
+      })
+    : null;
   const ended = {
     used: finalUse(called, answer),
     ending: endingOf(held.running),

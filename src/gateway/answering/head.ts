@@ -102,15 +102,11 @@ export function answerHeaders({ gateway, asked, terms, call }: Called): Record<s
   return headers;
 }
 
-/**
- * Returns the response to store for repeats of the request; null when nothing is stored. `recorded`
- * is null when it is too long to be stored.
- */
+/** Returns the response to store for repeats of the request. `recorded`: null when it is too long. */
 export function responseToStore(
   called: Called,
   { recorded, contentType }: { readonly recorded: PackedText | null; readonly contentType: string },
-): StoredResponse | null {
-  if (!called.running.storage.isUsed) return null;
+): StoredResponse {
   const head = { status: 200, contentType, headers: answerHeaders(called) };
   return { ...head, ...(recorded ?? { body: null }) };
 }

@@ -214,9 +214,12 @@ async function finish(
   const { gateway, running } = called;
   const { client } = running;
   // A replay of the stored answer costs nothing.
-  const recorded = await output.recordedWith(pipe.close(0));
-  const contentType = called.asked.format.streamType ?? 'text/event-stream; charset=utf-8';
-  const response = responseToStore(called, { recorded, contentType });
+  const response = running.storage.isUsed
+    ? responseToStore(called, {
+        recorded: await output.recordedWith(pipe.close(0)),
+        contentType: called.asked.format.streamType ?? 'text/event-stream; charset=utf-8',
+      })
+    : null;
   const { firstByteMs } = output;
   const ended = { used, isLimited, ending: endingOf(running), firstByteMs };
   return {

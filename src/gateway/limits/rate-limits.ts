@@ -88,30 +88,25 @@ export class RateLimits {
    * `rate_limit_exceeded`; the request then no longer counts.
    */
   async begin(key: ApiKey, tokens: number, headers: Headers): Promise<Slot> {
-    const { defaults, rates } = this.#input;
+    const { defaults, rates, slots } = this.#input;
+    const taken: ScopedSlotLimit[] = [];
     try {
-      return await this.#takePlace(key, tokens, headers);
-    } catch (error) {
-      for (const need of needsOf(key, defaults, oneRequest)) rates.correct(need, need.amount);
-      throw error;
-    }
-  }
-
-  async #takePlace(key: ApiKey, tokens: number, headers: Headers): Promise<Slot> {
-    const { defaults, slots } = this.#input;
-    const limits = slotLimitsOf(key, {
-      key: defaults.concurrent_requests,
-      account: await this.#accountSlots(key),
-    });
-    await this.#takeSlots(limits, headers);
-    const needs = needsOf(key, defaults, { unit: 'tokens', amount: tokens });
-    try {
+      const slotDefaults = {
+        key: defaults.concurrent_requests,
+        account: await this.#accountSlots(key),
+      };
+      for (const limit of slotLimitsOf(key, slotDefaults)) {
+        if (!(await slots.take(limit))) throw slotRefusal(limit, headers);
+        taken.push(limit);
+      }
+      const needs = needsOf(key, defaults, { unit: 'tokens', amount: tokens });
       return {
         headers: await this.#take(needs, headers),
-        end: (tokensUsed) => this.#end(limits, needs, tokensUsed),
+        end: (tokensUsed) => this.#end(taken, needs, tokensUsed),
       };
     } catch (error) {
-      for (const limit of limits) slots.give(limit);
+      for (const limit of taken) slots.give(limit);
+      for (const need of needsOf(key, defaults, oneRequest)) rates.correct(need, need.amount);
       throw error;
     }
   }
@@ -144,18 +139,6 @@ export class RateLimits {
     if (!refused) return withRateHeaders(headers, states.reduce(tighter));
     for (const state of states) if (state.isGranted) this.#input.rates.correct(state, state.amount);
     throw rateRefusal(refused, headers);
-  }
-
-  async #takeSlots(limits: readonly ScopedSlotLimit[], headers: Headers): Promise<void> {
-    const { slots } = this.#input;
-    const taken: SlotLimit[] = [];
-    for (const limit of limits) {
-      if (await slots.take(limit)) taken.push(limit);
-      else {
-        for (const other of taken) slots.give(other);
-        throw slotRefusal(limit, headers);
-      }
-    }
   }
 
   #end(limits: readonly SlotLimit[], needs: readonly Need[], tokensUsed: number): void {

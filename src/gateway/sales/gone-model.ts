@@ -13,36 +13,44 @@ import type { Endpoint, Sale } from '../stages.ts';
  * Returns what a request asks to buy. When its model is gone and its Idempotency-Key was used, it
  * can be replayed but not run. Throws ApiError 400, 404 or 503.
  */
-export async function readSale(
+export function readSale(
   gateway: Gateway,
   endpoint: Endpoint,
   incoming: IncomingRequest,
-): Promise<Sale> {
+): Sale | Promise<Sale> {
   try {
     return endpoint(gateway, incoming);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code === 'invalid_request') throw error;
-    const name = nameUnderKey(incoming);
-    const earlier = name && (await gateway.answers.idempotency.find(name));
-    if (!earlier) throw error;
-    const body = incoming.body as JsonObject;
-    const { requestId } = incoming.caller;
-    const context = { requestId, publicUrl: gateway.config.server.public_url };
-    return {
-      modelId: earlier.modelId ?? String(body.model),
-      provider: '',
-      route: '',
-      stream: body.stream === true,
-      isCachedUnasked: false,
-      headers: {},
-      body,
-      content: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
-      estimate: () => {
-        throw error;
-      },
-      // Clients of every format read it.
-      writeFailure: (failure) =>
-        formatSse('error', JSON.stringify(clientFormats.responses.writeError(failure, context))),
-    };
+    return saleOfGone(gateway, incoming, error);
   }
+}
+
+async function saleOfGone(
+  gateway: Gateway,
+  incoming: IncomingRequest,
+  error: ApiError,
+): Promise<Sale> {
+  const name = nameUnderKey(incoming);
+  const earlier = name && (await gateway.answers.idempotency.find(name));
+  if (!earlier) throw error;
+  const body = incoming.body as JsonObject;
+  const { requestId } = incoming.caller;
+  const context = { requestId, publicUrl: gateway.config.server.public_url };
+  return {
+    modelId: earlier.modelId ?? String(body.model),
+    provider: '',
+    route: '',
+    stream: body.stream === true,
+    isCachedUnasked: false,
+    headers: {},
+    body,
+    content: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
+    estimate: () => {
+      throw error;
+    },
+    // Clients of every format read it.
+    writeFailure: (failure) =>
+      formatSse('error', JSON.stringify(clientFormats.responses.writeError(failure, context))),
+  };
 }
