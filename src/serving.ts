@@ -161,7 +161,6 @@ function createGateway(
   const report = reporter(log);
   const meter = new Meter(metrics);
   const balances = new RecentBalances({
-    ledger: meter.measure(ledger, clock),
     read: (ledgerId) => readBalance(database.read, ledgerId),
     clock,
   });
@@ -209,7 +208,7 @@ function createGateway(
   const gateway: Gateway = {
     ...inForce.now,
     books: {
-      ledger: balances.ledger,
+      ledger: meter.measure(ledger, clock, (command) => balances.noteEnd(command)),
       readBalance: (ledgerId) => balances.read(ledgerId),
       trust,
       growths: new HoldGrowths(clock),

@@ -67,9 +67,9 @@ type OwnCount = {
  * Returns the usage to charge and to show: the provider's count with its gaps filled, at most
  * `usageMax`. null: it sent no count.
  */
-export function countUsage(reported: Usage | null, { usageMax, ...own }: OwnCount): Usage {
+export function countUsage(reported: Usage | null, own: OwnCount): Usage {
   const counted = fillGaps(reported, own);
-  return usageMax ? limitUsage(counted, usageMax) : counted;
+  return own.usageMax ? limitUsage(counted, own.usageMax) : counted;
 }
 
 /**
@@ -78,7 +78,7 @@ export function countUsage(reported: Usage | null, { usageMax, ...own }: OwnCoun
  */
 function fillGaps(
   reported: Usage | null,
-  { estimatedInputTokens, estimatedAudioTokens = 0, outputBytes }: Omit<OwnCount, 'usageMax'>,
+  { estimatedInputTokens, estimatedAudioTokens = 0, outputBytes }: OwnCount,
 ): Usage {
   const counted = reported ?? noUsage;
   const hasInput = totalInputTokens(counted) > 0;

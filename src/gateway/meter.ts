@@ -57,8 +57,11 @@ export class Meter implements RequestListener {
     this.#of.callTimes.note(ms / 1_000, provider, isStream ? 'stream' : 'whole');
   }
 
-  /** Returns a ledger whose commands are measured from their submission until they are durable. */
-  measure(ledger: Ledger, clock: Clock): Ledger {
+  /**
+   * Returns a ledger whose commands are measured from their submission until they are durable.
+   * `onEnd` is called with each, whatever came of it.
+   */
+  measure(ledger: Ledger, clock: Clock, onEnd: (command: Command) => void): Ledger {
     const submit = async (command: Command): Promise<Outcome> => {
       const startedAtMs = clock.elapsedMs();
       this.#commandsWaiting += 1;
@@ -67,6 +70,7 @@ export class Meter implements RequestListener {
       } finally {
         this.#commandsWaiting -= 1;
         this.#of.commandTimes.note((clock.elapsedMs() - startedAtMs) / 1_000, command.type);
+        onEnd(command);
       }
     };
     return { ...ledger, submit };

@@ -134,8 +134,8 @@ export class RequestRecord implements ObservedRequest {
     Object.assign(this.fields, { tries: [...(this.fields.tries ?? []), one] });
   }
 
-  #keepCharge({ usage, lossMicros, ...charged }: Charged): void {
-    const { provider, ending, costMicros, upstreamCostMicros } = charged;
+  #keepCharge(charged: Charged): void {
+    const { provider, ending, costMicros, upstreamCostMicros, usage, lossMicros } = charged;
     this.note({ provider, ending, costMicros, upstreamCostMicros });
     if (usage)
       this.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });

@@ -84,10 +84,10 @@ const outputTokensMax = 100_000_000;
  */
 export function priceFor(
   model: Model,
-  { nowMs, ...factor }: PriceFactor & { readonly nowMs: number },
+  at: PriceFactor & { readonly nowMs: number },
 ): AppliedPrice | null {
-  const upstream = priceAt(model, nowMs);
-  return upstream && { list: listPrices(upstream, factor), upstream };
+  const upstream = priceAt(model, at.nowMs);
+  return upstream && { list: listPrices(upstream, at), upstream };
 }
 
 /**
@@ -413,11 +413,9 @@ type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
  * Returns one result for each price that may apply: the estimate of the input is an upper bound, and
  * any price can be the most expensive.
  */
-function worstInputs(
-  price: AppliedPrice,
-  { inputTokensUpper, audioTokensUpper = 0, choices, prompts = 1, ...more }: InputSize,
-): WorstInput[] {
-  const { searches = 0, imagesPicos = 0n, cachesLong = true } = more;
+function worstInputs(price: AppliedPrice, request: InputSize): WorstInput[] {
+  const { inputTokensUpper, audioTokensUpper = 0, choices, prompts = 1 } = request;
+  const { searches = 0, imagesPicos = 0n, cachesLong = true } = request;
   const { list, search = freeSearch, ownKey } = price;
   const inputTokens = inputTokensUpper * (choices / prompts);
   const audioTokens = audioTokensUpper * (choices / prompts);

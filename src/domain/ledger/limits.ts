@@ -53,9 +53,9 @@ export function roomMicros(book: Book, limited: Limited): Micros {
  */
 export function refuseHold(
   book: Book,
-  { amountMicros, nowMs, ...limited }: Limited & { amountMicros: Micros; nowMs: number },
+  limited: Limited & { amountMicros: Micros; nowMs: number },
 ): RefusedOutcome | null {
-  const { ledger } = limited;
+  const { ledger, amountMicros, nowMs } = limited;
   if (ledger.isFrozen) {
     const nothing = {
       leftMicros: zeroMicros,

@@ -38,12 +38,14 @@ type Calling = {
  */
 export async function callRoute<R extends Result>(
   { record, clock, signal }: Calling,
-  { route, ...facts }: RouteCall,
+  { route, baseUrl, isStream, number }: RouteCall,
   send: (call: ProviderCall, noteFirstByte: () => void) => Promise<R>,
 ): Promise<R> {
   const call: ProviderCall = {
     ...route,
-    ...facts,
+    baseUrl,
+    isStream,
+    number,
     trace: record.spans ? record.spans.traceOfStep() : record.trace,
     startMs: clock.elapsedMs(),
     firstByteMs: null,

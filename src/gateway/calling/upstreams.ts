@@ -66,11 +66,12 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
     // An exchange answers with a stream only when one was asked for (read-reply.ts).
     return exchange.reply as Promise<UpstreamReply<Stream>>;
   };
+  const sendAuthorized = async <Stream extends boolean>(call: UpstreamCall<Stream>) => {
+    const authorized = await authorize(call, urlOf(call));
+    return 'kind' in authorized ? authorized : dispatch(authorized);
+  };
   return {
-    send: async (call) => {
-      const authorized = call.provider.credential ? await authorize(call, urlOf(call)) : call;
-      return 'kind' in authorized ? authorized : dispatch(authorized);
-    },
+    send: (call) => (call.provider.credential ? sendAuthorized(call) : dispatch(call)),
     sockets: () => sumSockets([...destinations.values()]),
     retire: (provider, ownKeyId) => {
       for (const [key, destination] of destinations) {

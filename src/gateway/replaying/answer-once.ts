@@ -17,7 +17,7 @@ type Execute = (client: Client, storage: AnswerStorage) => Promise<void>;
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
 export async function answerOnce(asked: Accepted, client: Client, execute: Execute): Promise<void> {
   const { request: name, cache } = asked.names;
-  if (!name && !cache) return execute(client, noAnswerStorage);
+  if (!name && !cache) return await execute(client, noAnswerStorage);
   const waiting = new WaitingClient(client, asked);
   try {
     const asker = { asked, waiting, execute };

@@ -39,10 +39,10 @@ export function createEndUsers(secret: Secret): EndUsers {
     return digest;
   };
   return {
-    hide: (body, { accountId, format, ...recipient }) =>
-      upstreamFormats[format].hideUsers(body, {
+    hide: (body, recipient) =>
+      upstreamFormats[recipient.format].hideUsers(body, {
         ...recipient,
-        digest: (use, name = '') => digestOf(JSON.stringify([use, accountId, name])),
+        digest: (use, name = '') => digestOf(JSON.stringify([use, recipient.accountId, name])),
       }),
   };
 }

@@ -17,11 +17,12 @@ export function createCountNotices(
   clock: Pick<Clock, 'nowMs'>,
 ): NoteCounts {
   const warnedOn = new Map<string, string>();
-  return ({ provider, upstreamModel }, { unexplainedTokens, ...usage }) => {
-    if (!unexplainedTokens) return;
+  return ({ provider, upstreamModel }, counted) => {
+    if (!counted.unexplainedTokens) return;
     const day = dayOf(clock.nowMs());
     if (warnedOn.get(provider) === day) return;
     warnedOn.set(provider, day);
+    const { unexplainedTokens, ...usage } = counted;
     log.warn(
       { provider, upstream_model: upstreamModel, usage, unexplained_tokens: unexplainedTokens },
       "the provider's token counts do not add up: the unexplained tokens are not charged; compare its bill (docs/formats.md)",
