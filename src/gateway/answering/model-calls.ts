@@ -6,8 +6,7 @@ import type { FailedCall } from '../calling/failed-call.ts';
 import { callRoute } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
-import { Retries, type Retry } from './retries.ts';
-import { isCredentialRefused, nextStepAfter } from '../calling/retry-policy.ts';
+import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from '../calling/retry-policy.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
@@ -41,113 +40,225 @@ export type LastFailedCall = FailedCall & {
 type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastFailedCall;
 
 /** Returns the first call that gives an answer, or the last call when all failed. */
-export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
-  const retries = new Retries(held.gateway);
-  try {
-    const first = firstAttempt(held);
-    return await tryRoutes<Attempt, LastCall<Answer>>(
-      first instanceof Promise ? await first : first,
-      {
-        call: (attempt, number) => callAttempt({ held, attempt, number, retries }, call),
-        nextAfter: (failed) => nextAttempt(failed, retries),
-      },
-    );
-  } finally {
-    retries.giveBack();
-  }
+export function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
+  return new ModelCalls(held, call).untilAnswered();
 }
 
-/**
- * One request at a time tests a route that was out of use. Another may be testing it already. Without
- * limits of credentials, nothing runs between the look and the call: else several would test it.
- */
-function firstAttempt(held: Held): Attempt | Promise<Attempt> {
-  const { plan, granted } = held.terms;
-  const first = plan.begin(granted);
-  const found = firstAvailable(held, first);
-  return found instanceof Promise ? found.then((attempt) => attempt ?? first) : (found ?? first);
-}
-
-function nextAvailable(held: Held): Attempt | null | Promise<Attempt | null> {
-  const { plan, granted } = held.terms;
-  return firstAvailable(held, plan.next(granted));
-}
-
-/** Returns the attempt, or the first one behind it that may be made. */
-function firstAvailable(
-  held: Held,
-  attempt: Attempt | null,
-): Attempt | null | Promise<Attempt | null> {
-  const { plan, granted } = held.terms;
-  for (let next = attempt; next; next = plan.next(granted)) {
-    if (!isInUse(held, next)) continue;
-    const { name, callsPerMinute } = next.route.provider;
-    if (next.route.isSandbox || callsPerMinute === null) return next;
-    const taken = held.gateway.rateLimits.takeCall(name, callsPerMinute);
-    if (taken instanceof Promise) return orNext(held, next, taken);
-    if (taken.isGranted) return next;
-  }
-  return null;
-}
-
-async function orNext(
-  held: Held,
-  attempt: Attempt,
-  taken: Promise<TakeResult>,
-): Promise<Attempt | null> {
-  return (await taken).isGranted ? attempt : nextAvailable(held);
-}
-
-function isInUse({ gateway }: Held, { route }: Attempt): boolean {
-  return route.isSandbox || gateway.hosts.routing.health.isAvailable(route.name);
-}
-
-type ToCall = {
-  readonly held: Held;
+type CalledRoute = {
   readonly attempt: Attempt;
-  readonly number: number;
-  readonly retries: Retries;
+  calls: number;
+  /** That of its last call. */
+  failure: UpstreamFailure;
 };
 
-async function callAttempt<Answer>(
-  { held, attempt, number, retries }: ToCall,
-  call: Call<Answer>,
-): Promise<LastCall<Answer>> {
-  const { gateway, caller, asked, running } = held;
-  const { request } = asked;
-  const { route } = attempt;
-  const { clock, hosts } = gateway;
-  const { health } = hosts.routing;
-  const kind = request.stream ? 'stream' : 'whole';
-  const unseen = new UnseenOutput(clock, {
-    choices: request.choices,
-    unseen: unseenBy(request, attempt),
-    tokensPerSecond: health.tokensPerSecond(route.name, kind),
-  });
-  running.run.follow(unseen);
-  const calling = { record: caller.record, clock, signal: running.run.waiting };
-  // The answer of a batch API says nothing of the route's health and speed now.
-  const isCalled = !route.isSandbox && !asked.passed;
-  const baseUrl = isCalled ? route.provider.baseUrl : null;
-  const facts = { route: route.name, baseUrl, isStream: request.stream, number };
-  try {
-    return await callRoute(calling, facts, async ({ trace }, noteFirstByte) => {
-      const called: Called = {
-        ...held,
-        call: { attempt, number, unseen, drawn: new DrawnImages(), trace },
-      };
-      const result = await call(called, () => {
-        noteFirstByte();
-        retries.giveBack();
-      });
-      if (result.kind === 'answered') return { ...result, called };
-      const failure = withOwner(result.failure, route);
-      return { ...result, failure, called, reported: retries.noteFailure(failure, attempt) };
+type Next = { readonly attempt: Attempt; readonly waitMs: number };
+
+const attemptsPerRoute = 2;
+/** No attempt begins later after the first; a running one continues. */
+const deadlineMs = 300_000;
+/** A route whose provider asks for a longer wait is not called again. */
+const backoffMsMax = 5_000;
+
+class ModelCalls<Answer> {
+  readonly #held: Held;
+  readonly #call: Call<Answer>;
+  readonly #startedAtMs: number;
+  /** In the order of their first calls. */
+  readonly #called: CalledRoute[] = [];
+  /** Of the retry budget. */
+  #granted = 0;
+  #passing: { readonly failure: UpstreamFailure; readonly attempt: Attempt } | null = null;
+
+  constructor(held: Held, call: Call<Answer>) {
+    this.#held = held;
+    this.#call = call;
+    this.#startedAtMs = held.gateway.clock.elapsedMs();
+  }
+
+  async untilAnswered(): Promise<LastCall<Answer>> {
+    try {
+      const first = this.#first();
+      return await tryRoutes<Attempt, LastCall<Answer>>(
+        first instanceof Promise ? await first : first,
+        {
+          call: (attempt, number) => this.#callOnce(attempt, number),
+          nextAfter: (failed) => this.#nextAfter(failed),
+        },
+      );
+    } finally {
+      this.#giveBack();
+    }
+  }
+
+  /**
+   * One request at a time tests a route that was out of use. Another may be testing it already. Without
+   * limits of credentials, nothing runs between the look and the call: else several would test it.
+   */
+  #first(): Attempt | Promise<Attempt> {
+    const { plan, granted } = this.#held.terms;
+    const first = plan.begin(granted);
+    const found = this.#firstAvailable(first);
+    return found instanceof Promise ? found.then((attempt) => attempt ?? first) : (found ?? first);
+  }
+
+  #nextAvailable(): Attempt | null | Promise<Attempt | null> {
+    const { plan, granted } = this.#held.terms;
+    return this.#firstAvailable(plan.next(granted));
+  }
+
+  /** Returns the attempt, or the first one behind it that may be made. */
+  #firstAvailable(attempt: Attempt | null): Attempt | null | Promise<Attempt | null> {
+    const { gateway, terms } = this.#held;
+    const { health } = gateway.hosts.routing;
+    for (let next = attempt; next; next = terms.plan.next(terms.granted)) {
+      const { isSandbox, name: route, provider } = next.route;
+      if (isSandbox) return next;
+      if (!health.isAvailable(route)) continue;
+      const { name, callsPerMinute } = provider;
+      if (callsPerMinute === null) return next;
+      const taken = gateway.rateLimits.takeCall(name, callsPerMinute);
+      if (taken instanceof Promise) return this.#orNext(next, taken);
+      if (taken.isGranted) return next;
+    }
+    return null;
+  }
+
+  async #orNext(attempt: Attempt, taken: Promise<TakeResult>): Promise<Attempt | null> {
+    return (await taken).isGranted ? attempt : this.#nextAvailable();
+  }
+
+  async #callOnce(attempt: Attempt, number: number): Promise<LastCall<Answer>> {
+    const { gateway, caller, asked, running } = this.#held;
+    const { request } = asked;
+    const { route } = attempt;
+    const { clock, hosts } = gateway;
+    const { health } = hosts.routing;
+    const kind = request.stream ? 'stream' : 'whole';
+    const unseen = new UnseenOutput(clock, {
+      choices: request.choices,
+      unseen: unseenBy(request, attempt),
+      tokensPerSecond: health.tokensPerSecond(route.name, kind),
     });
-  } finally {
-    const { written } = unseen;
-    if (written && isCalled) health.noteWriting(route.name, kind, written);
-    unseen.end();
+    running.run.follow(unseen);
+    const calling = { record: caller.record, clock, signal: running.run.waiting };
+    // The answer of a batch API says nothing of the route's health and speed now.
+    const isCalled = !route.isSandbox && !asked.passed;
+    const baseUrl = isCalled ? route.provider.baseUrl : null;
+    const facts = { route: route.name, baseUrl, isStream: request.stream, number };
+    try {
+      return await callRoute(calling, facts, async ({ trace }, noteFirstByte) => {
+        const drawn = new DrawnImages();
+        const called = { ...this.#held, call: { attempt, number, unseen, drawn, trace } };
+        const result = await this.#call(called, () => {
+          noteFirstByte();
+          this.#giveBack();
+        });
+        if (result.kind === 'answered') return { ...result, called };
+        const failure = withOwner(result.failure, route);
+        return { ...result, failure, called, reported: this.#noteFailure(failure, attempt) };
+      });
+    } finally {
+      const { written } = unseen;
+      if (written && isCalled) health.noteWriting(route.name, kind, written);
+      unseen.end();
+    }
+  }
+
+  /**
+   * Notes a failed call, and returns the failure to report if it was the last. When a route refuses
+   * the request or the operator's credential, an earlier failure that will pass is reported
+   * instead, because the client may retry then.
+   */
+  #noteFailure(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
+    const called = this.#called.find((one) => one.attempt === attempt);
+    if (!called) this.#called.push({ attempt, calls: 1, failure });
+    else {
+      called.calls += 1;
+      called.failure = failure;
+    }
+    if (nextStepAfter(failure) === 'again') this.#passing = { failure, attempt };
+    return this.#passing && this.#passing.attempt !== attempt ? this.#passing.failure : failure;
+  }
+
+  /** Returns the next call after its wait; null when none is made and the failure is reported. */
+  async #nextAfter(failed: LastFailedCall): Promise<Attempt | null> {
+    const { called } = failed;
+    const { gateway, asked, running, terms } = called;
+    const { attempt, number } = called.call;
+    if (failed.begun || this.#isGivenUp || attempt.route.isSandbox || asked.passed) return null;
+    // Not a retry: the host refused the request at once, and is asked for less.
+    const lighter = lighten(gateway.hosts.routing, attempt, failed);
+    const next = lighter ? { attempt: lighter, waitMs: 0 } : await this.#choose(failed);
+    if (!next) return null;
+    if (next.waitMs > 0) await this.#waitUnlessGone(next.waitMs);
+    if (this.#isGivenUp) return null;
+    await running.hold.bookLossBeside({
+      lossMicros: lossOf(called, failed),
+      callNumber: number,
+      isCausedByAccount: isCausedByAccount(terms, failed),
+    });
+    return next.attempt;
+  }
+
+  /**
+   * Returns the same route when its provider said how soon to come back, otherwise a route that was
+   * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
+   * when the failure to report cannot pass.
+   */
+  async #choose({ called, failure, reported }: LastFailedCall): Promise<Next | null> {
+    if (this.#leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
+    const invited = failure.retryAfterSeconds ? this.#retry(called.call.attempt) : null;
+    if (invited) return invited;
+    const next = await this.#nextAvailable();
+    return next ? { attempt: next, waitMs: 0 } : this.#retry(null);
+  }
+
+  /**
+   * Returns another call of a route that failed, with its wait: of the route that was called least,
+   * or of `only`. Returns null when no route may be called again in the time left, or the retry
+   * budget is used up.
+   */
+  #retry(only: Attempt | null): Next | null {
+    const { config, hosts, runs } = this.#held.gateway;
+    const { random, retryBudget } = hosts.routing;
+    const callsSoFar = this.#called.reduce((sum, { calls }) => sum + calls, 0);
+    if (callsSoFar >= config.retries.max_attempts) return null;
+    const backoff = { baseMs: config.tuning.backoffMs, capMs: backoffMsMax, random };
+    for (const { attempt, calls, failure } of this.#called.toSorted((a, b) => a.calls - b.calls)) {
+      if (only && attempt !== only) continue;
+      if (calls >= attemptsPerRoute || nextStepAfter(failure) !== 'again') continue;
+      const waitMs = waitBeforeRetryMs(failure, calls - 1, backoff);
+      if (waitMs === null || waitMs >= this.#leftMs) continue;
+      if (!retryBudget.take(runs.count)) return null;
+      this.#granted += 1;
+      return { attempt, waitMs };
+    }
+    return null;
+  }
+
+  /** Called when an answer has begun, or the request has ended. */
+  #giveBack(): void {
+    this.#held.gateway.hosts.routing.retryBudget.giveBack(this.#granted);
+    this.#granted = 0;
+  }
+
+  /** Time left in which another call may begin. */
+  get #leftMs(): number {
+    return this.#startedAtMs + deadlineMs - this.#held.gateway.clock.elapsedMs();
+  }
+
+  /** True when nobody waits for the answer any more, or the program ends. */
+  get #isGivenUp(): boolean {
+    const { running } = this.#held;
+    return running.run.waiting.aborted || !isAwaited(running);
+  }
+
+  async #waitUnlessGone(waitMs: number): Promise<void> {
+    const { gateway, running } = this.#held;
+    const abandoned = new AbortController();
+    onAbandoned(running, () => abandoned.abort());
+    const { waiting } = running.run;
+    await gateway.clock.sleep(waitMs, AbortSignal.any([waiting, abandoned.signal]));
   }
 }
 
@@ -164,52 +275,4 @@ function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
 function withOwner(failure: UpstreamFailure, { name }: Attempt['route']): UpstreamFailure {
   if (name.ownKeyId === undefined || !isCredentialRefused(failure.status)) return failure;
   return { ...failure, ownKeyOf: withoutOwnKey(name.provider) };
-}
-
-/** Returns the next call after its wait; null when none is made and the failure is reported. */
-async function nextAttempt(failed: LastFailedCall, retries: Retries): Promise<Attempt | null> {
-  const { called } = failed;
-  const { gateway, asked, running, terms } = called;
-  const { attempt, number } = called.call;
-  if (failed.begun || isGivenUp(called) || attempt.route.isSandbox || asked.passed) return null;
-  // Not a retry: the host refused the request at once, and is asked for less.
-  const lighter = lighten(gateway.hosts.routing, attempt, failed);
-  const next = lighter ? { attempt: lighter, waitMs: 0 } : await chooseNext(failed, retries);
-  if (!next) return null;
-  if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
-  if (isGivenUp(called)) return null;
-  await running.hold.bookLossBeside({
-    lossMicros: lossOf(called, failed),
-    callNumber: number,
-    isCausedByAccount: isCausedByAccount(terms, failed),
-  });
-  return next.attempt;
-}
-
-/**
- * Returns the same route when its provider said how soon to come back, otherwise a route that was
- * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
- * when the failure to report cannot pass.
- */
-async function chooseNext(
-  { called, failure, reported }: LastFailedCall,
-  retries: Retries,
-): Promise<Retry | null> {
-  if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
-  const invited = failure.retryAfterSeconds ? retries.take(called.call.attempt) : null;
-  if (invited) return invited;
-  const next = await nextAvailable(called);
-  return next ? { attempt: next, waitMs: 0 } : retries.take(null);
-}
-
-/** True when nobody waits for the answer any more, or the program ends. */
-function isGivenUp({ running }: Held): boolean {
-  return running.run.waiting.aborted || !isAwaited(running);
-}
-
-async function waitUnlessGone({ gateway, running }: Held, waitMs: number): Promise<void> {
-  const abandoned = new AbortController();
-  onAbandoned(running, () => abandoned.abort());
-  const { waiting } = running.run;
-  await gateway.clock.sleep(waitMs, AbortSignal.any([waiting, abandoned.signal]));
 }
