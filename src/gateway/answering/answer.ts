@@ -32,7 +32,7 @@ import { finalUse } from '../charging/used.ts';
 export async function sendAnswer(held: Held): Promise<Outcome> {
   const last = await callModel(held, async (called) => {
     const call = async (turn: Called, spentMs = 0) => {
-      const reply = await callUpstream(turn, { stream: false, spentMs });
+      const reply = await callUpstream(turn, false, spentMs);
       return reply.kind === 'failure' ? reply : readAnswer(turn, reply.body);
     };
     const own = called.call.attempt.tools?.own;

@@ -12,19 +12,15 @@ import type { ChosenRoute } from '../routing/route.ts';
 
 type Answered = Exclude<UpstreamReply, FailedReply>;
 
-type ToCall<Stream extends boolean> = {
-  readonly stream: Stream;
-  /** The part of the answer's time that earlier calls took; left out: this is the first. */
-  readonly spentMs?: number;
-};
-
+/** `spentMs`: the part of the answer's time that earlier calls took. */
 export async function callUpstream<Stream extends boolean>(
   called: Called,
-  toCall: ToCall<Stream>,
+  stream: Stream,
+  spentMs = 0,
 ): Promise<AnswerTo<Stream> | FailedCall> {
   const { route } = called.call.attempt;
   const call = called.asked.passed?.answer ? read : send;
-  const reply = await (route.isSandbox ? play : call)(called, toCall);
+  const reply = await (route.isSandbox ? play : call)(called, stream, spentMs);
   if (reply.kind !== 'failure') return shown(reply, route) as AnswerTo<Stream>;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
@@ -51,7 +47,7 @@ function shownBody(body: unknown, { kind, isSandbox }: ChosenRoute): unknown {
   return (isSandbox ? undefined : kind.shownAnswer?.(body)) ?? body;
 }
 
-function send(called: Called, { stream, spentMs = 0 }: ToCall<boolean>): Promise<UpstreamReply> {
+function send(called: Called, stream: boolean, spentMs: number): Promise<UpstreamReply> {
   const { gateway, asked, running, call } = called;
   const { model } = asked;
   const { attempt, trace } = call;
@@ -78,7 +74,7 @@ async function read({ gateway, asked }: Called): Promise<UpstreamReply<false>> {
 /** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */
 function play(
   { gateway, caller, asked, running, call }: Called,
-  { stream }: ToCall<boolean>,
+  stream: boolean,
 ): Promise<UpstreamReply> {
   const { model } = asked;
   const { route, written } = call.attempt;

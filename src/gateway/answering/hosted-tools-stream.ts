@@ -103,7 +103,7 @@ class ToolPipe {
         return;
       }
       const { spentMs } = this.#turns;
-      const reply = await callUpstream(this.#turns.current, { stream: true, spentMs });
+      const reply = await callUpstream(this.#turns.current, true, spentMs);
       if (reply.kind === 'failure') {
         this.progress.usage = this.#turns.usageAfter(reply);
         // The earlier turns were complete, so their count is final.

@@ -387,16 +387,13 @@ function writeResults(results: readonly SearchResult[], first: number): string {
   return text.toWellFormed();
 }
 
+const noCounts = { ...noUsage, audioTokens: 0, cacheReadAudioTokens: 0 };
+
 /** The tier is that of the later turn. */
 function add(one: Usage, other: Usage): Usage {
   const { tier = one.tier } = other;
-  const sum = { ...noUsage, ...(tier !== undefined && { tier }) };
-  for (const name of Object.keys(noUsage) as (keyof typeof noUsage)[])
+  const sum = { ...noCounts, ...(tier !== undefined && { tier }) };
+  for (const name of Object.keys(noCounts) as (keyof typeof noCounts)[])
     sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
-  const { audioTokens = 0, cacheReadAudioTokens = 0 } = one;
-  return {
-    ...sum,
-    audioTokens: audioTokens + (other.audioTokens ?? 0),
-    cacheReadAudioTokens: cacheReadAudioTokens + (other.cacheReadAudioTokens ?? 0),
-  };
+  return sum;
 }

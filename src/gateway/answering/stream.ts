@@ -65,7 +65,7 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
     onRefused: () => called.running.run.stop(),
   });
   try {
-    const reply = await callUpstream(called, { stream: true });
+    const reply = await callUpstream(called, true);
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
     const own = called.call.attempt.tools?.own;

@@ -87,16 +87,34 @@ export type ImagesMade = MadeCost & {
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
-  const { request, signals } = asked;
+  const { hosts, clock, log } = gateway;
+  const { caller, model, request, inputs, signals, isBeside } = asked;
+  const job = {
+    ...request,
+    mode: model.mode,
+    images: inputs,
+    signal: signals.running,
+    clock,
+  };
+  const calling = { record: caller.record, clock, signal: job.signal };
+  const draw = ({ route, baseUrl, connected }: ImageRoute, count: number, number: number) => {
+    const facts = { route, baseUrl, isStream: false, number: isBeside ? null : number };
+    const { upstreamModel } = route;
+    return callRoute(calling, facts, ({ trace }) =>
+      generate(connected, { ...job, upstreamModel, count }, imageHttpOver(hosts.upstreams, trace)),
+    );
+  };
   const routes = asked.routes.map((route) => callableOf(route, request));
-  const [first, ...others] = availableFirst(routes, gateway.hosts.routing.health);
+  const [first, ...others] = availableFirst(routes, hosts.routing.health);
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
   const last = await tryRoutes<ImageRoute, RouteResult>(first!, {
     async call(route) {
       const counts = countsOf(route, request);
-      const results = await callAtOnce(gateway, { route, counts, before: calls }, asked);
+      // All at once.
+      const drawing = counts.map((count, index) => draw(route, count, calls + index + 1));
+      const results = await Promise.all(drawing);
       calls += counts.length;
       const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
       const lostCalls = failures.filter(mayHaveDrawn);
@@ -120,7 +138,7 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
   const images = arrived.flatMap((result) => result.images).slice(0, request.count);
   const unread = arrived.reduce((sum, result) => sum + result.unread, 0);
   const made = { provider, lost, spoiled, images, unread, usage: usageOf(results) };
-  const shared = { ...costOfMade(asked, made, gateway.log), provider, calls };
+  const shared = { ...costOfMade(asked, made, log), provider, calls };
   return last.kind === 'made'
     ? { ...shared, kind: 'made', images }
     : { ...shared, kind: 'failed', failure: last.failure };
@@ -157,39 +175,6 @@ function mayHaveDrawn({ failure, requestSent, isTaken = false }: ImageJobFailed)
 function countsOf({ connected }: ImageRoute, { count }: ImageRequest): readonly number[] {
   const { imagesPerCall } = connected?.kind ?? sandboxImages;
   return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
-}
-
-type RouteCalls = {
-  readonly route: ImageRoute;
-  /** Images of each call. */
-  readonly counts: readonly number[];
-  /** How many calls other routes have had. */
-  readonly before: number;
-};
-
-/** Makes all calls of one route at once. */
-async function callAtOnce(
-  { hosts, clock }: Maker,
-  { route: { route, baseUrl, connected }, counts, before }: RouteCalls,
-  { caller: { record }, model, request, inputs, signals, isBeside }: ImagesToMake,
-): Promise<readonly ImageJobResult[]> {
-  const job = {
-    ...request,
-    upstreamModel: route.upstreamModel,
-    mode: model.mode,
-    images: inputs,
-    signal: signals.running,
-    clock,
-  };
-  const calling = { record, clock, signal: job.signal };
-  const draw = (count: number, index: number) => {
-    const number = isBeside ? null : before + index + 1;
-    const facts = { route, baseUrl, isStream: false, number };
-    return callRoute(calling, facts, ({ trace }) =>
-      generate(connected, { ...job, count }, imageHttpOver(hosts.upstreams, trace)),
-    );
-  };
-  return Promise.all(counts.map(draw));
 }
 
 async function generate(

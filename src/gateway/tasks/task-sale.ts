@@ -113,13 +113,9 @@ export type Called<Made> = {
   | { readonly failure: UpstreamFailure; readonly lost: Count }
 );
 
-type SoldTask<Request> = {
-  readonly model: Model;
-  readonly request: Request;
+type SoldTask<Request> = Pick<Calling<Request>, 'model' | 'request' | 'isByUnit' | 'stream'> & {
   /** As charged. */
   readonly count: Count;
-  readonly isByUnit: boolean;
-  readonly stream: UnitStream;
 };
 
 /** Throws ApiError 400 or 404. */
