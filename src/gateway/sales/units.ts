@@ -10,7 +10,7 @@ import { sendWhole } from '../answering/head.ts';
 import { endingOf } from '../audience.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
 import type { Running, Offer, Outcome } from '../charging/offer.ts';
-import type { Bill, Charge } from '../charging/open-hold.ts';
+import type { Bill } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
 import { elapsedMs } from '../request.ts';
 import type { Accepted, Sale } from '../stages.ts';

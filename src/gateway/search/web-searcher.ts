@@ -23,7 +23,7 @@ export type SearchAnswer = { readonly lost: readonly LostCalls[] } & (
 export type LostCalls = { readonly provider: string; readonly calls: number };
 
 /** What is searched for, and the record of the request that searches. */
-export type WebSearch = PageSearch & {
+type WebSearch = PageSearch & {
   readonly record: RequestRecord;
 };
 

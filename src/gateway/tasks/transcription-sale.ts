@@ -230,11 +230,9 @@ async function bodyOf(
     mediaType: audioTypeOf(await upload.read(0, 12)),
     outputTokensMax: size.most.outputTokens ?? null,
   };
-  const { body: written, ...to } = host.write(job);
+  const { body: parts, ...to } = host.write(job);
   const body =
-    'form' in written
-      ? UploadBody.form(written.form, upload)
-      : UploadBody.json(written.around, upload);
+    'form' in parts ? UploadBody.form(parts.form, upload) : UploadBody.json(parts.around, upload);
   const call = { ...to, body };
   if (!job.isEvents) {
     const answer = (await sendTask(sending, call)).body;
