@@ -664,6 +664,46 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   await assertSpent(made, (linesPerDay - 1) * costMicros);
 });
 
+test('refused batches of an account have only so many lines read, and others are not affected', async () => {
+  const made = await newKey();
+  const file = await upload(
+    made,
+    names(linesPerDay + 1).map((name) => lineOf(name)),
+  );
+  const body = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const limits: unknown[] = [];
+  do {
+    const { status, error } = await gateway.post('/v1/batches', { key: made.key, body });
+    assert.equal(status, 429);
+    limits.push(error.details!['limit']);
+    assert.ok(limits.length < 30, 'a thousand lines are read');
+  } while (limits.at(-1) !== 'refused_lines_per_minute');
+  assert.ok(
+    limits.slice(0, 16).every((limit) => limit === 'batch_lines_per_day'),
+    limits.join(),
+  );
+  const good = await begin(await newKey(), [lineOf('one')]);
+  assert.equal(good.request_counts!.total, 1);
+});
+
+test('an account has eight batches created at once', async () => {
+  const made = await newKey();
+  const lines = [lineOf('one')];
+  const { rateLimits } = gateway.program.app.gateway;
+  const begun = Array.from({ length: 8 }, () => rateLimits.beginBatch({ accountId: made.account }));
+  const [endOne, ...others] = await Promise.all(begun);
+  const body = {
+    input_file_id: await upload(made, lines),
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+  };
+  const { status, error } = await gateway.post('/v1/batches', { key: made.key, body });
+  assert.deepEqual([status, error.details!['limit']], [429, 'concurrent_batches']);
+  endOne!(0);
+  await begin(made, lines);
+  for (const endOther of others) endOther(0);
+});
+
 test('HEAD of a file does not read it', async (t) => {
   const made = await newKey();
   const id = await upload(made, [lineOf('long', { metadata: { text: 'x'.repeat(3_000_000) } })]);

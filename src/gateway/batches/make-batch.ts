@@ -103,15 +103,31 @@ export async function makeBatch(
     if (earlier) return { batch: earlier, isReplay: true };
     if (tries === 10) throw shuttingDown();
   }
+  let linesRead = 0;
+  const lines = async function* () {
+    for await (const line of asked.lines) {
+      linesRead += 1;
+      yield line;
+    }
+  };
+  let end: ((linesRefused: number) => void) | null = null;
   try {
-    const totals = await storeLines(parts, { ...asked, id, nowMs });
+    end = await gateway.rateLimits.beginBatch(key);
+    const totals = await storeLines(parts, { ...asked, lines: lines(), id, nowMs });
     // Once more, with those that are created at the same time.
     await store.noteTotals(id, totals);
     refuseOverDay(gateway, await store.since(key.accountId, nowMs - dayMs));
     await hold(parts, asked, { id, ...totals });
     if (!(await store.start(id))) throw shuttingDown();
+    end(0);
   } catch (error) {
-    await abandon(parts, id);
+    const isRefusal = error instanceof ApiError && error.status < 500;
+    try {
+      await abandon(parts, id);
+    } finally {
+      // Else a small request could have the lines of a large file read again and again, for nothing.
+      end?.(isRefusal ? linesRead : 0);
+    }
     throw error;
   }
   return { batch: (await store.find(key, form, id))!, isReplay: false };

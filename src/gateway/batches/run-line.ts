@@ -255,5 +255,6 @@ function withoutKeyLimits(limits: Gateway['rateLimits']): Gateway['rateLimits'] 
     takeCount: (key) => limits.takeCount(key),
     takeUnpaidCount: (key) => limits.takeUnpaidCount(key),
     takeCall: (...asked) => limits.takeCall(...asked),
+    beginBatch: (key) => limits.beginBatch(key),
   };
 }

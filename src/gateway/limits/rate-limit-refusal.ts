@@ -87,6 +87,30 @@ export function rateRefusal(state: LimitState, headers: Headers): ApiError {
   );
 }
 
+/** `max`: batches that an account may have created at once. */
+export function batchesRefusal(max: number): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `An account may have ${max} batches created at once. Retry when one of them is created.`,
+    {
+      retryAfterSeconds: 1,
+      details: { limit: 'concurrent_batches', scope: 'account', maximum: max },
+    },
+  );
+}
+
+export function refusedLinesRefusal(perMinute: number, left: number): ApiError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msUntil(1, { now: left, perMinute }) / 1_000));
+  return new ApiError(
+    'rate_limit_exceeded',
+    `Batches of this account that were refused have had too many lines: ${perMinute} a minute are read for them. Retry in ${retryAfterSeconds} s.`,
+    {
+      retryAfterSeconds,
+      details: { limit: 'refused_lines_per_minute', scope: 'account', maximum: perMinute },
+    },
+  );
+}
+
 export function slotRefusal(
   { scope, max }: SlotLimit & { readonly scope: LimitScope },
   headers: Headers,

@@ -8,7 +8,9 @@ import type { TakeResult } from '../../domain/limits/rates.ts';
 import type { SlotLimit } from '../../domain/limits/slots.ts';
 import type { Headers } from '../client.ts';
 import {
+  batchesRefusal,
   rateRefusal,
+  refusedLinesRefusal,
   slotRefusal,
   withRateHeaders,
   type LimitScope,
@@ -28,6 +30,13 @@ const unpaidCountsPerMinute = 10;
 const countsPerMinute = 600;
 
 const oneRequest = { unit: 'requests', amount: 1 } as const;
+/** Batches of an account that are created at once: each reads and estimates all of its lines. */
+const batchesAtOnce = 8;
+/**
+ * Lines a minute that an account may have read for batches that are refused: at least this, else a
+ * twentieth of those that it may have in a day.
+ */
+const refusedLinesMin = 1_000;
 
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
   /** For keys and accounts without limits of their own. */
@@ -76,6 +85,29 @@ export class RateLimits {
       1,
     );
     return taken.isGranted;
+  }
+
+  /**
+   * Begins the creation of a batch. Call the result at its end, with the lines that were read in vain:
+   * 0 when it was created. Throws ApiError `rate_limit_exceeded` while as many as allowed are being
+   * created, or those that were refused have had too many lines.
+   */
+  async beginBatch({
+    accountId,
+  }: Pick<ApiKey, 'accountId'>): Promise<(linesRefused: number) => void> {
+    const { defaults, rates, slots } = this.#input;
+    const slot = { id: `batches ${accountId}`, max: batchesAtOnce };
+    if (!(await slots.take(slot))) throw batchesRefusal(batchesAtOnce);
+    const perMinute = Math.max(refusedLinesMin, Math.ceil(defaults.batch_lines_per_day / 20));
+    const lines = { id: `refused-lines ${accountId}`, perMinute };
+    const { isGranted, left } = await rates.take(lines, 1);
+    if (isGranted)
+      return (linesRefused) => {
+        slots.give(slot);
+        rates.correct(lines, 1 - linesRefused);
+      };
+    slots.give(slot);
+    throw refusedLinesRefusal(perMinute, left);
   }
 
   /** Returns true when a call fits the limit of the operator's own credential, and counts it. */
