@@ -165,6 +165,18 @@ test('a conversation without the user gets a message of the user for Qwen and GL
   ]);
 });
 
+test('an empty answer in a history of Gemini is left out', () => {
+  const said = (role: string, ...texts: string[]) => ({
+    role,
+    parts: texts.map((text) => ({ text })),
+  });
+  const contents = [said('user', 'x'), said('model'), said('user', 'y')];
+  const kept = sent(straight('gemini'), { contents }).body.contents;
+  assert.deepEqual(kept, [said('user', 'x'), said('user', 'y')]);
+  const nothing = [said('user')];
+  assert.deepEqual(sent(straight('gemini'), { contents: nothing }).body.contents, nothing);
+});
+
 test('JSON mode is named in a message where the client names it nowhere, or in its instructions alone', () => {
   const json = { type: 'json_object' };
   const named = (value: unknown) => /JSON/.test(JSON.stringify(value));

@@ -222,6 +222,17 @@ const hostCalls: Readonly<Record<string, HostCalls>> = {
     calls: [oslo],
     isTranslated: true,
   },
+  'a call of Chat in a choice beside that of its text': {
+    on: 'chat',
+    whole: {
+      choices: [
+        { index: 0, message: { content: '' }, finish_reason: 'tool_calls' },
+        { index: 1, message: calling('{"city":"Oslo"}'), finish_reason: 'tool_calls' },
+      ],
+      usage,
+    },
+    calls: [oslo],
+  },
   'a call of Messages whose input is JSON as text, at an ordinary end': {
     on: 'messages',
     whole: message([use('a', '{"city":"Oslo"}')], 'end_turn'),

@@ -25,7 +25,7 @@ import { readUsage } from './usage.ts';
 /** Reads the first choice: translation never asks for more. */
 export function readAnswer(body: unknown): Answer {
   const { answer, choices } = checkAnswer(body);
-  const choice = firstChoice(choices);
+  const choice = firstChoice(joinChoices(choices));
   const content = readMessage(choice.message, readSources(answer));
   const stop = readStop(choice.finish_reason, {
     hasToolCalls: content.some((part) => part.type === 'tool-call'),
@@ -37,6 +37,18 @@ export function readAnswer(body: unknown): Answer {
 /** Returns the choice with index 0, at any position. */
 export function firstChoice(choices: readonly Choice[]): Choice {
   return choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
+}
+
+/**
+ * GitHub Copilot puts the text and the calls of one answer into two choices
+ * (github.com/ericc-ch/copilot-api/pull/81, read 2026-11-30): they are joined. Returns the same list
+ * when the first choice has calls, or none has.
+ */
+export function joinChoices(choices: readonly Choice[]): readonly Choice[] {
+  const first = firstChoice(choices);
+  const calls = choices.flatMap(({ message }) => callsOf(message));
+  if (calls.length === 0 || callsOf(first.message).length > 0) return choices;
+  return [{ ...first, message: { ...first.message, tool_calls: calls } }];
 }
 
 export type Choice = JsonObject & { readonly message: JsonObject };

@@ -4,7 +4,7 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
+import { checkAnswer, type Choice, firstChoice, joinChoices } from './read-answer.ts';
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { ChoiceContent } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
@@ -16,7 +16,8 @@ import { completionHead } from './write-answer.ts';
 
 /** Throws UnreadableAnswer. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
-  const { answer, choices: given } = checkAnswer(body);
+  const { answer, choices: read } = checkAnswer(body);
+  const given = context.request.choices === 1 ? joinChoices(read) : read;
   const choices = given.map((choice, index) => repairChoice(choice, index, context));
   const meter = new OutputMeter();
   for (const { message } of given) meterMessage(meter, message);

@@ -29,7 +29,9 @@ export function relayRequest(
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   const config = mendSchemas(relayConfig(body.generationConfig ?? {}, target, ignored));
   const { checksSignatures } = modelTraits(target.model);
-  const contents = editItems(body.contents, (content) => {
+  // Google's SDKs keep an empty answer in their history, which Google refuses.
+  const said = body.contents.filter(({ parts }) => parts?.length !== 0);
+  const contents = editItems(said.length > 0 ? said : body.contents, (content) => {
     const { parts } = content;
     return Array.isArray(parts)
       ? editFields(content, { parts: relayParts(parts, { checksSignatures, ignored }) })
