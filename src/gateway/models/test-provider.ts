@@ -7,7 +7,6 @@ import { type CanonicalRequest, emptyRequest } from '../../canonical/request.ts'
 import type { Usage } from '../../canonical/usage.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { fitToHost } from '../../formats/fit-to-host.ts';
-import type { UpstreamFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { SseParser } from '../../lib/sse.ts';
 import {
