@@ -31,15 +31,16 @@ export function fitToHost(
     ...fitHistory(body, wishes),
   });
   const { renamed = {} } = wishes;
-  const isLost = (name: string) => !opened.has(name) && refusesField(wishes, name);
-  const names = Object.keys(edited);
-  for (const name of names.filter(isLost))
+  const lost = Object.keys(edited).filter(
+    (name) => !opened.has(name) && refusesField(wishes, name),
+  );
+  for (const name of lost)
     if (Object.hasOwn(needed, name) && isAskedFor(edited[name]) && edited[name] !== 1)
       throw invalidRequest(name, `${name} ${needed[name]}`);
     else if (!ownFields.includes(name) && isAskedFor(edited[name])) ignored.add(name);
-  if (names.every((name) => !isLost(name) && !Object.hasOwn(renamed, name)))
+  if (lost.length === 0 && Object.keys(renamed).length === 0)
     return { body: edited, ignored: [...ignored] };
-  const kept = Object.entries(edited).filter(([name]) => !isLost(name));
+  const kept = Object.entries(edited).filter(([name]) => !lost.includes(name));
   return {
     body: Object.fromEntries(kept.map(([name, value]) => [nameOf(renamed, name), value])),
     ignored: [...ignored],

@@ -138,7 +138,7 @@ export class Activity implements RequestListener {
     } else this.#measure({ ...names, hour, provider: request.provider ?? '' }, request, ending);
     this.#countHour(names, hour, request);
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
-    const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
+    const row = { ...historyOf(request, ending), ...owner, created_at_ms: nowMs };
     this.#requests.set(row.request_id, row);
     if (this.#requests.size === historyMax) void this.flush().catch(this.#options.onError);
   }

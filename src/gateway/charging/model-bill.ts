@@ -66,7 +66,7 @@ export function soldBy(called: Called, ended: Ended) {
     !call.drawn.areLast &&
     !granted.isReduced &&
     !isFallback;
-  return { kind: 'sold', ...billOf(called, ended), isWhole } as const;
+  return { ...billOf(called, ended), kind: 'sold', isWhole } as const;
 }
 
 /** A failed call, and what had arrived of its answer. */
@@ -127,6 +127,7 @@ function recordOf(
   const { model, format, request } = called.asked;
   const { attempt, number } = called.call;
   return {
+    ...cacheFactsOf(called),
     modelId: model.id,
     modelName: model.displayName,
     endpoint: format.endpoint ?? format.name,
@@ -142,7 +143,6 @@ function recordOf(
     attempts: number,
     durationMs: elapsedMs(called.gateway.clock, called.caller),
     firstByteMs,
-    ...cacheFactsOf(called),
   };
 }
 
