@@ -8,7 +8,7 @@ import { httpClient } from './http-client.ts';
 import { noteAnswer } from './kept-answer.ts';
 import { baseUrlOf } from './server-url.ts';
 import { readJsonBody } from './middleware/body.ts';
-import { idHeaderNames } from './middleware/trace.ts';
+import { addAnthropicsId } from './middleware/trace.ts';
 import { SpooledBody } from './upload-form.ts';
 
 /**
@@ -50,7 +50,7 @@ export function chargedHandler(
       clock: gateway.clock,
     });
     const { path } = request.requestRecord;
-    for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
+    addAnthropicsId(request, reply);
     const body = await readBody(request);
     if (nextTurn) await nextTurn();
     const { bodies } = request;

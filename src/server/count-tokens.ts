@@ -9,10 +9,10 @@ import {
   type CountEndpoint,
 } from '../gateway/models/count-endpoints.ts';
 import { countInput, type TokenCount } from '../gateway/models/count-input.ts';
-import { keyOf, publicUrlOf, type Handler, type ServerContext } from './context.ts';
+import { keyOf, type Handler, type ServerContext } from './context.ts';
 import { readAddressedBody } from './google-paths.ts';
 import { readJsonBody } from './middleware/body.ts';
-import { idHeaderNames } from './middleware/trace.ts';
+import { addAnthropicsId } from './middleware/trace.ts';
 
 export function getTokenCount(context: ServerContext): Handler {
   return counting(context, messagesCount, ({ inputTokens }) => ({ input_tokens: inputTokens }));
@@ -40,7 +40,7 @@ function counting(
   return async (request, reply) => {
     const nextTurn = largeBodies.turnsOf(request.body);
     if (nextTurn) await nextTurn();
-    for (const name of idHeaderNames(publicUrlOf(request))) reply.header(name, request.requestId);
+    addAnthropicsId(request, reply);
     const beta = request.headers['anthropic-beta'];
     const run = gateway.runs.open();
     reply.raw.once('close', () => run.stop());

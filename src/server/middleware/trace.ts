@@ -9,15 +9,11 @@ import type { RequestListener } from '../../events/request-listener.ts';
 import { RequestRecord } from '../../gateway/request-record.ts';
 import { isPublicApi, type Lifecycle, publicUrlOf } from '../context.ts';
 
-/**
- * Returns the headers that carry a request's id. Anthropic's SDK reads it under a name of its own.
- */
-export function idHeaderNames(route: string | null | undefined): readonly string[] {
-  return route?.startsWith('/v1/messages') ? bothNames : ownName;
+/** Anthropic's SDK reads the request's id under a name of its own. */
+export function addAnthropicsId(request: FastifyRequest, reply: FastifyReply): void {
+  const { path } = request.requestRecord;
+  if (path.startsWith('/v1/messages')) reply.header('request-id', request.requestId);
 }
-
-const ownName = ['x-request-id'];
-const bothNames = ['x-request-id', 'request-id'];
 
 /** Recorded when a client left before its answer began. Nginx's number, since HTTP has none. */
 const clientGoneStatus = 499;
