@@ -4,7 +4,6 @@ import { endingOf } from '../audience.ts';
 import { cleanVendorError, toModelError, withoutProvider } from '../calling/failure-message.ts';
 import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
-import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailedCall } from './model-calls.ts';
 
@@ -22,16 +21,9 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
     const nobody = () => {};
     return { ...sold, response: null, deliver: nobody, fail: nobody };
   }
-  const error = errorOf(failed);
-  const lossMicros = lossOf(called, failed);
-  const ended = {
-    kind: 'failed',
-    error,
-    lossMicros,
-    isCausedByAccount: isCausedByAccount(called.terms, failed),
-  } as const;
+  const ended = { kind: 'failed', error: errorOf(failed), ...lossOf(called, failed) } as const;
   // It is free when nothing shows that the model ran.
-  if (!failed.failure.isCausedByAccount || lossMicros === 0) return { ...ended, losses: [] };
+  if (!failed.failure.isCausedByAccount || ended.lossMicros === 0) return { ...ended, losses: [] };
   const used = failedUse(called, failed);
   const { bill, losses } = billOf(called, { used, ending: endingOf(called.running), firstByteMs });
   return { ...ended, losses, spoiled: bill };

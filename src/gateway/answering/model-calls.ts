@@ -13,7 +13,6 @@ import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { withoutOwnKey } from '../../terms/own-key.ts';
 import type { Called, Held } from '../stages.ts';
-import { isCausedByAccount } from '../charging/caused-by-account.ts';
 import { lossOf } from '../charging/model-bill.ts';
 import { DrawnImages } from '../charging/model-call.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
@@ -183,7 +182,7 @@ class ModelCalls<Answer> {
   /** Returns the next call after its wait; null when none is made and the failure is reported. */
   async #nextAfter(failed: LastFailedCall): Promise<Attempt | null> {
     const { called } = failed;
-    const { gateway, asked, running, terms } = called;
+    const { gateway, asked, running } = called;
     const { attempt, number } = called.call;
     if (failed.begun || this.#isGivenUp || attempt.route.isSandbox || asked.passed) return null;
     // Not a retry: the host refused the request at once, and is asked for less.
@@ -192,11 +191,7 @@ class ModelCalls<Answer> {
     if (!next) return null;
     if (next.waitMs > 0) await this.#waitUnlessGone(next.waitMs);
     if (this.#isGivenUp) return null;
-    await running.hold.bookLossBeside({
-      lossMicros: lossOf(called, failed),
-      callNumber: number,
-      isCausedByAccount: isCausedByAccount(terms, failed),
-    });
+    await running.hold.bookLossBeside({ ...lossOf(called, failed), callNumber: number });
     return next.attempt;
   }
 

@@ -5,9 +5,10 @@ import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { elapsedMs } from '../request.ts';
 import { conversationOf } from '../routing/conversation.ts';
-import type { CalledModel as Called } from './model-call.ts';
+import type { CalledModel as Called, ModelTerms } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
 import { finalUse, useSoFar, type Used } from './used.ts';
+import { mayOutlast } from './worst-case.ts';
 
 export type Ended = {
   readonly used: Used;
@@ -72,11 +73,27 @@ export function soldBy(called: Called, ended: Ended) {
 /** A failed call, and what had arrived of its answer. */
 type Failed = Pick<FailedCall, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
 
+/** Returns what nobody pays of a failed call, and whether the account could cause it. */
+export function lossOf(called: Called, failed: Failed) {
+  const lossMicros = billedFor(called, failed);
+  return { lossMicros, isCausedByAccount: isCausedByAccount(called.terms, failed) };
+}
+
+/**
+ * Returns true when the account could cause the failure: by the model's own output, or by asking
+ * for so much of it that writing it takes longer than the answer may take, or costs more than it has.
+ */
+function isCausedByAccount({ granted }: ModelTerms, { failure }: Failed): boolean {
+  if (failure.isUnaffordable) return true;
+  if (!failure.isOverdue) return failure.isCausedByAccount ?? false;
+  return mayOutlast(granted.wanted, granted.maxOutputTokens);
+}
+
 /**
  * Returns what the provider bills for a failed call: by its final count, else by the use so far.
  * Returns 0 when the call has probably not run.
  */
-export function lossOf(called: Called, failed: Failed): Micros {
+function billedFor(called: Called, failed: Failed): Micros {
   const { failure, progress, hasStreamed = false } = failed;
   const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
   const hasWritten =

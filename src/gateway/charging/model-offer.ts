@@ -3,12 +3,12 @@ import type { ClientRequest } from '../../formats/format.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { holdRefused } from './hold-refusal.ts';
 import type { Running, Offer, Outcome } from './offer.ts';
-import { mayOutlast } from './caused-by-account.ts';
 import type { RoutePlan } from '../routing/plan.ts';
 import { withOneEach } from '../routing/asked-tools.ts';
 import {
   affordableTokens,
   likelyCostOf,
+  mayOutlast,
   worstCaseOf,
   type Granted,
   type HoldRequest,

@@ -68,6 +68,17 @@ export function likelyCostOf({
   };
 }
 
+/** The speed of a slow model, in tokens a second. */
+const slowTokensPerSecond = 25;
+
+/**
+ * Returns true when writing so much may take longer than a whole answer may take. A stream is
+ * charged for what came.
+ */
+export function mayOutlast({ request, totalMs }: HoldRequest, maxOutputTokens: number): boolean {
+  return !request.stream && maxOutputTokens >= (totalMs / 1_000) * slowTokensPerSecond;
+}
+
 /** After a tool of ours, the model reads its output so far again. */
 function inputSizeOf(
   { inputTokensUpper, estimate, model, request, tools, cachesLong }: HoldRequest,

@@ -234,13 +234,13 @@ testMutations([], {
     watchers: integration('unfinished-answers', 'after the model fell silent'),
   },
   'a whole answer that is too long for its time counts against no account': {
-    file: 'gateway/charging/caused-by-account.ts',
+    file: 'gateway/charging/model-bill.ts',
     guard: 'if (!failure.isOverdue) return',
     without: 'if (failure) return',
     watchers: integration('loss-budget', 'not complete in time'),
   },
   'any whole answer that runs out of time counts against its account': {
-    file: 'gateway/charging/caused-by-account.ts',
+    file: 'gateway/charging/worst-case.ts',
     guard: 'return !request.stream && maxOutputTokens >=',
     without: 'return !request.stream && maxOutputTokens + Infinity >=',
     watchers: integration('loss-budget', 'not complete in time'),
