@@ -30,35 +30,52 @@ export type Used = {
   readonly claimed: Usage | null;
 };
 
-type Report = { readonly usage: Usage | null; readonly searches?: number };
+type Report = {
+  readonly usage: Usage | null;
+  readonly searches?: number;
+  readonly outputBytes: number;
+};
 
 /** Returns the use of a complete answer. `usage`: the provider's count. */
-export function finalUse(
-  called: Called,
-  { usage: reported, searches, outputBytes }: Report & { readonly outputBytes: number },
-): Used {
-  const max = usageMaxOf(called);
-  const counted = countReported(called, { reported, outputBytes, max });
-  return usedOf(called, { reported, counted, searches, max });
+export function finalUse(called: Called, report: Report): Used {
+  return useOf(called, report, (counted) => counted);
 }
 
 /**
  * Returns the use of a call that ended early, at most the request's maximum. A provider's count
  * from mid-stream may be older than the output seen since. Neither includes unseen output.
  */
-export function useSoFar(
-  called: Called,
-  { usage: reported, searches, codeRuns, output }: FailedCall['progress'],
-): Used {
+export function useSoFar(called: Called, progress: FailedCall['progress']): Used {
   const { asked, call } = called;
-  const { unseen } = call;
-  const unseenBytes = unseen.tokens * asked.request.choices * bytesPerToken;
+  const { usage, searches = 0, output } = progress;
+  return useOf(called, { usage, searches, outputBytes: 0 }, (counted, max) => {
+    const { unseen } = call;
+    const unseenBytes = unseen.tokens * asked.request.choices * bytesPerToken;
+    const own = Math.min(tokensFromBytes(output.bytesWithUnseen(unseenBytes)), max.outputTokens);
+    const withInput = withRounds(called, counted, progress);
+    return withInput.outputTokens >= own ? withInput : { ...withInput, outputTokens: own };
+  });
+}
+
+/** `complete`: adds to the provider's count what it may lack. */
+function useOf(
+  called: Called,
+  { usage: reported, searches = 0, outputBytes }: Report,
+  complete: (counted: Usage, max: UsageMax) => Usage,
+): Used {
+  const { gateway, asked, call } = called;
+  const { attempt } = call;
   const max = usageMaxOf(called);
-  const own = Math.min(tokensFromBytes(output.bytesWithUnseen(unseenBytes)), max.outputTokens);
-  const reportedUse = countReported(called, { reported, outputBytes: 0, max });
-  const withInput = withRounds(called, reportedUse, { searches, codeRuns });
-  const counted = withInput.outputTokens >= own ? withInput : { ...withInput, outputTokens: own };
-  return usedOf(called, { reported, counted, searches, max });
+  if (reported) gateway.hosts.routing.noteCounts(attempt.route.name, reported);
+  const own = ownCountOf(asked, attempt);
+  const counted = complete(countUsage(reported, { ...own, outputBytes, usageMax: max }), max);
+  return {
+    usage: counted,
+    source: counted === reported ? 'upstream' : 'estimate',
+    searches: clampSearches(called, searches),
+    claimedSearches: attempt.tools ? searches : 0,
+    claimed: reported && claimOf(called, { reported, counted, max }),
+  };
 }
 
 /**
@@ -121,21 +138,6 @@ export function usageMaxOf({ asked, terms: { granted }, call: { attempt } }: Cal
   };
 }
 
-type Reported = {
-  readonly reported: Usage | null;
-  readonly outputBytes: number;
-  readonly max: UsageMax;
-};
-
-function countReported(
-  { gateway, asked, call }: Called,
-  { reported, outputBytes, max }: Reported,
-): Usage {
-  if (reported) gateway.hosts.routing.noteCounts(call.attempt.route.name, reported);
-  const own = ownCountOf(asked, call.attempt);
-  return countUsage(reported, { ...own, outputBytes, usageMax: max });
-}
-
 /** Returns our own count of the input, and of the sound in it if that has a price of its own. */
 export function ownCountOf(
   { estimate }: Pick<ModelRequest, 'estimate'>,
@@ -156,7 +158,7 @@ function claimOf(
   { gateway, caller, call: { attempt } }: Called,
   { reported, counted, max }: Counted,
 ): Usage | null {
-  if (!reported || !exceeds(reported, max)) return null;
+  if (!exceeds(reported, max)) return null;
   gateway.log.warn(
     { request_id: caller.requestId, provider: attempt.route.name.provider, usage: reported, max },
     'the upstream reported more tokens than the request could cause: the rest is booked as a loss',
@@ -167,23 +169,7 @@ function claimOf(
   };
 }
 
-type Counted = {
-  readonly reported: Usage | null;
-  readonly counted: Usage;
-  readonly searches: number | undefined;
-  readonly max: UsageMax;
-};
-
-function usedOf(called: Called, count: Counted): Used {
-  const { reported, counted, searches = 0 } = count;
-  return {
-    usage: counted,
-    source: counted === reported ? 'upstream' : 'estimate',
-    searches: clampSearches(called, searches),
-    claimedSearches: called.call.attempt.tools ? searches : 0,
-    claimed: claimOf(called, count),
-  };
-}
+type Counted = { readonly reported: Usage; readonly counted: Usage; readonly max: UsageMax };
 
 /** Limits searches to the maximum sent to the provider: the client asked for no more. */
 function clampSearches({ call, gateway, caller: { requestId } }: Called, searches: number): number {
