@@ -17,9 +17,10 @@ import {
 import { chatProviderKinds } from '../../providers/registry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isChatKind } from '../../terms/provider-kind.ts';
-import type { FailedReply, UpstreamProvider } from '../calling/upstream-call.ts';
+import { credentialTools } from '../calling/credential-tools.ts';
+import type { FailedReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
-import { accessOf, placeOf } from '../routing/providers.ts';
+import { accessBy, placeOf } from '../routing/providers.ts';
 import { formatsAt } from '../routing/route.ts';
 import { remedyFor } from './provider-remedies.ts';
 
@@ -70,10 +71,10 @@ export async function testProvider(
   parts: Parts,
   { model, ...named }: Tested,
 ): Promise<ProviderTest> {
-  const { upstreams } = parts;
-  const { target, provider } = openTest(parts, named);
+  const test = openTest(parts, named);
+  const { provider } = test;
   try {
-    const { step, models } = await askForModels(upstreams, target, named.name, provider);
+    const { step, models } = await askForModels(test);
     if (!isChatKind(provider.kind) || model === null) {
       const skipped = (which: Step['step']): Step => ({
         step: which,
@@ -83,15 +84,15 @@ export async function testProvider(
       return { steps: [step, skipped('answer'), skipped('stream')], models, usages: [] };
     }
     const call = callOf(named.name, { ...provider, kind: provider.kind }, model);
-    const answer = await ask(upstreams, target, call, 'answer');
-    const stream = await ask(upstreams, target, call, 'stream');
+    const answer = await ask(test, call, 'answer');
+    const stream = await ask(test, call, 'stream');
     return {
       steps: [step, answer.step, stream.step],
       models,
       usages: [answer.usage, stream.usage].filter((usage) => usage !== null),
     };
   } finally {
-    upstreams.retire(target.name);
+    parts.upstreams.retire(test.target.name);
   }
 }
 
@@ -104,23 +105,20 @@ export type ModelsListed = {
 
 /** Asks for the list of models alone, which is free of charge. */
 export function listModels(parts: Parts, named: Named): Promise<ModelsListed> {
-  const { target, provider } = openTest(parts, named);
-  return askForModels(parts.upstreams, target, named.name, provider);
+  return askForModels(openTest(parts, named));
 }
 
 /** The connections of this test alone, and the provider with a key that is sent as it is. */
 function openTest(parts: Parts, { name, provider }: Named) {
-  const { apiKey, credential } = accessOf(name, provider, parts);
+  const { apiKey, credential } = accessBy(provider, credentialTools(name, parts));
   const target = { name: `${name} (test)`, baseUrl: provider.base_url, credential };
-  return { target, provider: { ...provider, api_key: apiKey } };
+  const { upstreams } = parts;
+  return { upstreams, target, name, provider: { ...provider, api_key: apiKey } };
 }
 
-async function askForModels(
-  upstreams: Upstreams,
-  target: UpstreamProvider,
-  name: string,
-  provider: Provider,
-): Promise<ModelsListed> {
+type Test = ReturnType<typeof openTest>;
+
+async function askForModels({ upstreams, target, name, provider }: Test): Promise<ModelsListed> {
   const asked = modelListOf(name, provider);
   const listed = (works: boolean | null, what: string, more: Partial<ModelsListed> = {}) => ({
     step: { step: 'models', works, what } as const,
@@ -191,8 +189,7 @@ type Asked = { readonly step: Step; readonly usage: Usage | null };
 
 /** Asks for one answer, whole or as a stream. */
 async function ask(
-  upstreams: Upstreams,
-  provider: UpstreamProvider,
+  { upstreams, target: provider }: Test,
   { code, format, write }: TestCall,
   step: 'answer' | 'stream',
 ): Promise<Asked> {

@@ -76,7 +76,7 @@ export function connectProviders(config: Config, parts: Connecting): ConnectedPr
     const connected = connect(name, provider);
     if (connected) played.set(name, connected);
     if (!provider.enabled) continue;
-    const access = accessOf(name, provider, parts);
+    const access = accessBy(provider, credentialTools(name, parts));
     if (connected) byName.set(name, { ...connected, ...access });
     const imageProvider = connectImages(name, provider);
     if (imageProvider) images.set(name, { ...imageProvider, ...access });
@@ -133,15 +133,7 @@ const withoutMachine: Pick<CredentialTools, 'env' | 'readFile'> = {
 type Access = { readonly apiKey: string | null; readonly credential: Credential | null };
 
 /** Returns the key, or the credential that is made of it. */
-export function accessOf(
-  name: string,
-  provider: ProviderEntry,
-  parts: Omit<Connecting, 'secret'>,
-): Access {
-  return accessBy(provider, credentialTools(name, parts));
-}
-
-function accessBy(provider: ProviderEntry, tools: CredentialTools): Access {
+export function accessBy(provider: ProviderEntry, tools: CredentialTools): Access {
   const { kind, api_key: apiKey } = provider;
   const open = isChatKind(kind) ? chatProviderKinds[kind].openCredential : undefined;
   const credential = (apiKey !== null && open?.(apiKey, placeOf(provider), tools)) || null;
