@@ -27,11 +27,7 @@ import { Output } from './output.ts';
 export async function streamAnswer(held: Held): Promise<Outcome> {
   const output = new Output(held);
   held.running.run.whenClosed(output.close);
-  const growth = new HoldGrowth(
-    held.running.hold,
-    held.terms.granted,
-    held.gateway.config.limits.hold_slice_tokens,
-  );
+  const growth = new HoldGrowth(held.running.hold, held.terms.granted);
   const last = await callModel(held, (called, noteFirstByte) =>
     callAndRelay({ called, output, growth, noteFirstByte }),
   );

@@ -43,6 +43,7 @@ function openStream({
   const model = { contextTokens: 100_000, supports: { thinking } };
   const request = { choices: 1, stream: true };
   const asked = {
+    gateway: { config: { limits: { hold_slice_tokens: slice } } },
     model,
     request,
     price: { list: version, upstream: version },
@@ -77,7 +78,7 @@ function openStream({
   const payer = { caller, tags: undefined } as unknown as Payer;
   const hold = new OpenHold(books, payer, { amountMicros: slice, endRisk: () => {} });
   const granted = { coveredTokens: slice, maxOutputTokens, wanted: asked } as unknown as Granted;
-  const growth = new HoldGrowth(hold, granted, slice);
+  const growth = new HoldGrowth(hold, granted);
   return {
     growth,
     call,

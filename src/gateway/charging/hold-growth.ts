@@ -27,10 +27,10 @@ export class HoldGrowth {
    */
   #refusedAtTokens = -1;
 
-  constructor(hold: OpenHold, granted: Granted, sliceTokens: number) {
+  constructor(hold: OpenHold, granted: Granted) {
     this.#hold = hold;
     this.#granted = granted;
-    this.#sliceTokens = sliceTokens;
+    this.#sliceTokens = granted.wanted.gateway.config.limits.hold_slice_tokens;
     this.#coveredTokens = granted.coveredTokens;
   }
 
