@@ -4,19 +4,19 @@ import type { ImageModel } from '../../terms/image-model.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { unitPrice } from '../../domain/catalog/image-price.ts';
 import { maximumPrice } from '../../domain/catalog/image-token-price.ts';
-import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { nextDayMs } from '../../lib/utc-time.ts';
 import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { Caller, IncomingRequest } from '../request.ts';
+import type { IncomingRequest } from '../request.ts';
 import type { Endpoint, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
+import type { Making } from '../images/made-cost.ts';
 import { saleOfUnits, type Delivery, type UnitPrice, type UnitsForSale } from './units.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
@@ -66,13 +66,9 @@ function readImages(
   });
 }
 
-type Drawing = {
+type Drawing = Omit<Making, 'inputs'> & {
   readonly gateway: Gateway;
-  readonly caller: Caller;
-  readonly model: ImageModel;
   readonly routes: readonly [ImageRouteChosen, ...ImageRouteChosen[]];
-  readonly request: ImageRequest;
-  readonly factor: PriceFactor;
 };
 
 function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
