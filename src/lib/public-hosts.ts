@@ -1,6 +1,7 @@
 // Finds where a client's URL may lead: every address of its host must be public, unless the operator
 // allowed the host. The connection then goes to one of these addresses (checked-connector.ts), so
 // another answer of the name server gains nothing.
+import { untilAborted } from './until-aborted.ts';
 import { isPublicAddress } from './public-address.ts';
 import { createResolve, type Resolve } from './resolve-name.ts';
 
@@ -50,10 +51,9 @@ export function publicHosts({
       if (problem !== null) return { kind: problem };
       const isTrusted = isAllowed(url);
       const address = addressIn(url.hostname);
-      const addresses =
-        address === null
-          ? await abortable(resolve(url.hostname, { isAllowed: isTrusted, signal }), signal)
-          : [address];
+      // A resolver may hang, so an abort stops the wait. A name that it cannot resolve has no address.
+      const find = () => resolve(url.hostname, { isAllowed: isTrusted, signal }).catch(() => []);
+      const addresses = address === null ? await untilAborted(find(), signal) : [address];
       const isUsable = addresses.length > 0 && (isTrusted || addresses.every(isPublicAddress));
       return isUsable ? { kind: 'found', addresses } : { kind: 'not-public' };
     },
@@ -71,20 +71,4 @@ function portOf({ port, protocol }: URL): string {
 function addressIn(hostname: string): string | null {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
-}
-
-/** A resolver may hang, so an abort stops the wait. A name that it cannot resolve has no address. */
-async function abortable(
-  work: Promise<readonly string[]>,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop);
-  try {
-    return await Promise.race([work.catch(() => []), promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

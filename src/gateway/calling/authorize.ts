@@ -1,5 +1,6 @@
 // Gives a call the headers of its provider's credential: a token or a signature.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
 import { CredentialError } from '../../providers/credential.ts';
 import { makeFailure, stopped } from './failure.ts';
 import type { FailedReply, UpstreamCall } from './upstream-call.ts';
@@ -13,16 +14,18 @@ export async function authorize<Stream extends boolean>(
   url: URL,
 ): Promise<UpstreamCall<Stream> | FailedReply> {
   const { provider, headers, body, signal } = call;
+  if (signal.aborted) return unsent(stopped);
   const pieces = Array.isArray(body) ? Buffer.concat(body as readonly Buffer[]) : body;
   try {
     const method = call.method === 'GET' ? 'GET' : 'POST';
     const toAuthorize = { method, url, headers, body: pieces as Buffer | string | null } as const;
-    const own = await untilAborted(() => provider.credential!.headersFor(toAuthorize), signal);
-    if (own === null) return unsent(stopped);
+    // Others may wait for the same token.
+    const own = await untilAborted(provider.credential!.headersFor(toAuthorize), signal);
     if (!Object.values(own).every(isSendable))
       throw new CredentialError('the token is none that a header can hold', { isRefused: false });
     return { ...call, headers: { ...headers, ...own } };
   } catch (error) {
+    if (signal.aborted) return unsent(stopped);
     const { code } = error as { readonly code?: unknown };
     // What the environment or a token's service says is not ours to get right.
     if (code === 'ERR_INVALID_URL' || code === 'UND_ERR_INVALID_ARG')
@@ -46,17 +49,4 @@ function unsent(failure: UpstreamFailure): FailedReply {
 
 function isSendable(value: string): boolean {
   return /^[\x20-\x7e]*$/.test(value);
-}
-
-/** Returns null when the call is aborted first: others may wait for the same token. */
-async function untilAborted<T>(begin: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
-  if (signal.aborted) return null;
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const stop = () => resolve(null);
-  signal.addEventListener('abort', stop);
-  try {
-    return await Promise.race([begin(), promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
