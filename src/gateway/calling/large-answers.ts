@@ -5,12 +5,7 @@
 /** Smaller answers are not counted; most are a few kilobytes. */
 export const smallAnswerBytes = 256 * 1024;
 
-export type LargeAnswer = {
-  /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
-  readonly take: (bytes: number) => boolean;
-  /** Frees the answer's bytes; further calls do nothing. */
-  readonly close: () => void;
-};
+export type LargeAnswer = ReturnType<LargeAnswers['open']>;
 
 type Reading = { readonly resume: () => void; bytes: number; isWaiting: boolean };
 
@@ -25,17 +20,19 @@ export class LargeAnswers {
   }
 
   /** `resume`: called when a waiting answer may be read on. */
-  open(resume: () => void): LargeAnswer {
+  open(resume: () => void) {
     const answer: Reading = { resume, bytes: 0, isWaiting: false };
     this.#answers.add(answer);
     return {
-      take: (bytes) => {
+      /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
+      take: (bytes: number): boolean => {
         answer.bytes += bytes;
         this.#bytes += bytes;
         answer.isWaiting = !this.#mayGoOn(answer);
         return !answer.isWaiting;
       },
-      close: () => {
+      /** Frees the answer's bytes; further calls do nothing. */
+      close: (): void => {
         if (!this.#answers.delete(answer)) return;
         this.#bytes -= answer.bytes;
         // undici has one parser for all connections. The caller may be inside it, so another

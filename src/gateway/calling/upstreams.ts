@@ -18,20 +18,7 @@ import type {
 } from './upstream-call.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
-export type Upstreams = {
-  readonly send: <Stream extends boolean>(
-    call: UpstreamCall<Stream>,
-  ) => Promise<UpstreamReply<Stream>>;
-  /** Returns how the connections of each provider are used, those of all own keys together. */
-  readonly sockets: () => readonly UpstreamSockets[];
-  /**
-   * Closes a provider's connections, or those of one own key, when their calls have ended; later calls
-   * open new ones.
-   */
-  readonly retire: (provider: string, ownKeyId?: string) => void;
-  /** Destroys every connection. Running calls fail. */
-  readonly close: () => Promise<void>;
-};
+export type Upstreams = ReturnType<typeof createUpstreams>;
 
 type UpstreamSockets = {
   readonly provider: string;
@@ -50,7 +37,7 @@ type UpstreamsOptions = {
 /** How often open exchanges are checked for timeouts: one timer for all. */
 const sweepMs = 1_000;
 
-export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions): Upstreams {
+export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions) {
   const destinations = new Map<string, Destination>();
   const open = new ActiveSet<Exchange>();
   const large = new LargeAnswers(largeAnswerBytesMax);
@@ -71,9 +58,15 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
     return 'kind' in authorized ? authorized : dispatch(authorized);
   };
   return {
-    send: (call) => (call.provider.credential ? sendAuthorized(call) : dispatch(call)),
-    sockets: () => sumSockets([...destinations.values()]),
-    retire: (provider, ownKeyId) => {
+    send: <Stream extends boolean>(call: UpstreamCall<Stream>): Promise<UpstreamReply<Stream>> =>
+      call.provider.credential ? sendAuthorized(call) : dispatch(call),
+    /** Returns how the connections of each provider are used, those of all own keys together. */
+    sockets: (): readonly UpstreamSockets[] => sumSockets([...destinations.values()]),
+    /**
+     * Closes a provider's connections, or those of one own key, when their calls have ended; later calls
+     * open new ones.
+     */
+    retire: (provider: string, ownKeyId?: string): void => {
       for (const [key, destination] of destinations) {
         const { name, ownKeyId: own } = destination.provider;
         if (name !== provider || own !== ownKeyId) continue;
@@ -81,7 +74,8 @@ export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions
         void destination.pool.close();
       }
     },
-    close: async () => {
+    /** Destroys every connection. Running calls fail. */
+    close: async (): Promise<void> => {
       stopSweeping();
       await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
     },

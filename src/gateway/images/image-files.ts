@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Config } from '../../config/schema.ts';
 import { withReportedFailures } from '../../domain/images/available-store.ts';
-import { createImageLinks, type ImageLinks } from '../../domain/images/image-links.ts';
+import { createImageLinks } from '../../domain/images/image-links.ts';
 import type { ImageStore } from '../../domain/images/image-store.ts';
 import { ImageUpkeep } from '../../domain/images/image-upkeep.ts';
 import { openLocalStore } from '../../domain/images/local-store.ts';
@@ -18,25 +18,9 @@ import { openS3Store } from '../../domain/images/s3-store.ts';
 import { createSafeFetch } from '../../domain/images/safe-fetch.ts';
 import type { AnswerFiles } from '../../domain/idempotency/answer-files.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { ImageBytes, ImageReading } from '../../lib/image.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
-export type ImageFiles = {
-  readonly store: ImageStore;
-  readonly links: ImageLinks;
-  readonly readInputs: (
-    texts: readonly string[],
-    options: Omit<ReadInputImagesOptions, 'fetcher'>,
-  ) => Promise<ImageBytes[]>;
-  /**
-   * Fetches each URL under the safety rules for untrusted URLs. Rejects when the signal is aborted.
-   */
-  readonly readUrls: (
-    urls: readonly string[],
-    signal: AbortSignal,
-  ) => Promise<ReadonlyMap<string, ImageReading>>;
-  readonly close: () => Promise<void>;
-};
+export type ImageFiles = ReturnType<typeof openImageFiles>;
 
 type ImageFilesOptions = {
   readonly config: Config;
@@ -54,7 +38,7 @@ export function openImageFiles({
   removesExpired,
   onError,
   clock,
-}: ImageFilesOptions): ImageFiles {
+}: ImageFilesOptions) {
   const store = withReportedFailures(openStore(config, clock), onError);
   const links = createImageLinks(secrets);
   const upkeep = removesExpired ? new ImageUpkeep(store, { onError, clock }) : null;
@@ -63,8 +47,13 @@ export function openImageFiles({
   return {
     store,
     links,
-    readUrls: (urls, signal) => readUrls(urls, { fetcher: fetchOwn, signal }),
-    readInputs: (texts, options) => readInputImages(texts, { ...options, fetcher: fetchOwn }),
+    /**
+     * Fetches each URL under the safety rules for untrusted URLs. Rejects when the signal is aborted.
+     */
+    readUrls: (urls: readonly string[], signal: AbortSignal) =>
+      readUrls(urls, { fetcher: fetchOwn, signal }),
+    readInputs: (texts: readonly string[], options: Omit<ReadInputImagesOptions, 'fetcher'>) =>
+      readInputImages(texts, { ...options, fetcher: fetchOwn }),
     close: async () => {
       await upkeep?.close();
       await store.close();

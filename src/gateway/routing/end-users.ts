@@ -9,14 +9,6 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 
-export type EndUsers = {
-  /**
-   * Returns a body with digests instead of the client's names: 43 characters, which every vendor
-   * accepts.
-   */
-  readonly hide: (body: JsonObject, recipient: Recipient) => JsonObject;
-};
-
 type Recipient = Omit<Hiding, 'digest'> & {
   readonly accountId: string;
   readonly format: UpstreamFormatName;
@@ -25,7 +17,7 @@ type Recipient = Omit<Hiding, 'digest'> & {
 const digestsCharactersMax = 2_000_000;
 
 /** `secret`: the installation's current secret. After a rotation providers see other digests. */
-export function createEndUsers(secret: Secret): EndUsers {
+export function createEndUsers(secret: Secret) {
   const key = deriveKey(secret, 'end users');
   // An HMAC costs a tenth of a request, and most requests send the digest of their account.
   const digests = new LRUCache<string, string>({
@@ -39,7 +31,11 @@ export function createEndUsers(secret: Secret): EndUsers {
     return digest;
   };
   return {
-    hide: (body, recipient) =>
+    /**
+     * Returns a body with digests instead of the client's names: 43 characters, which every vendor
+     * accepts.
+     */
+    hide: (body: JsonObject, recipient: Recipient) =>
       upstreamFormats[recipient.format].hideUsers(body, {
         ...recipient,
         digest: (use, name = '') => digestOf(JSON.stringify([use, recipient.accountId, name])),

@@ -10,14 +10,9 @@ import { keyOfRoute, type RouteName } from '../calling/shared-health.ts';
  * Warns of tokens that nothing explains, at most once a day for each provider. Those that only a total
  * has are charged to nobody, and the provider may bill them.
  */
-export type NoteCounts = (route: RouteName, usage: Usage) => void;
-
-export function createCountNotices(
-  log: Pick<Logger, 'warn'>,
-  clock: Pick<Clock, 'nowMs'>,
-): NoteCounts {
+export function createCountNotices(log: Pick<Logger, 'warn'>, clock: Pick<Clock, 'nowMs'>) {
   const warnedOn = new Map<string, string>();
-  return ({ provider, upstreamModel }, counted) => {
+  return ({ provider, upstreamModel }: RouteName, counted: Usage): void => {
     if (!counted.unexplainedTokens) return;
     const day = dayOf(clock.nowMs());
     if (warnedOn.get(provider) === day) return;
@@ -30,22 +25,17 @@ export function createCountNotices(
   };
 }
 
-/** Logs each field once a day. */
-export type NoteUnknown = (fields: ReadonlySet<string>) => void;
-
 /** Anything else could be a client's words, which are kept nowhere. */
 const isName = (part: string): boolean => /^[\w$-]{1,64}$/.test(part);
 
 /** Clients choose the names, so only so many are logged, and remembered, in a day. */
 const namesMax = 200;
 
-export function createUnknownNotices(
-  log: Pick<Logger, 'warn'>,
-  clock: Pick<Clock, 'nowMs'>,
-): NoteUnknown {
+/** Logs each field once a day. */
+export function createUnknownNotices(log: Pick<Logger, 'warn'>, clock: Pick<Clock, 'nowMs'>) {
   let today = '';
   const logged = new Set<string>();
-  return (fields) => {
+  return (fields: ReadonlySet<string>): void => {
     if (fields.size === 0) return;
     const day = dayOf(clock.nowMs());
     if (day !== today) logged.clear();

@@ -17,7 +17,7 @@ import { credentialTools } from '../calling/credential-tools.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { Secret } from '../../lib/secrets.ts';
-import { createEndUsers, type EndUsers } from './end-users.ts';
+import { createEndUsers } from './end-users.ts';
 import type { UpstreamProvider } from '../calling/upstream-call.ts';
 
 type ProviderEntry = Config['providers'][string];
@@ -44,23 +44,7 @@ export type ConnectedProvider = UpstreamProvider & {
 
 export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
 
-export type ConnectedProviders = {
-  /** Providers of chat models. */
-  readonly byName: ReadonlyMap<string, ConnectedProvider>;
-  /** Providers of images; a provider can be both. */
-  readonly images: ReadonlyMap<string, ConnectedImageProvider>;
-  /** Providers that the sandbox plays for test keys: all known ones, without credentials. */
-  readonly played: ReadonlyMap<string, ConnectedProvider>;
-  /**
-   * Returns the provider with an account's own key in the place of the operator's credential; null
-   * when the operator does not allow that there, or has moved the provider since it was saved.
-   */
-  readonly withOwnKey: (ownKey: OwnKey) => ConnectedProvider | null;
-  /** Closes the connections of own keys. */
-  readonly retireOwnKeys: () => void;
-  /** How end users are named to all of them. */
-  readonly endUsers: EndUsers;
-};
+export type ConnectedProviders = ReturnType<typeof connectProviders>;
 
 type Connecting = {
   readonly secret: Secret;
@@ -68,7 +52,7 @@ type Connecting = {
   readonly clock: Clock;
 };
 
-export function connectProviders(config: Config, parts: Connecting): ConnectedProviders {
+export function connectProviders(config: Config, parts: Connecting) {
   const byName = new Map<string, ConnectedProvider>();
   const played = new Map<string, ConnectedProvider>();
   const images = new Map<string, ConnectedImageProvider>();
@@ -82,9 +66,13 @@ export function connectProviders(config: Config, parts: Connecting): ConnectedPr
     if (imageProvider) images.set(name, { ...imageProvider, ...access });
   }
   return {
+    /** Providers of chat models. */
     byName,
+    /** Providers that the sandbox plays for test keys: all known ones, without credentials. */
     played,
+    /** Providers of images; a provider can be both. */
     images,
+    /** How end users are named to all of them. */
     endUsers: createEndUsers(parts.secret),
     ...connectOwnKeys(config, byName, parts),
   };
@@ -95,13 +83,17 @@ const ownKeysMax = 5_000;
 
 function connectOwnKeys(
   { providers }: Config,
-  byName: ConnectedProviders['byName'],
+  byName: ReadonlyMap<string, ConnectedProvider>,
   parts: Connecting,
-): Pick<ConnectedProviders, 'withOwnKey' | 'retireOwnKeys'> {
+) {
   const connected = new LRUCache<string, ConnectedProvider>({
     max: ownKeysMax,
     dispose: ({ name }, id) => parts.upstreams.retire(name, id),
   });
+  /**
+   * Returns the provider with an account's own key in the place of the operator's credential; null
+   * when the operator does not allow that there, or has moved the provider since it was saved.
+   */
   const withOwnKey = ({
     id,
     provider,
@@ -121,7 +113,9 @@ function connectOwnKeys(
     connected.set(id, own);
     return own;
   };
-  return { withOwnKey, retireOwnKeys: () => connected.clear() };
+  /** Closes the connections of own keys. */
+  const retireOwnKeys = () => connected.clear();
+  return { withOwnKey, retireOwnKeys };
 }
 
 /** An account's key must not reach what is the machine's, whatever it says. */

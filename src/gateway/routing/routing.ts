@@ -8,28 +8,12 @@ import type { Logger } from '../../lib/log.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { WebSearchers } from '../search/search-sources.ts';
 import type { ConnectedProviders } from './providers.ts';
-import {
-  createCountNotices,
-  createUnknownNotices,
-  RefusedSummaries,
-  type NoteCounts,
-  type NoteUnknown,
-} from './notices.ts';
+import { createCountNotices, createUnknownNotices, RefusedSummaries } from './notices.ts';
 import { RetryBudget } from '../calling/retry-budget.ts';
 import { RouteHealth, type RouteState } from '../calling/health.ts';
 import type { SharedHealth } from '../calling/shared-health.ts';
 
-export type Routing = {
-  readonly health: RouteHealth;
-  readonly retryBudget: RetryBudget;
-  readonly refusedSummaries: RefusedSummaries;
-  readonly noteCounts: NoteCounts;
-  readonly noteUnknown: NoteUnknown;
-  /**
-   * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
-   */
-  readonly random: () => number;
-};
+export type Routing = ReturnType<typeof createRouting>;
 
 /** Where requests can go. */
 export type Hosts = {
@@ -51,10 +35,7 @@ type RoutingParts = {
 /** The first ejection of a route; each further one lasts twice as long. */
 const ejectionMs = 10_000;
 
-export function createRouting(
-  { tuning }: Config,
-  { log, clock, shared, threads }: RoutingParts,
-): Routing {
+export function createRouting({ tuning }: Config, { log, clock, shared, threads }: RoutingParts) {
   return {
     health: new RouteHealth({
       failuresMax: tuning.failuresMax,
@@ -68,6 +49,9 @@ export function createRouting(
     refusedSummaries: new RefusedSummaries(clock),
     noteCounts: createCountNotices(log, clock),
     noteUnknown: createUnknownNotices(log, clock),
+    /**
+     * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
+     */
     random: Math.random,
   };
 }

@@ -22,16 +22,9 @@ export type OwnSearch = {
   readonly lossOf: (lost: readonly LostCalls[]) => Micros;
 };
 
-export type WebSearchers = {
-  /** null: no provider is active. */
-  readonly live: WebSearcher | null;
-  readonly test: WebSearcher;
-  /** The search for models whose providers have none; null: no provider is active or it is not sold. */
-  readonly offerOwn: (
-    mode: Mode,
-    factor: PriceFactor,
-  ) => (OwnSearch & { readonly price: SearchPrice }) | null;
-};
+type OfferedSearch = OwnSearch & { readonly price: SearchPrice };
+
+export type WebSearchers = ReturnType<typeof connectSearch>;
 
 type SearchParts = {
   readonly config: Config;
@@ -43,18 +36,20 @@ type SearchParts = {
 /** How long a web search may take, including all providers that are tried. */
 export const searchMs = 20_000;
 
-export function connectSearch({ config, upstreams, health, clock }: SearchParts): WebSearchers {
+export function connectSearch({ config, upstreams, health, clock }: SearchParts) {
   const sources = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
   );
   const common = { health, timeoutMs: searchMs, clock };
   const searchers = {
+    /** null: no provider is active. */
     live: sources.length > 0 ? createWebSearcher({ ...common, sources }) : null,
     test: createWebSearcher({ ...common, sources: [searchSandbox(clock)] }),
   };
   return {
     ...searchers,
-    offerOwn(mode, factor) {
+    /** The search for models whose providers have none; null: no provider is active or it is not sold. */
+    offerOwn: (mode: Mode, factor: PriceFactor): OfferedSearch | null => {
       // A test key gets what a live one would.
       const searcher = searchers.live && searchers[mode];
       const price = searcher && shownSearchPrices(config, factor, mode).usual;

@@ -27,10 +27,7 @@ type WebSearch = PageSearch & {
   readonly record: RequestRecord;
 };
 
-export type WebSearcher = {
-  /** Never throws because of a source. `running` ends it with a failure. */
-  readonly search: (asked: WebSearch, signals: StopSignals) => Promise<SearchAnswer>;
-};
+export type WebSearcher = ReturnType<typeof createWebSearcher>;
 
 type WebSearcherOptions = {
   /** In the order of preference; at least one. */
@@ -44,7 +41,7 @@ type WebSearcherOptions = {
 type SourceRoute = Callable & { readonly source: SearchSource };
 type SourceAnswer = Found & { readonly source: SearchSource };
 
-export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
+export function createWebSearcher(options: WebSearcherOptions) {
   const { sources, health, timeoutMs, clock } = options;
   // A provider's searches have a circuit breaker of their own, beside its models.
   const routes = sources.map((source) => ({
@@ -53,7 +50,11 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
     baseUrl: source.baseUrl,
   }));
   return {
-    async search({ query, num, record }, signals) {
+    /** Never throws because of a source. `running` ends it with a failure. */
+    search: async (
+      { query, num, record }: WebSearch,
+      signals: StopSignals,
+    ): Promise<SearchAnswer> => {
       const deadlineMs = clock.elapsedMs() + timeoutMs;
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
