@@ -52,12 +52,7 @@ export async function moveCommand({
       );
     const rows = moved.reduce((sum, table) => sum + table.rows, 0);
     const after = { from: withoutPassword(from), rows };
-    const change = {
-      action: 'database.move',
-      subject: withoutPassword(to),
-      before: null,
-      after,
-    } as const;
+    const change = { action: 'database.move', subject: withoutPassword(to), after } as const;
     await finishMove(target.write, (write) =>
       changesOfCommand(target, 'move').note({ write }, change),
     );

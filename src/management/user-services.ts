@@ -76,7 +76,7 @@ const makeAccount: MakeAccount = async (transaction, { name, nowMs }) => {
 function ownChangeRowAt(clock: Clock): OwnChangeRow {
   return ({ action, user: { id, email }, accountId = null, after }) => {
     const actor = { kind: 'user', id, name: email, address: null } as const;
-    const change = { action, subject: accountId ?? id, before: null, after };
+    const change = { action, subject: accountId ?? id, after };
     return auditRowOf({ actor, change, accountId }, clock.nowMs());
   };
 }

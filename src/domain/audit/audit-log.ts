@@ -14,10 +14,10 @@ export type Change = {
   readonly subject: string;
   /** null: the change belongs to no account. Default: the account of the call. */
   readonly accountId?: string | null;
-  /** Only the fields that changed; null: the object is new. */
-  readonly before: object | null;
-  /** null: the object was removed. */
-  readonly after: object | null;
+  /** Only the fields that changed. null, the default: the object is new, or only something is done. */
+  readonly before?: object | null;
+  /** null, the default: the object was removed. */
+  readonly after?: object | null;
 };
 
 export type Actor = {
@@ -63,8 +63,8 @@ export function auditRowOf(
     account_id: change.accountId === undefined ? accountId : change.accountId,
     action: change.action,
     subject: change.subject,
-    before: change.before && JSON.stringify(change.before),
-    after: change.after && JSON.stringify(change.after),
+    before: change.before ? JSON.stringify(change.before) : null,
+    after: change.after ? JSON.stringify(change.after) : null,
     created_at_ms: nowMs,
   };
 }
@@ -88,12 +88,8 @@ export async function recordBooking(
   { accountId, paymentId, part, deltaMicros }: BookingNote,
 ): Promise<void> {
   const actor = { kind: 'service', id: 'stripe', name: 'Stripe', address: null } as const;
-  const change = {
-    action: actions[part],
-    subject: paymentId,
-    before: null,
-    after: { delta_micros: deltaMicros },
-  };
+  const after = { delta_micros: deltaMicros };
+  const change = { action: actions[part], subject: paymentId, after };
   await recordChange(transaction, { actor, change, accountId });
 }
 

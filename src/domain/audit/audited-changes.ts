@@ -89,7 +89,7 @@ export class AuditedChanges {
   async noteReading(accountId: string, requestId: string | null): Promise<void> {
     const action = requestId === null ? 'account.read-requests' : 'account.read-bodies';
     const subject = requestId ?? accountId;
-    const row = this.rowOf({ action, subject, accountId, before: null, after: null });
+    const row = this.rowOf({ action, subject, accountId });
     const today = [row.actor_id, accountId, dayOf(row.created_at_ms)].join(' ');
     const daily = { id: `aud_${hash('sha256', today, 'hex').slice(0, 26)}` };
     await this.unrecorded.write

@@ -87,7 +87,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
         amount_micros: amountMicros,
         ...(feeMicros > 0 && { fee_micros: feeMicros }),
       };
-      const change: Change = { action: 'top-up.start', subject: result.id, before: null, after };
+      const change: Change = { action: 'top-up.start', subject: result.id, after };
       return { result, change: isNew ? change : null };
     });
     const output = (checkout_url: string) => ({ id: topUp.id, checkout_url });

@@ -10,6 +10,7 @@ import {
   type AccountTerms,
   type NewAccount,
 } from '../../domain/accounts/manage-accounts.ts';
+import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
@@ -35,7 +36,7 @@ export function createAccount(
     const terms = await readTerms(database.write, id);
     return {
       result: { id, terms },
-      change: isNew ? changeOf('create', id, { before: null, after: terms }) : null,
+      change: isNew ? changeOf('create', id, { after: terms }) : null,
     };
   });
 }
@@ -89,7 +90,7 @@ export async function updateAccount(
 export async function purgeAccount(changes: AuditedChanges, accountId: string): Promise<Erased> {
   await changes.commit(async (database) => {
     if (!(await raiseCacheGeneration(database.write, accountId))) throw noSuchAccount();
-    return { result: null, change: changeOf('purge', accountId, { before: null, after: null }) };
+    return { result: null, change: changeOf('purge', accountId) };
   });
   return eraseResponses(changes.unrecorded, accountId);
 }
@@ -115,10 +116,7 @@ export function forgiveLosses(
   return changes.commit(async ({ read, write }) => {
     await requireAccount(read, accountId);
     const after = { forgiven_loss_micros: await forgiveIn(write, accountId) };
-    return {
-      result: after,
-      change: changeOf('forgive-losses', accountId, { before: null, after }),
-    };
+    return { result: after, change: changeOf('forgive-losses', accountId, { after }) };
   });
 }
 
@@ -154,7 +152,7 @@ export function noSuchAccount(): ApiError {
 function changeOf(
   action: 'create' | 'update' | 'purge' | 'forgive-losses' | 'low-balance',
   accountId: string,
-  fields: { readonly before: object | null; readonly after: object | null },
+  fields: Pick<Change, 'before' | 'after'> = {},
 ) {
   return { action: `account.${action}` as const, subject: accountId, accountId, ...fields };
 }

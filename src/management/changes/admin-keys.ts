@@ -18,7 +18,7 @@ export function createAdminKey(
     const { id: subject } = made.listing;
     return {
       result: made,
-      change: { action: 'admin-key.create', subject, before: null, after: made.listing },
+      change: { action: 'admin-key.create', subject, after: made.listing },
     };
   });
 }

@@ -1,5 +1,6 @@
 // Changes the endpoints of alerts. Each change and its audit row are one transaction.
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import type { Channels } from '../../domain/alerts/channels.ts';
@@ -44,8 +45,8 @@ export async function createAlertEndpoint(
     if ((await listEndpoints(database.write, owner)).length >= endpointsMax)
       throw new ApiError('conflict', `There can be ${endpointsMax} endpoints. Remove one first.`);
     await database.write.insertInto('alert_endpoints').values(row).execute();
-    const change = { action: 'alert.create', before: null, after: endpoint } as const;
-    return { result: { endpoint, secret }, change: { ...change, ...about({ owner, id: row.id }) } };
+    const change = changeOf('create', { owner, id: row.id }, { after: endpoint });
+    return { result: { endpoint, secret }, change };
   });
 }
 
@@ -76,8 +77,7 @@ export function changeAlertEndpoint(
       .returningAll()
       .executeTakeFirstOrThrow();
     const fields = changedFields(before, toListing(row));
-    const change = fields && ({ action: 'alert.update', ...about(place), ...fields } as const);
-    return { result: toListing(row), change };
+    return { result: toListing(row), change: fields && changeOf('update', place, fields) };
   });
 }
 
@@ -106,15 +106,8 @@ export async function replaceAlertSecret(
       .executeTakeFirst();
     if (numUpdatedRows === 0n)
       throw new ApiError('conflict', 'The endpoint was changed meanwhile. Try again.');
-    const change = {
-      action: 'alert.replace-secret',
-      before: null,
-      after: { earlier_until },
-    } as const;
-    return {
-      result: { secret: made.secret, earlier_until },
-      change: { ...change, ...about(place) },
-    };
+    const change = changeOf('replace-secret', place, { after: { earlier_until } });
+    return { result: { secret: made.secret, earlier_until }, change };
   });
 }
 
@@ -123,8 +116,7 @@ export function removeAlertEndpoint(changes: AuditedChanges, place: Place): Prom
   return changes.commit(async (database) => {
     const before = toListing(await requireEndpoint(database.write, place));
     await database.write.deleteFrom('alert_endpoints').where('id', '=', place.id).execute();
-    const change = { action: 'alert.remove', ...about(place), before, after: null } as const;
-    return { result: undefined, change };
+    return { result: undefined, change: changeOf('remove', place, { before }) };
   });
 }
 
@@ -135,7 +127,7 @@ export function sendTestAlert(changes: AuditedChanges, place: Place): Promise<vo
     if (row.disabled_at_ms !== null)
       throw new ApiError('conflict', 'This endpoint is switched off. Switch it on first.');
     await writeTest(database.write, row, changes.clock.nowMs());
-    return { result: undefined, change: sentBy(place, { type: 'test' }) };
+    return { result: undefined, change: changeOf('send', place, { after: { type: 'test' } }) };
   });
 }
 
@@ -145,17 +137,18 @@ export function sendAlertAgain(changes: AuditedChanges, { owner, id }: Place): P
     const nowMs = changes.clock.nowMs();
     const again = await sendAgain(database.write, { owner, id, nowMs });
     if (!again) throw new ApiError('not_found', 'There is no such delivery.');
-    const change = sentBy({ owner, id: again.endpointId }, { delivery: id });
+    const endpoint = { owner, id: again.endpointId };
+    const change = changeOf('send', endpoint, { after: { delivery: id } });
     return { result: undefined, change };
   });
 }
 
-function sentBy(place: Place, after: object) {
-  return { action: 'alert.send', ...about(place), before: null, after } as const;
-}
-
-function about({ owner, id }: Place) {
-  return { subject: id, accountId: owner };
+function changeOf(
+  action: 'create' | 'update' | 'replace-secret' | 'remove' | 'send',
+  { owner, id }: Place,
+  fields: Pick<Change, 'before' | 'after'>,
+) {
+  return { action: `alert.${action}` as const, subject: id, accountId: owner, ...fields };
 }
 
 async function requireEndpoint(db: Db, place: Place) {

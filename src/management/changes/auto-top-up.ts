@@ -1,6 +1,7 @@
 // Changes when the saved card of an account is charged. Each change and its audit row are one transaction.
 import { ApiError } from '../../canonical/errors.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
+import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { type AutoTopUpRow, lockAutoTopUp } from '../../domain/billing/auto-top-ups.ts';
@@ -74,8 +75,7 @@ export function startCard(
       .values({ account_id: accountId, ...after })
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(after))
       .execute();
-    const change = changeOf('start-card', accountId, { before: null, after });
-    return { result: undefined, change };
+    return { result: undefined, change: changeOf('start-card', accountId, { after }) };
   });
 }
 
@@ -91,8 +91,7 @@ export function removeCard(changes: AuditedChanges, accountId: string): Promise<
       .where('account_id', '=', accountId)
       .execute();
     const before = { brand: row.card_brand, last4: row.card_last4, ...settingsOf(row) };
-    const change = changeOf('remove-card', accountId, { before, after: null });
-    return { result: row.card_id, change };
+    return { result: row.card_id, change: changeOf('remove-card', accountId, { before }) };
   });
 }
 
@@ -104,7 +103,7 @@ function settingsOf(row: AutoTopUpRow | undefined) {
 function changeOf(
   action: 'update' | 'start-card' | 'remove-card',
   accountId: string,
-  fields: { readonly before: object | null; readonly after: object | null },
+  fields: Pick<Change, 'before' | 'after'>,
 ) {
   return { action: `auto-top-up.${action}` as const, subject: accountId, accountId, ...fields };
 }

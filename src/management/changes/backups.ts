@@ -13,7 +13,7 @@ export function recordBackup(
 ): Promise<void> {
   return changes.commit(async () => ({
     result: undefined,
-    change: { action, subject, accountId: null, before: null, after: details ?? {} },
+    change: { action, subject, accountId: null, after: details ?? {} },
   }));
 }
 

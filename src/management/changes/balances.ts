@@ -39,7 +39,6 @@ export async function adjustBalance(
     action: `account.${kind}`,
     subject: accountId,
     accountId,
-    before: null,
     after,
   });
   const ledgerId = ledgerIdOf(accountId, mode);
@@ -84,7 +83,7 @@ export async function decidePayment(
       const after = { decision: kind, account: accountId, note };
       await changes.note(
         { write },
-        { action: `payment.${decision.kind}`, subject: paymentId, accountId, before: null, after },
+        { action: `payment.${decision.kind}`, subject: paymentId, accountId, after },
       );
     },
   );

@@ -103,7 +103,7 @@ function openImported(
     if (result === 'disabled') await changeTerms(database.write, id, { isFrozen: true });
     const after = { ...(await readTerms(database.write, id)), source, source_id: sourceId };
     const about = { action: 'account.import', subject: id, accountId: id } as const;
-    return { result: true, change: { ...about, before: null, after } };
+    return { result: true, change: { ...about, after } };
   });
 }
 
@@ -125,7 +125,7 @@ async function importKey(
     const order = { ...key, id, accountId, isDisabled: result === 'disabled' };
     const nowMs = changes.clock.nowMs();
     const made = await insertMovedKey(database, digestKeyFrom(secret), order, nowMs);
-    const about = { action: 'key.import', subject: id, accountId, before: null } as const;
+    const about = { action: 'key.import', subject: id, accountId } as const;
     const change = made && { ...about, after: { ...made, source, source_id: sourceId } };
     return { result: made !== null, change };
   });

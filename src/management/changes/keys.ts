@@ -53,7 +53,7 @@ export function createKey(
     const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
     return {
       result: made,
-      change: { action: 'key.create', subject, accountId, before: null, after },
+      change: { action: 'key.create', subject, accountId, after },
     };
   });
 }

@@ -1,7 +1,6 @@
 // Invites members of an account, changes their roles and removes them. Each change and its audit
 // row are one transaction.
 import { ApiError } from '../../canonical/errors.ts';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
@@ -38,14 +37,9 @@ export function inviteMember(changes: AuditedChanges, invitation: NewInvitation)
     const links = await invite(database.write, invitation, changes.clock.nowMs());
     if (!links)
       throw new ApiError('not_permitted', 'Your role in the account has changed. Reload the page.');
-    const change: Change = {
-      action: 'invitation.create',
-      subject: links.id,
-      accountId,
-      before: null,
-      after: { email, role },
-    };
-    return { result: { accountName: account.name, ...links }, change };
+    const about = { action: 'invitation.create', subject: links.id, accountId } as const;
+    const result = { accountName: account.name, ...links };
+    return { result, change: { ...about, after: { email, role } } };
   });
 }
 
@@ -59,7 +53,7 @@ export function withdrawInvitation(
     if (!before)
       throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
     const about = { action: 'invitation.withdraw', subject: id, accountId } as const;
-    return { result: undefined, change: { ...about, before, after: null } };
+    return { result: undefined, change: { ...about, before } };
   });
 }
 

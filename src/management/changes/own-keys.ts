@@ -3,6 +3,7 @@
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { ownKeyProblem } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import {
@@ -55,8 +56,8 @@ export async function addOwnKey(
       throw new ApiError('conflict', message);
     }
     await database.write.insertInto('own_keys').values(row).execute();
-    const change = { action: 'own-key.create', before: null, after: noted(listing) } as const;
-    return { result: listing, change: { ...change, subject: row.id, accountId } };
+    const after = noted(listing);
+    return { result: listing, change: changeOf('create', { accountId, id: row.id }, { after }) };
   });
 }
 
@@ -77,8 +78,7 @@ export function changeOwnKey(
       .where('id', '=', place.id)
       .execute();
     const after = { ...before, order };
-    const change = { action: 'own-key.update', ...about(place) } as const;
-    return { result: after, change: { ...change, ...changedFields(before, after)! } };
+    return { result: after, change: changeOf('update', place, changedFields(before, after)!) };
   });
 }
 
@@ -87,8 +87,7 @@ export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<voi
   return changes.commit(async (database) => {
     const before = await requireOwnKey(database.write, place);
     await database.write.deleteFrom('own_keys').where('id', '=', place.id).execute();
-    const change = { action: 'own-key.remove', ...about(place), after: null } as const;
-    return { result: undefined, change: { ...change, before: noted(before) } };
+    return { result: undefined, change: changeOf('remove', place, { before: noted(before) }) };
   });
 }
 
@@ -98,8 +97,12 @@ function noted(listing: OwnKeyListing) {
   return shown;
 }
 
-function about({ accountId, id }: Place) {
-  return { subject: id, accountId };
+function changeOf(
+  action: 'create' | 'update' | 'remove',
+  { accountId, id }: Place,
+  fields: Pick<Change, 'before' | 'after'>,
+) {
+  return { action: `own-key.${action}` as const, subject: id, accountId, ...fields };
 }
 
 async function requireOwnKey(write: Db, { accountId, id }: Place): Promise<OwnKeyListing> {

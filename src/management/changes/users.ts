@@ -2,21 +2,11 @@
 // row are one transaction.
 import { ApiError } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../../domain/users/first-run.ts';
 import { removePasskeys as removeAll } from '../../domain/users/passkeys/records.ts';
 import { createResetLink as resetLink } from '../../domain/users/password-reset.ts';
 import { findUser, removeSecondFactor, type UserRecord } from '../../domain/users/user-records.ts';
-
-/** A change about a user. `fields` left out: there was nothing before, or is nothing after. */
-export function userChange(
-  action: Change['action'],
-  subject: string,
-  fields: Partial<Pick<Change, 'accountId' | 'before' | 'after'>> = {},
-): Change {
-  return { action, subject, before: null, after: null, ...fields };
-}
 
 type Who = { readonly id: string } | { readonly email: string };
 
@@ -45,7 +35,7 @@ export function createResetLink(
     const after = { email: user.email, ...(withoutSecondFactor && removed) };
     return {
       result: { user, token, passkeysRemoved },
-      change: userChange('user.reset-link', user.id, { after }),
+      change: { action: 'user.reset-link', subject: user.id, after },
     };
   });
 }
@@ -58,11 +48,9 @@ export function removePasskeys(
   return changes.commit(async (database) => {
     const user = await requireUser(database, who);
     const count = await removeAll(database.write, user.id);
-    const change = userChange('user.passkeys-remove', user.id, {
-      before: { count },
-      after: { count: 0 },
-    });
-    return { result: { user, count }, change: count === 0 ? null : change };
+    const about = { action: 'user.passkeys-remove', subject: user.id } as const;
+    const change = count === 0 ? null : { ...about, before: { count }, after: { count: 0 } };
+    return { result: { user, count }, change };
   });
 }
 
@@ -70,7 +58,7 @@ export function removePasskeys(
 export function createFirstRunLink(changes: AuditedChanges): Promise<string | null> {
   return changes.commit(async (database) => {
     const token = await firstRunLink(database, changes.clock.nowMs());
-    const change = userChange('user.first-run-link', 'first user');
+    const change = { action: 'user.first-run-link', subject: 'first user' } as const;
     return { result: token, change: token === null ? null : change };
   });
 }

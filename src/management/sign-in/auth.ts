@@ -5,7 +5,6 @@ import { changeTerms, findFirstAccount } from '../../domain/accounts/manage-acco
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { cleanName } from '../../lib/clean-name.ts';
 import { withOneSlash } from '../../lib/one-slash.ts';
-import { userChange } from '../changes/users.ts';
 import type { authEndpoints } from '../contract/auth.ts';
 import { ProviderAway } from '../../domain/users/authentication.ts';
 import { proveEmail } from '../../domain/users/email-proof.ts';
@@ -128,8 +127,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       if (id === null) return { result: null, change: null };
       const terms = { makeAccount: users.makeAccount, creditUsd, nowMs };
       const accountId = await giveOwnAccount(write, { id, name }, terms);
-      const change = userChange('user.sign-up', id, { accountId, after: { name, email } });
-      return { result: id, change, by: { userId: id, email } };
+      const about = { action: 'user.sign-up', subject: id, accountId } as const;
+      return {
+        result: id,
+        change: { ...about, after: { name, email } },
+        by: { userId: id, email },
+      };
     });
     if (users.mailer) {
       const mail =
@@ -172,7 +175,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       if (accountName !== null) await changeTerms(database.write, accountId, { name: accountName });
       const named = accountName !== null && { account_name: accountName };
       const after = { name, email, is_operator: true, role: 'owner', ...named };
-      const change = userChange('user.first-run', id, { accountId, after });
+      const change = { action: 'user.first-run', subject: id, accountId, after } as const;
       return { result: id, change, by: { userId: id, email } };
     });
     await startSession(context, userId, call);
@@ -196,7 +199,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const reset = { token: body.token, passwordHash };
       const id = await resetPassword(write, reset, changes.clock.nowMs());
       if (id === null) throw deadLink();
-      const change = userChange('user.password-reset', id);
+      const change = { action: 'user.password-reset', subject: id } as const;
       return { result: id, change, by: { userId: id, email } };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
@@ -215,12 +218,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const proof = { token: body.token, userId };
       const result = await proveEmail(write, proof, changes.clock.nowMs());
       if (!result) throw deadLink();
-      const { email: after } = result;
-      const change = userChange('user.verify-email', userId, {
-        before: { email: result.before },
-        after: { email: after },
-      });
-      return { result, change };
+      const fields = { before: { email: result.before }, after: { email: result.email } };
+      return { result, change: { action: 'user.verify-email', subject: userId, ...fields } };
     });
     await payPromisedCredit(changes.unrecorded, userId, {
       creditOnce: users.creditOnce,
@@ -262,20 +261,18 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
         'Choose a name and a password.',
       );
     }
-    const by = session ?? {
+    const person = session ?? {
       name: checkName(name!),
       passwordHash: await checkNewPassword(password!, { email }),
     };
     const { accountId, userId } = await changes.commit(async ({ write }) => {
       const result = acceptedOrThrow(
-        await acceptInvitation(write, token, by, changes.clock.nowMs()),
+        await acceptInvitation(write, token, person, changes.clock.nowMs()),
       );
-      const after = { email, role: result.role };
-      const change = userChange('member.join', result.userId, {
-        accountId: result.accountId,
-        after,
-      });
-      return { result, change, by: { userId: result.userId, email } };
+      const { userId: subject, role, accountId: joined } = result;
+      const change = { action: 'member.join', subject, accountId: joined } as const;
+      const by = { userId: subject, email };
+      return { result, change: { ...change, after: { email, role } }, by };
     });
     if (!session) await startSession(context, userId, call);
     return { account_id: accountId };

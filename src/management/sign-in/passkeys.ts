@@ -1,7 +1,6 @@
 // A user's passkeys.
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
-import { userChange } from '../changes/users.ts';
 import type { passkeysEndpoints } from '../contract/profile.ts';
 import { passkeyMail } from '../../domain/users/messages.ts';
 import { useChallenge } from '../../domain/users/passkeys/challenges.ts';
@@ -56,8 +55,11 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
         throw refusedCredential('over', place);
       const added = await insertPasskey(database.write, { userId, name, ...made.passkey }, nowMs);
       if (added.kind !== 'added') throw notAdded(added.kind);
-      const change = userChange('user.passkey-add', userId, { after: { passkey: added.id, name } });
-      return { result: added.id, change };
+      const after = { passkey: added.id, name };
+      return {
+        result: added.id,
+        change: { action: 'user.passkey-add', subject: userId, after },
+      };
     });
     users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'added', name }) });
     return { id };
@@ -69,12 +71,10 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     await changes.commit(async ({ write }) => {
       const before = await renamePasskey(write, { userId, id }, name);
       if (before === null) throw noSuchPasskey();
+      const fields = { before: { passkey: id, name: before }, after: { passkey: id, name } };
       return {
         result: null,
-        change: userChange('user.passkey-rename', userId, {
-          before: { passkey: id, name: before },
-          after: { passkey: id, name },
-        }),
+        change: { action: 'user.passkey-rename', subject: userId, ...fields },
       };
     });
   },
@@ -85,10 +85,11 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     const name = await changes.commit(async ({ write }) => {
       const removed = await removePasskey(write, { userId, id });
       if (removed === null) throw noSuchPasskey();
-      const change = userChange('user.passkey-remove', userId, {
-        before: { passkey: id, name: removed },
-      });
-      return { result: removed, change };
+      const before = { passkey: id, name: removed };
+      return {
+        result: removed,
+        change: { action: 'user.passkey-remove', subject: userId, before },
+      };
     });
     context.users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'removed', name }) });
   },

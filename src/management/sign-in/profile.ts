@@ -1,6 +1,5 @@
 // A user's own settings.
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
-import { userChange } from '../changes/users.ts';
 import type { profileEndpoints } from '../contract/profile.ts';
 import { passwordChangedMail, secondFactorMail } from '../../domain/users/messages.ts';
 import {
@@ -41,10 +40,8 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const name = checkName(body.name);
     await changes.commit(async (database) => {
       await renameUser(database.write, userId, name);
-      return {
-        result: null,
-        change: userChange('user.update', userId, { before: { name: before }, after: { name } }),
-      };
+      const fields = { before: { name: before }, after: { name } };
+      return { result: null, change: { action: 'user.update', subject: userId, ...fields } };
     });
   },
 
@@ -60,13 +57,8 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async ({ write }) => {
       if (!(await changeEmail(write, { userId, email, isVerified: false })))
         throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
-      return {
-        result: null,
-        change: userChange('user.email', userId, {
-          before: { email: session.email },
-          after: { email },
-        }),
-      };
+      const fields = { before: { email: session.email }, after: { email } };
+      return { result: null, change: { action: 'user.email', subject: userId, ...fields } };
     });
     return { next: 'done' };
   },
@@ -87,7 +79,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     });
     await changes.commit(async ({ write }) => {
       await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
-      return { result: null, change: userChange('user.password', userId) };
+      return { result: null, change: { action: 'user.password', subject: userId } };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
@@ -123,7 +115,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async (database) => {
       const isEnded = await endSession(database.write, { userId, sessionId });
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
-      return { result: null, change: userChange('session.end', sessionId) };
+      return { result: null, change: { action: 'session.end', subject: sessionId } };
     });
   },
 
@@ -131,8 +123,8 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const { userId, id: sessionId } = session;
     await changes.commit(async (database) => {
       const count = await endOtherSessions(database.write, { userId, sessionId });
-      const change = userChange('session.end-others', userId, { after: { count } });
-      return { result: null, change: count === 0 ? null : change };
+      const about = { action: 'session.end-others', subject: userId } as const;
+      return { result: null, change: count === 0 ? null : { ...about, after: { count } } };
     });
   },
 
@@ -198,7 +190,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const codes = await changes.commit(async (database) => {
       const result = await context.users.authentication.newBackupCodes(database, userId);
       if (!result) throw noSecondFactor();
-      return { result, change: userChange('user.backup-codes', userId) };
+      return { result, change: { action: 'user.backup-codes', subject: userId } };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
     return { backup_codes: codes };
@@ -211,5 +203,5 @@ function noSecondFactor(): ApiError {
 
 function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }) {
   const fields = { before: { enabled: !enabled }, after: { enabled } };
-  return userChange('user.second-factor', userId, fields);
+  return { action: 'user.second-factor', subject: userId, ...fields } as const;
 }
