@@ -1,5 +1,4 @@
 // An account's statement as a CSV file.
-import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { StatementFileQuery } from '../contract/billing.ts';
@@ -9,6 +8,7 @@ import { csvRecord } from '../../lib/csv.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 import type { ManagementContext } from '../context.ts';
+import { sendCsv } from '../send-csv.ts';
 import { startOfDay } from '../reports/days.ts';
 
 /** Before the first account. */
@@ -20,8 +20,7 @@ export async function sendStatementFile(
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: StatementFileQuery },
 ): Promise<FastifyReply> {
-  const { log, clock } = context.gateway;
-  const today = dayOf(clock.nowMs());
+  const today = dayOf(context.gateway.clock.nowMs());
   const { mode, from = firstDay, to = today } = query;
   const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
   if (range.toMs <= range.fromMs) throw invalidRequest('to', '`to` must not be before `from`.');
@@ -29,16 +28,12 @@ export async function sendStatementFile(
     ledgerId: ledgerIdOf(accountId, mode),
     ...range,
   });
-  const file = Readable.from(recordsOf(lines), { objectMode: false });
-  // The status is already sent, so the connection is cut: the client sees a failed download.
-  file.once('error', (err) =>
-    log.error({ err, request_id: reply.request.requestId }, 'a statement export failed'),
-  );
   const days = query.from === undefined ? `to-${to}` : `${from}-to-${to}`;
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8; header=present')
-    .header('content-disposition', `attachment; filename="statement-${mode}-${days}.csv"`)
-    .send(file);
+  return sendCsv(context, reply, {
+    kind: 'statement',
+    name: `${mode}-${days}`,
+    records: recordsOf(lines),
+  });
 }
 
 const columns = ['time', 'kind', 'id', 'note', 'requests', 'amount_usd', 'balance_usd'] as const;

@@ -1,6 +1,5 @@
 // All charges that match the filters, as a CSV file.
 import { setImmediate } from 'node:timers/promises';
-import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import type { UsageQuery } from '../contract/usage.ts';
@@ -8,6 +7,7 @@ import { csvRecord, type CsvCell } from '../../lib/csv.ts';
 import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
+import { sendCsv } from '../send-csv.ts';
 import { rangeOf } from './request-filters.ts';
 import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
 
@@ -23,25 +23,17 @@ export async function sendUsageFile(
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: UsageQuery },
 ): Promise<FastifyReply> {
-  const { log } = context.gateway;
   // Before the status is sent.
   rangeOf(query);
-  const file = Readable.from(usageFile(context, accountId, query), { objectMode: false });
-  // The status is already sent, so the connection is cut: the client sees a failed download.
-  file.once('error', (err) =>
-    log.error({ err, request_id: reply.request.requestId }, 'a usage export failed'),
-  );
   const days = [query.from, query.to].filter((day) => day !== undefined).join('-to-');
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8; header=present')
-    .header(
-      'content-disposition',
-      `attachment; filename="usage-${query.mode}${days && `-${days}`}.csv"`,
-    )
-    .send(file);
+  return sendCsv(context, reply, {
+    kind: 'usage',
+    name: `${query.mode}${days && `-${days}`}`,
+    records: recordsOf(context, accountId, query),
+  });
 }
 
-async function* usageFile(
+async function* recordsOf(
   context: ManagementContext,
   accountId: string,
   filters: UsageQuery,
