@@ -15,7 +15,6 @@ import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { showError, showSuccess } from './notify.ts';
-import { TimeAgo } from './time-ago.tsx';
 
 type Props = { readonly of: AlertsOf; readonly alerts: AlertEndpoints };
 
@@ -73,13 +72,7 @@ const columns: readonly Column<AlertEndpoint>[] = [
       </Text>
     ),
   },
-  {
-    title: 'Added',
-    tablet: 'hidden',
-    kind: 'ago',
-    value: ({ created_at: at }) => at,
-    render: ({ created_at: at }) => <TimeAgo at={at} />,
-  },
+  { title: 'Added', tablet: 'hidden', kind: 'ago', value: ({ created_at: at }) => at },
 ];
 
 function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoint }) {
@@ -99,10 +92,8 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
       text: `Nothing more is sent to ${row.address}, and its deliveries are removed from the list.`,
       action: 'Remove',
       danger: true,
-      run: async () => {
-        await remove.mutateAsync({ params });
-        showSuccess('Endpoint removed.');
-      },
+      run: () => remove.mutateAsync({ params }),
+      done: 'Endpoint removed.',
     });
   const askForSecret = () =>
     confirm({

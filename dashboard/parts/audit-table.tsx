@@ -9,7 +9,6 @@ import { DataTable, type Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { AppLink } from './link.tsx';
 import { Panel } from './panel.tsx';
-import { DateTime } from './time-ago.tsx';
 import type { Search } from './url-state.ts';
 
 type Props = {
@@ -48,13 +47,7 @@ const [accountColumns, operatorColumns] = [columnsOf(false), columnsOf(true)];
 
 function columnsOf(isOperator: boolean): readonly Column<Entry>[] {
   return [
-    {
-      title: 'When',
-      width: 190,
-      kind: 'time',
-      value: (entry) => entry.created_at,
-      render: (entry) => <DateTime at={entry.created_at} />,
-    },
+    { title: 'When', width: 190, kind: 'time', value: (entry) => entry.created_at },
     {
       title: 'What happened',
       value: (entry) => entry.actor.name,

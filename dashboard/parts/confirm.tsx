@@ -2,8 +2,9 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { toApiError, type ApiError } from '../api/api-error.ts';
 import { ErrorNotice } from './error-notice.tsx';
+import { showSuccess } from './notify.ts';
+import { useRun } from './use-run.ts';
 
 type Question = {
   /** `Revoke the key “build”?` */
@@ -20,6 +21,8 @@ type Question = {
    * Runs after confirmation. The dialog waits for it, and stays open with the error if it throws.
    */
   readonly run: () => Promise<unknown>;
+  /** Says that it is done. */
+  readonly done?: string;
 };
 
 /** `confirm({ title, text, action: 'Revoke', danger: true, run: () => revoke.mutateAsync({ params }) });` */
@@ -36,25 +39,21 @@ function ConfirmDialog({
   danger = false,
   typed,
   run,
+  done,
   onClose,
 }: Question & { readonly onClose: () => void }) {
   const [entered, setEntered] = useState('');
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: FormEvent) => {
+  const { start, isRunning, error } = useRun(async () => {
+    await run();
+    if (done !== undefined) showSuccess(done);
+    onClose();
+  });
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setRunning(true);
-    setError(null);
-    try {
-      await run();
-      onClose();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setRunning(false);
-    }
+    void start();
   };
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <Stack>
         <Text component="div">{text}</Text>
         {typed !== undefined && (

@@ -10,6 +10,7 @@ import { useSession } from '../api/session.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { passkeyObstacle, askForPasskey } from './passkeys.ts';
 import { ConfirmationForm } from './password-forms.tsx';
+import { useRun } from './use-run.ts';
 
 type Asked = {
   readonly ways: ConfirmationWays;
@@ -125,18 +126,7 @@ type WayButtonProps = {
 };
 
 function WayButton({ label, icon, run }: WayButtonProps) {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
-  const start = async () => {
-    setRunning(true);
-    setError(null);
-    try {
-      await run();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    }
-    setRunning(false);
-  };
+  const { start, isRunning, error } = useRun(run);
   return (
     <>
       <Button

@@ -2,6 +2,7 @@
 import { NativeSelect, Skeleton } from '@mantine/core';
 import { digitsOf } from './column-digits.ts';
 import { OpenButton } from './data-table-button.tsx';
+import { cellOf } from './data-table-cell.tsx';
 import { ColumnZone } from './data-table-heading.tsx';
 import type { ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
@@ -37,18 +38,18 @@ export function TableCards<Row>(props: ViewProps<Row>) {
               {titleColumn &&
                 (onOpen ? (
                   <OpenButton row={rowKey(row)} onOpen={() => onOpen(row)}>
-                    {titleColumn.render(row)}
+                    {cellOf(titleColumn, row)}
                   </OpenButton>
                 ) : (
-                  titleColumn.render(row)
+                  cellOf(titleColumn, row)
                 ))}
             </div>
             {columns.map((column, index) => {
-              const { title, render, phone, kind } = column;
+              const { title, phone, kind } = column;
               if (column === titleColumn || phone === 'hidden') return null;
               return title === '' ? (
                 <div key={index} className={classes.cardActions}>
-                  {render(row)}
+                  {cellOf(column, row)}
                 </div>
               ) : (
                 <div key={title} className={classes.field}>
@@ -57,7 +58,7 @@ export function TableCards<Row>(props: ViewProps<Row>) {
                     <ColumnZone kind={kind} />
                   </span>
                   <span className={classes.fieldValue}>
-                    <Digits value={digits[index]}>{render(row)}</Digits>
+                    <Digits value={digits[index]}>{cellOf(column, row)}</Digits>
                   </span>
                 </div>
               );

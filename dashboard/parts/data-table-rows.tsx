@@ -1,6 +1,7 @@
 // The rows of a `DataTable` on a desktop or tablet.
 import { Skeleton, Table } from '@mantine/core';
 import { OpenButton } from './data-table-button.tsx';
+import { cellOf } from './data-table-cell.tsx';
 import { SortHeading } from './data-table-heading.tsx';
 import type { ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
@@ -46,15 +47,15 @@ export function TableRows<Row>(props: ViewProps<Row>) {
                   data-opens={onOpen !== undefined || undefined}
                   onClick={onOpen && ((event) => isRowClick(event.target) && onOpen(row))}
                 >
-                  {columns.map(({ title, render, align }, index) => (
-                    <Table.Td key={title || index} ta={align}>
+                  {columns.map((column, index) => (
+                    <Table.Td key={column.title || index} ta={column.align}>
                       <Digits value={digits[index]}>
                         {index === 0 && onOpen ? (
                           <OpenButton row={rowKey(row)} onOpen={() => onOpen(row)}>
-                            {render(row)}
+                            {cellOf(column, row)}
                           </OpenButton>
                         ) : (
-                          render(row)
+                          cellOf(column, row)
                         )}
                       </Digits>
                     </Table.Td>

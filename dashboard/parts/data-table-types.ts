@@ -8,14 +8,13 @@ import type { Order, SortValue } from './sort-rows.ts';
 export type Column<Row, Sort extends string = string> = {
   /** Heading of the column, and label on a phone. Empty for a column of buttons. */
   readonly title: string;
-  readonly render: (row: Row) => ReactNode;
-  /** What the column sorts by. Columns without it, and without `sort`, do not sort. */
-  readonly value?: (row: Row) => SortValue;
   /**
    * `money`: `value` is in microdollars, and all rows show the same number of decimals. `time`: the
    * heading names the page's time zone. `day`: the rows are UTC days. `ago`: a `TimeAgo`, in no zone.
    */
   readonly kind?: 'money' | 'time' | 'day' | 'ago';
+  /** What a missing time of the kind `ago` shows, instead of a dash. */
+  readonly never?: string;
   /** `right` for numbers. */
   readonly align?: 'left' | 'right';
   readonly width?: number | string;
@@ -25,7 +24,15 @@ export type Column<Row, Sort extends string = string> = {
   readonly tablet?: 'hidden';
   /** The order of the whole list, in the gateway, that its heading switches on and off. */
   readonly sort?: Sort;
-};
+} & (
+  | {
+      readonly render: (row: Row) => ReactNode;
+      /** What the column sorts by. Columns without it, and without `sort`, do not sort. */
+      readonly value?: (row: Row) => SortValue;
+    }
+  /** Shown as its kind is, and a number without one as a count. */
+  | { readonly render?: undefined; readonly value: (row: Row) => SortValue }
+);
 
 type Source<Row> =
   /** `rows` is undefined while loading. */

@@ -72,16 +72,6 @@ const columns: readonly Column<OwnKey>[] = [
     value: ({ order }) => order,
     render: ({ order }) => (order === 'before' ? 'First' : 'When others fail'),
   },
-  {
-    title: 'Added',
-    kind: 'ago',
-    value: ({ created_at: at }) => at,
-    render: ({ created_at: at }) => <TimeAgo at={at} />,
-  },
-  {
-    title: 'Last answer',
-    kind: 'ago',
-    value: ({ last_used_at: at }) => at,
-    render: ({ last_used_at: at }) => <TimeAgo at={at} never="Never" />,
-  },
+  { title: 'Added', kind: 'ago', value: ({ created_at: at }) => at },
+  { title: 'Last answer', kind: 'ago', value: ({ last_used_at: at }) => at, never: 'Never' },
 ];

@@ -74,10 +74,8 @@ function CardButtons({ card }: Pick<AutoTopUp, 'card'>) {
       text: 'Automatic top-ups are turned off. Stripe forgets the card.',
       action: 'Remove',
       danger: true,
-      run: async () => {
-        await remove.mutateAsync({});
-        showSuccess('Card removed. It is not charged any more.');
-      },
+      run: () => remove.mutateAsync({}),
+      done: 'Card removed. It is not charged any more.',
     });
   return (
     <Group gap="sm">

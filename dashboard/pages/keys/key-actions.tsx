@@ -33,10 +33,8 @@ export function useKeyActions() {
         title: `Disable the key “${key.name}”?`,
         text: 'New requests are refused within seconds until you enable it again. Running requests finish.',
         action: 'Disable',
-        run: async () => {
-          await disable.mutateAsync({ params: { key: key.id } });
-          showSuccess(`Key “${key.name}” disabled.`);
-        },
+        run: () => disable.mutateAsync({ params: { key: key.id } }),
+        done: `Key “${key.name}” disabled.`,
       }),
     enable: async (key: Key) => {
       try {
@@ -52,10 +50,8 @@ export function useKeyActions() {
         text: `${key.hint} stops working within seconds. This cannot be undone. Its past requests stay listed.`,
         action: 'Revoke',
         danger: true,
-        run: async () => {
-          await revoke.mutateAsync({ params: { key: key.id } });
-          showSuccess(`Key “${key.name}” revoked.`);
-        },
+        run: () => revoke.mutateAsync({ params: { key: key.id } }),
+        done: `Key “${key.name}” revoked.`,
       }),
   };
 }

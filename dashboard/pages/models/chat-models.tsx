@@ -91,7 +91,6 @@ const cachedInputColumn: Column<ChatModel> = {
   kind: 'money',
   value: ({ price }) => price?.base.cache_read_micros,
   align: 'right',
-  render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
 };
 
 /** The account's own measurements. */

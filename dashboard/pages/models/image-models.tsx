@@ -26,11 +26,7 @@ export function ImageModels({ models, onOpen, empty }: Props) {
 
 const columns: readonly Column<ImageModelEntry>[] = [
   ...nameColumns,
-  {
-    title: 'Mode',
-    value: ({ mode }) => imageModeNames[mode],
-    render: ({ mode }) => imageModeNames[mode],
-  },
+  { title: 'Mode', value: ({ mode }) => imageModeNames[mode] },
   {
     title: 'Input images',
     value: ({ input_images: { max } }) => max,

@@ -37,11 +37,7 @@ export const nameColumns: readonly Column<AnyModel>[] = [
     render: (model) => <ModelName model={model} />,
   },
   { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
-  {
-    title: 'Vendor',
-    value: ({ vendor }) => vendorName(vendor),
-    render: ({ vendor }) => vendorName(vendor),
-  },
+  { title: 'Vendor', value: ({ vendor }) => vendorName(vendor) },
 ];
 
 /** Copies a request to the model. Needs a column of its own: the name's column is already a button. */

@@ -35,11 +35,7 @@ export function sizesText(dimensions: OtherModel['dimensions']): string {
 
 const columns: readonly Column<OtherModel>[] = [
   ...nameColumns,
-  {
-    title: 'Type',
-    value: ({ type }) => otherTypeNames[type],
-    render: ({ type }) => otherTypeNames[type],
-  },
+  { title: 'Type', value: ({ type }) => otherTypeNames[type] },
   {
     title: 'Max input',
     value: ({ max_input_tokens: tokens }) => tokens,

@@ -9,9 +9,7 @@ import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
-import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { TimeAgo } from '../../parts/time-ago.tsx';
 import { KeyState } from '../../parts/key-state.tsx';
 
 type Key = Output<'GET /operator/keys'>['data'][number];
@@ -85,12 +83,7 @@ const columns: readonly Column<Key>[] = [
     align: 'right',
     render: (key) => <Money short micros={key.this_month.spent_micros} />,
   },
-  {
-    title: 'Last used',
-    kind: 'ago',
-    value: (key) => key.last_used_at,
-    render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
-  },
+  { title: 'Last used', kind: 'ago', value: (key) => key.last_used_at, never: 'Never' },
   { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} /> },
 ];
 
@@ -107,20 +100,16 @@ function KeyMenu({ row }: { readonly row: Key }) {
       title: `Disable the key ${name}?`,
       text: 'New requests are refused within seconds. Owners can enable the key again. To prevent that, freeze the account.',
       action: 'Disable',
-      run: async () => {
-        await disable.mutateAsync({ params });
-        showSuccess(`Key ${name} disabled.`);
-      },
+      run: () => disable.mutateAsync({ params }),
+      done: `Key ${name} disabled.`,
     });
   const askToEnable = () =>
     confirm({
       title: `Enable the key ${name}?`,
       text: 'The key works again within seconds. An owner may have disabled it on purpose.',
       action: 'Enable',
-      run: async () => {
-        await enable.mutateAsync({ params });
-        showSuccess(`Key ${name} enabled.`);
-      },
+      run: () => enable.mutateAsync({ params }),
+      done: `Key ${name} enabled.`,
     });
   const askToRevoke = () =>
     confirm({
@@ -128,10 +117,8 @@ function KeyMenu({ row }: { readonly row: Key }) {
       text: `${row.hint} stops working within seconds. This cannot be undone.`,
       action: 'Revoke',
       danger: true,
-      run: async () => {
-        await revoke.mutateAsync({ params });
-        showSuccess(`Key ${name} revoked.`);
-      },
+      run: () => revoke.mutateAsync({ params }),
+      done: `Key ${name} revoked.`,
     });
   return (
     <Menu position="bottom-end">

@@ -17,7 +17,6 @@ import { useEffect, useRef, useState } from 'react';
 import type { ModelCatalogue, OtherModel } from '../../../src/management/contract/models.ts';
 import { useAccount } from '../../api/account.ts';
 import { api } from '../../api/client.ts';
-import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { callWithKey, costFromHeaders } from '../../api/call-with-key.ts';
 import { useDraft } from '../../parts/drafts.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -25,6 +24,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import type { Key } from '../../parts/key-select.tsx';
 import { otherTypeNames } from '../../parts/model-text.ts';
 import { usdText } from '../../parts/money-text.ts';
+import { useRun } from '../../parts/use-run.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import classes from './chat/chat.module.css';
 import { CodeDialog } from './code/code-dialog.tsx';
@@ -65,9 +65,7 @@ export function Others({ catalogue, chosenKey, setKey }: Props) {
   const [size, setSize] = useState<number | null>(null);
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
-  const [isRunning, setRunning] = useState(false);
   const [shown, setShown] = useState<Shown | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
   useDraft('other models', () => (Object.keys(values).length > 0 ? values : undefined), setValues);
   const models = otherChoices(catalogue.others, chosenKey);
   const model = findModel(models, requestedId) ?? models[0] ?? null;
@@ -80,27 +78,18 @@ export function Others({ catalogue, chosenKey, setKey }: Props) {
     ...(size !== null && { dimensions: size }),
     ...(takesFile && { file: `@${file?.name ?? 'speech.mp3'}` }),
   };
-  const isReady = asked !== null && !isRunning && (!takesFile || file !== null);
-
-  const run = async () => {
+  const { start, isRunning, error } = useRun(async () => {
     rememberLastKey(scope, chosenKey.id);
-    setRunning(true);
-    setError(null);
-    try {
-      const { signal } = new AbortController();
-      const sent = takesFile ? formOf({ ...body, file: file! }) : body;
-      const call = { account, key: chosenKey.id, path, body: sent, signal };
-      const response = await callWithKey(call);
-      const result = await read(response, values);
-      const cost = await costOf(response, account);
-      const note = cost === null ? result.note : `${result.note} · ${usdText(cost)}`;
-      setShown({ type, result: { ...result, note } });
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    } finally {
-      setRunning(false);
-    }
-  };
+    const { signal } = new AbortController();
+    const sent = takesFile ? formOf({ ...body, file: file! }) : body;
+    const call = { account, key: chosenKey.id, path, body: sent, signal };
+    const response = await callWithKey(call);
+    const result = await read(response, values);
+    const cost = await costOf(response, account);
+    const note = cost === null ? result.note : `${result.note} · ${usdText(cost)}`;
+    setShown({ type, result: { ...result, note } });
+  });
+  const isReady = asked !== null && !isRunning && (!takesFile || file !== null);
 
   return (
     <div className={classes.layout} data-wide>
@@ -110,7 +99,7 @@ export function Others({ catalogue, chosenKey, setKey }: Props) {
           style={{ borderTop: 'none' }}
           onSubmit={(event) => {
             event.preventDefault();
-            if (isReady) void run();
+            if (isReady) void start();
           }}
         >
           <Stack gap="sm">

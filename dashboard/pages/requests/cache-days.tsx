@@ -10,7 +10,6 @@ import { Money } from '../../parts/money.tsx';
 import { countText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
-import { Day } from '../../parts/time-ago.tsx';
 import { lastDays } from '../../parts/utc-days.ts';
 
 const daysShown = 90;
@@ -69,25 +68,9 @@ export function CacheDays() {
 }
 
 const columns: readonly Column<CacheDay>[] = [
-  {
-    title: 'Day',
-    kind: 'day',
-    value: ({ day }) => day,
-    phone: 'title',
-    render: ({ day }) => <Day at={day} />,
-  },
-  {
-    title: 'Cache hits',
-    value: ({ hits }) => hits,
-    align: 'right',
-    render: ({ hits }) => countText(hits),
-  },
-  {
-    title: 'Replays',
-    value: ({ replays }) => replays,
-    align: 'right',
-    render: ({ replays }) => countText(replays),
-  },
+  { title: 'Day', kind: 'day', value: ({ day }) => day, phone: 'title' },
+  { title: 'Cache hits', value: ({ hits }) => hits, align: 'right' },
+  { title: 'Replays', value: ({ replays }) => replays, align: 'right' },
   {
     title: 'Tokens',
     value: ({ input_tokens: input, output_tokens: output }) => input + output,
@@ -95,11 +78,5 @@ const columns: readonly Column<CacheDay>[] = [
     render: ({ input_tokens: input, output_tokens: output }) =>
       `${countText(input)} → ${countText(output)}`,
   },
-  {
-    title: 'Saved',
-    kind: 'money',
-    value: ({ saved_micros: micros }) => micros,
-    align: 'right',
-    render: ({ saved_micros: micros }) => <Money micros={micros} />,
-  },
+  { title: 'Saved', kind: 'money', align: 'right', value: ({ saved_micros: micros }) => micros },
 ];

@@ -13,7 +13,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { roleTitle, type Role } from '../../parts/role-title.ts';
-import { TimeAgo } from '../../parts/time-ago.tsx';
 import { BudgetCell } from './budget-cell.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { isLastOwner, isRole, roleOptions, roleTexts } from './roles.ts';
@@ -80,12 +79,7 @@ function Members() {
       title: 'Budget',
       render: (member) => <BudgetCell member={member} budget={budgetsByUser.get(member.user_id)} />,
     },
-    {
-      title: 'Joined',
-      kind: 'ago',
-      value: ({ joined_at: at }) => at,
-      render: ({ joined_at: at }) => <TimeAgo at={at} />,
-    },
+    { title: 'Joined', kind: 'ago', value: ({ joined_at: at }) => at },
     {
       title: '',
       align: 'right',
@@ -202,10 +196,8 @@ function RemoveButton({ member }: { readonly member: Member }) {
       text: `${member.email} loses access to ${accountName} immediately. Keys that ${member.name} created keep working, within the budget if there is one.`,
       action: 'Remove',
       danger: true,
-      run: async () => {
-        await remove.mutateAsync({ params: { user: member.user_id } });
-        showSuccess(`${member.name} removed.`);
-      },
+      run: () => remove.mutateAsync({ params: { user: member.user_id } }),
+      done: `${member.name} removed.`,
     });
   return (
     <Button variant="subtle" color="red" size="compact-sm" onClick={ask}>

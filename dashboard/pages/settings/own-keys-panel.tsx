@@ -119,10 +119,8 @@ function Actions({ row }: { readonly row: OwnKey }) {
       text: 'Requests that begin later take the other routes, at their price.',
       action: 'Remove',
       danger: true,
-      run: async () => {
-        await remove.mutateAsync({ params });
-        showSuccess('Key removed.');
-      },
+      run: () => remove.mutateAsync({ params }),
+      done: 'Key removed.',
     });
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">

@@ -1,12 +1,12 @@
 // Settings of the user and of the chosen account.
 import { SimpleGrid, Stack, Tabs } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { useChosenAccount } from '../../api/account.ts';
+import { useChosenAccount, useIsAtLeast } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
+import { Invitations } from '../../parts/invitations.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { ChangesPanel } from './changes-panel.tsx';
-import { Invitations } from './invitations.tsx';
 import { MembersPanel } from './members-panel.tsx';
 import { OwnKeysPanel } from './own-keys-panel.tsx';
 import { PasskeysPanel } from './passkeys-panel.tsx';
@@ -22,6 +22,7 @@ const TelemetryPanel = lazy(async () => ({
 
 export function Page() {
   const account = useChosenAccount();
+  const isAdmin = useIsAtLeast('admin');
   const tabs = tabsFor(account);
   const [tab, setTab] = useUrlState((search) => shownTab(tabs, search.tab));
   return (
@@ -61,7 +62,7 @@ export function Page() {
         <Tabs.Panel value="members" key={`members ${account?.id}`}>
           <Stack gap="lg">
             <MembersPanel />
-            <Invitations />
+            {isAdmin && <Invitations />}
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="traces" key={`traces ${account?.id}`}>

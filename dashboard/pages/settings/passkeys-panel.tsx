@@ -93,12 +93,7 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
         </Group>
       ),
     },
-    {
-      title: 'Created',
-      kind: 'ago',
-      value: ({ created_at: at }) => at,
-      render: ({ created_at: at }) => <TimeAgo at={at} />,
-    },
+    { title: 'Created', kind: 'ago', value: ({ created_at: at }) => at },
     {
       title: 'Last used',
       kind: 'ago',

@@ -8,7 +8,6 @@ import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { TimeAgo } from '../../parts/time-ago.tsx';
 import { deviceName } from './device-name.ts';
 
 type Session = Output<'GET /profile/sessions'>['data'][number];
@@ -75,12 +74,7 @@ const columns: readonly Column<Session>[] = [
     value: ({ address }) => address,
     render: ({ address }) => address || 'Unknown',
   },
-  {
-    title: 'Signed in',
-    kind: 'ago',
-    value: ({ created_at: at }) => at,
-    render: ({ created_at: at }) => <TimeAgo at={at} />,
-  },
+  { title: 'Signed in', kind: 'ago', value: ({ created_at: at }) => at },
   {
     title: '',
     align: 'right',

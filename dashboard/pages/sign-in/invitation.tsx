@@ -2,8 +2,6 @@
 import { Button } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useLocation } from '@tanstack/react-router';
-import { useState } from 'react';
-import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { useSession } from '../../api/session.ts';
 import { api, type Output } from '../../api/client.ts';
 import { useUrlState } from '../../parts/url-state.ts';
@@ -11,6 +9,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { useRun } from '../../parts/use-run.ts';
 import { Card } from './card.tsx';
 import { checkName, checkNewPassword } from '../../parts/field-checks.ts';
 import { NewUserFields } from './new-user-fields.tsx';
@@ -62,25 +61,14 @@ function textOf({ invited_by: by, role, account_name: name }: InvitationInfo): s
 }
 
 function AcceptAsUser({ token, invitation }: Props) {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
-  const accept = async () => {
-    setRunning(true);
-    setError(null);
-    try {
-      const { account_id: account } = await api('POST /auth/invitation/accept', {
-        body: { token },
-      });
-      await enter(`/?account=${account}`);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setRunning(false);
-    }
-  };
+  const { start, isRunning, error } = useRun(async () => {
+    const { account_id: account } = await api('POST /auth/invitation/accept', { body: { token } });
+    await enter(`/?account=${account}`);
+  });
   return (
     <Card title={titleOf(invitation)} text={textOf(invitation)}>
       {error && <ErrorNotice error={error} />}
-      <Button fullWidth loading={isRunning} onClick={() => void accept()}>
+      <Button fullWidth loading={isRunning} onClick={() => void start()}>
         Accept as {invitation.email}
       </Button>
     </Card>

@@ -1,34 +1,26 @@
 // Signs in with a passkey: by a button, and by the browser's suggestions in the e-mail field.
 import { Button, Divider } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
-import { toApiError, type ApiError } from '../../api/api-error.ts';
+import { useEffect } from 'react';
+import { toApiError } from '../../api/api-error.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { signInWithPasskey, suggestPasskeys } from '../../parts/passkeys.ts';
+import { useRun } from '../../parts/use-run.ts';
 import { enter } from './enter.ts';
 
 export function PasskeyButton({ next }: { readonly next: string }) {
-  const [isAsking, setAsking] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { start, isRunning, error, setError } = useRun(async () => {
+    await signInWithPasskey();
+    await enter(next);
+  });
   useEffect(() => {
     // The browser asks for one passkey at a time.
-    if (isAsking) return undefined;
+    if (isRunning) return undefined;
     return suggestPasskeys({
       onSignedIn: () => void enter(next),
       onRefused: (thrown) => setError(toApiError(thrown)),
     });
-  }, [isAsking, next]);
-  const ask = async () => {
-    setAsking(true);
-    setError(null);
-    try {
-      await signInWithPasskey();
-      await enter(next);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setAsking(false);
-    }
-  };
+  }, [isRunning, next, setError]);
   return (
     <>
       <Divider label="or" />
@@ -36,8 +28,8 @@ export function PasskeyButton({ next }: { readonly next: string }) {
         variant="default"
         fullWidth
         leftSection={<IconFingerprint size={18} aria-hidden />}
-        loading={isAsking}
-        onClick={() => void ask()}
+        loading={isRunning}
+        onClick={() => void start()}
       >
         Sign in with a passkey
       </Button>

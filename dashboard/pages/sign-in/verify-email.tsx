@@ -3,11 +3,11 @@
 import { Button } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
-import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink, ButtonLink } from '../../parts/link.tsx';
+import { useRun } from '../../parts/use-run.ts';
 import { Card } from './card.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
 import { enter } from './enter.ts';
@@ -39,20 +39,12 @@ function SignInFirst({ email }: Pick<Props, 'email'>) {
 }
 
 function Confirm({ token, email }: Props) {
-  const [state, setState] = useState<'open' | 'running' | 'done'>('open');
-  const [error, setError] = useState<ApiError | null>(null);
-  const verify = async () => {
-    setState('running');
-    setError(null);
-    try {
-      await api('POST /auth/verify-email', { body: { token } });
-      setState('done');
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setState('open');
-    }
-  };
-  if (state === 'done') {
+  const [isDone, setDone] = useState(false);
+  const { start, isRunning, error } = useRun(async () => {
+    await api('POST /auth/verify-email', { body: { token } });
+    setDone(true);
+  });
+  if (isDone) {
     return (
       <Card title="Thank you" text={`${email ?? 'Your e-mail address'} is confirmed.`}>
         <Button fullWidth onClick={() => void enter('/')}>
@@ -64,7 +56,7 @@ function Confirm({ token, email }: Props) {
   return (
     <Card title="Confirm your e-mail address" text={email ?? undefined}>
       {error && <ErrorNotice error={error} />}
-      <Button fullWidth loading={state === 'running'} onClick={() => void verify()}>
+      <Button fullWidth loading={isRunning} onClick={() => void start()}>
         Confirm
       </Button>
     </Card>

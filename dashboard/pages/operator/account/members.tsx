@@ -10,21 +10,17 @@ import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
+import { Invitations } from '../../../parts/invitations.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { roleTitle, type Role } from '../../../parts/role-title.ts';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 import { ResetLinkButton } from '../reset-link-button.tsx';
-import { Invitations } from './invitations.tsx';
 
-type Account = Output<'GET /operator/accounts/:account'>;
+type Member = Output<'GET /accounts/:account/members'>['data'][number];
 
-type Member = Output<'GET /operator/accounts/:account/members'>['data'][number];
-
-export function Members({ account }: { readonly account: Account }) {
-  const members = useApi('GET /operator/accounts/:account/members', {
-    params: { account: account.id },
-  });
+/** Of the account in sight. */
+export function Members() {
+  const members = useApi('GET /accounts/:account/members', {});
   return (
     <Stack>
       <Panel title="Members" flush>
@@ -45,8 +41,8 @@ export function Members({ account }: { readonly account: Account }) {
           }
         />
       </Panel>
-      <Invitations account={account.id} />
-      <Invite account={account} />
+      <Invitations />
+      <Invite />
     </Stack>
   );
 }
@@ -73,12 +69,7 @@ const columns: readonly Column<Member>[] = [
     value: (member) => member.second_factor,
     render: (member) => (member.second_factor ? 'On' : 'Off'),
   },
-  {
-    title: 'Joined',
-    kind: 'ago',
-    value: (member) => member.joined_at,
-    render: (member) => <TimeAgo at={member.joined_at} />,
-  },
+  { title: 'Joined', kind: 'ago', value: (member) => member.joined_at },
   {
     title: '',
     align: 'right',
@@ -88,13 +79,11 @@ const columns: readonly Column<Member>[] = [
 
 const roles: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 
-function Invite({ account }: { readonly account: Account }) {
+function Invite() {
   const [invitation, setInvitation] = useState<
     (Output<'POST /operator/accounts/:account/invitations'> & { readonly email: string }) | null
   >(null);
-  const open = useApi('GET /operator/accounts/:account/invitations', {
-    params: { account: account.id },
-  });
+  const open = useApi('GET /accounts/:account/invitations', {});
   // The link of an invitation that was withdrawn or accepted no longer works.
   const isOpen = open.data?.data.some(({ id }) => id === invitation?.id);
   const invite = useChange('POST /operator/accounts/:account/invitations', {
@@ -110,7 +99,7 @@ function Invite({ account }: { readonly account: Account }) {
     form,
     async ({ email, role }) => {
       const body = { email: email.trim(), role };
-      const made = await invite.mutateAsync({ params: { account: account.id }, body });
+      const made = await invite.mutateAsync({ body });
       setInvitation({ ...made, email: body.email });
       form.reset();
     },

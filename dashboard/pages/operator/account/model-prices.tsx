@@ -37,12 +37,7 @@ export function ModelPrices({ account }: { readonly account: Account }) {
     { model: 'model', multiplier_ppm: 'multiplier' },
   );
   const columns: readonly Column<Price>[] = [
-    {
-      title: 'Model',
-      value: (price) => price.model,
-      phone: 'title',
-      render: (price) => price.model,
-    },
+    { title: 'Model', value: (price) => price.model, phone: 'title' },
     {
       title: 'Price multiplier',
       value: (price) => price.multiplier_ppm,

@@ -225,19 +225,19 @@ function AccountPage({ account }: { readonly account: Account }) {
               />
               <KeyDrawer keyId={openKey} onClose={() => setState({ key: undefined })} />
             </Tabs.Panel>
+            <Tabs.Panel value="terms">
+              <Stack>
+                <TermsForm account={account} />
+                <ModelPrices account={account} />
+                <OwnKeysInSight />
+                <AutoTopUpInSight />
+                <Retention account={account} />
+              </Stack>
+            </Tabs.Panel>
+            <Tabs.Panel value="members">
+              <Members />
+            </Tabs.Panel>
           </InSight>
-          <Tabs.Panel value="terms">
-            <Stack>
-              <TermsForm account={account} />
-              <ModelPrices account={account} />
-              <OwnKeysOf accountId={account.id} />
-              <AutoTopUpOf accountId={account.id} />
-              <Retention account={account} />
-            </Stack>
-          </Tabs.Panel>
-          <Tabs.Panel value="members">
-            <Members account={account} />
-          </Tabs.Panel>
           <Tabs.Panel value="audit">
             <Changes accountId={account.id} />
           </Tabs.Panel>
@@ -254,9 +254,8 @@ function AccountPage({ account }: { readonly account: Account }) {
 }
 
 /** Only owners change it. */
-function AutoTopUpOf({ accountId }: { readonly accountId: string }) {
-  const params = { account: accountId };
-  const autoTopUp = useApi('GET /operator/accounts/:account/auto-top-up', { params });
+function AutoTopUpInSight() {
+  const autoTopUp = useApi('GET /accounts/:account/auto-top-up', {});
   if (autoTopUp.data?.is_available === false) return null;
   return (
     <Panel title="Automatic top-up">
@@ -272,10 +271,8 @@ function AutoTopUpOf({ accountId }: { readonly accountId: string }) {
 }
 
 /** Only owners change them. */
-function OwnKeysOf({ accountId }: { readonly accountId: string }) {
-  const ownKeys = useApi('GET /operator/accounts/:account/own-keys', {
-    params: { account: accountId },
-  });
+function OwnKeysInSight() {
+  const ownKeys = useApi('GET /accounts/:account/own-keys', {});
   return (
     <Panel title="Own keys" description="Keys of providers that the account brings." flush>
       <QueryView query={ownKeys}>{({ keys }) => <OwnKeysTable keys={keys} />}</QueryView>

@@ -14,7 +14,7 @@ import { usdText } from '../../../parts/money-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { Day, TimeAgo } from '../../../parts/time-ago.tsx';
+import { Day } from '../../../parts/time-ago.tsx';
 import { multiplierText } from '../../../parts/multiplier-text.ts';
 import { CreateAccount } from './create-account.tsx';
 
@@ -178,11 +178,5 @@ const columns: readonly Column<Row>[] = [
         <Day at={row.last_charged_on} />
       ),
   },
-  {
-    title: 'Created',
-    kind: 'ago',
-    tablet: 'hidden',
-    value: (row) => row.created_at,
-    render: (row) => <TimeAgo at={row.created_at} />,
-  },
+  { title: 'Created', kind: 'ago', tablet: 'hidden', value: (row) => row.created_at },
 ];

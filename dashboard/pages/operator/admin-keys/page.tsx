@@ -8,10 +8,8 @@ import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { KeyState } from '../../../parts/key-state.tsx';
-import { showSuccess } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CreateAdminKey } from './create-admin-key.tsx';
 
@@ -97,18 +95,8 @@ const columns: readonly Column<AdminKey>[] = [
       </Text>
     ),
   },
-  {
-    title: 'Expires',
-    kind: 'ago',
-    value: (key) => key.expires_at,
-    render: (key) => <TimeAgo at={key.expires_at} never="Never" />,
-  },
-  {
-    title: 'Created',
-    kind: 'ago',
-    value: (key) => key.created_at,
-    render: (key) => <TimeAgo at={key.created_at} />,
-  },
+  { title: 'Expires', kind: 'ago', value: (key) => key.expires_at, never: 'Never' },
+  { title: 'Created', kind: 'ago', value: (key) => key.created_at },
   { title: '', width: 110, align: 'right', render: (key) => <RevokeButton row={key} /> },
 ];
 
@@ -128,10 +116,8 @@ function RevokeButton({ row }: { readonly row: AdminKey }) {
       text: `${row.hint} stops working at once. This cannot be undone.`,
       action: 'Revoke',
       danger: true,
-      run: async () => {
-        await revoke.mutateAsync({ params: { key: row.id } });
-        showSuccess(`Admin key “${row.name}” revoked.`);
-      },
+      run: () => revoke.mutateAsync({ params: { key: row.id } }),
+      done: `Admin key “${row.name}” revoked.`,
     });
   return (
     <Button variant="default" size="xs" aria-label={`Revoke ${row.name}`} onClick={ask}>

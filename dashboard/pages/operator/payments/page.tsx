@@ -26,7 +26,6 @@ import { showSuccess } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
@@ -153,17 +152,8 @@ const columns: readonly Column<Payment>[] = [
       </>
     ),
   },
-  {
-    title: 'Paid',
-    kind: 'ago',
-    value: (payment) => payment.paid_at,
-    render: (payment) => <TimeAgo at={payment.paid_at} />,
-  },
-  {
-    title: 'Problem',
-    value: (payment) => payment.problem && problems[payment.problem],
-    render: (payment) => payment.problem && problems[payment.problem],
-  },
+  { title: 'Paid', kind: 'ago', value: (payment) => payment.paid_at },
+  { title: 'Problem', value: (payment) => payment.problem && problems[payment.problem] },
   {
     title: 'Account',
     value: (payment) => payment.account_id,

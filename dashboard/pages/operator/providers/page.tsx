@@ -128,13 +128,8 @@ const providerColumns: readonly Column<Provider>[] = [
       </>
     ),
   },
-  { title: 'Kind', value: ({ kind }) => kind, render: (provider) => provider.kind },
-  {
-    title: 'Models',
-    value: ({ models }) => models,
-    align: 'right',
-    render: (provider) => countText(provider.models),
-  },
+  { title: 'Kind', value: ({ kind }) => kind },
+  { title: 'Models', value: ({ models }) => models, align: 'right' },
   {
     title: 'Calls',
     value: ({ last_day: day }) => day?.calls,
@@ -183,24 +178,14 @@ const routeColumns: readonly Column<Route>[] = [
     ),
   },
   { title: 'State', value: ({ state }) => state, render: (route) => <RouteState route={route} /> },
-  {
-    title: 'Calls',
-    value: ({ calls }) => calls,
-    align: 'right',
-    render: (route) => countText(route.calls),
-  },
+  { title: 'Calls', value: ({ calls }) => calls, align: 'right' },
   {
     title: 'Failed',
     value: ({ failures, calls }) => failures / calls,
     align: 'right',
     render: (route) => <Share part={route.failures} of={route.calls} />,
   },
-  {
-    title: 'Credential refused',
-    value: ({ refusals }) => refusals,
-    align: 'right',
-    render: (route) => countText(route.refusals),
-  },
+  { title: 'Credential refused', value: ({ refusals }) => refusals, align: 'right' },
 ];
 
 /** The median latency and the 95th percentile. */

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
-import { Money } from '../../../parts/money.tsx';
 import { countedText, countText } from '../../../parts/number-text.ts';
 import type { FormParts } from './entry-form.tsx';
 
@@ -69,25 +68,12 @@ function Result({ preview: { requests, left_out: leftOut, data } }: { readonly p
 const columns: readonly Column<Preview['data'][number]>[] = [
   { title: 'Model', phone: 'title', render: ({ model }) => model },
   { title: 'Requests', align: 'right', render: ({ requests }) => countText(requests) },
-  {
-    title: 'Charged',
-    kind: 'money',
-    value: (row) => row.charged_micros,
-    align: 'right',
-    render: (row) => <Money micros={row.charged_micros} />,
-  },
-  {
-    title: 'Would be',
-    kind: 'money',
-    value: (row) => row.would_charge_micros,
-    align: 'right',
-    render: (row) => <Money micros={row.would_charge_micros} />,
-  },
+  { title: 'Charged', kind: 'money', value: (row) => row.charged_micros, align: 'right' },
+  { title: 'Would be', kind: 'money', value: (row) => row.would_charge_micros, align: 'right' },
   {
     title: 'Difference',
     kind: 'money',
     value: (row) => row.would_charge_micros - row.charged_micros,
     align: 'right',
-    render: (row) => <Money micros={row.would_charge_micros - row.charged_micros} />,
   },
 ];

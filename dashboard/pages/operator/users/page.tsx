@@ -13,7 +13,6 @@ import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { roleTitle } from '../../../parts/role-title.ts';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { ResetLinkButton } from '../reset-link-button.tsx';
 
 type User = Output<'GET /operator/users'>['data'][number];
@@ -103,12 +102,7 @@ const columns: readonly Column<User>[] = [
     value: (user) => user.second_factor,
     render: (user) => (user.second_factor ? 'On' : 'Off'),
   },
-  {
-    title: 'Created',
-    kind: 'ago',
-    value: (user) => user.created_at,
-    render: (user) => <TimeAgo at={user.created_at} />,
-  },
+  { title: 'Created', kind: 'ago', value: (user) => user.created_at },
   {
     title: '',
     align: 'right',
