@@ -1,5 +1,5 @@
 // Health checks for load balancers and supervisors: is the process alive, and should it get work.
-import type { RouteHealth } from '../gateway/calling/health.ts';
+import { routesInTrouble } from '../gateway/calling/health.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { hasMetricsToken } from './metrics/get-metrics.ts';
 
@@ -53,17 +53,4 @@ async function readinessOf(
     ...state,
     routes_in_trouble: routesInTrouble(gateway.hosts.routing.health),
   };
-}
-
-function routesInTrouble(health: RouteHealth): object[] {
-  return health
-    .states()
-    .filter(({ state }) => state !== 'in-use')
-    .map(({ provider, upstreamModel, state, reason, ejectedUntilMs }) => ({
-      provider,
-      model: upstreamModel,
-      state,
-      reason,
-      until: new Date(ejectedUntilMs ?? 0).toISOString(),
-    }));
 }

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 import { SharedLock } from '../../lib/shared-lock.ts';
 import {
   headBytes,
@@ -291,6 +292,17 @@ type HealthRecord = {
 /** Where a record has tokens, then milliseconds, behind the members of `HealthRecord`. */
 const writingIndex: Readonly<Record<AnswerKind, number>> = { stream: 8, whole: 10 };
 const reasons = [null, 'failures', 'refused'] as const;
+
+/** The routes that are out of use or being retried, for operators. */
+export function routesInTrouble(health: RouteHealth) {
+  return health
+    .states()
+    .flatMap(({ provider, upstreamModel: model, state, reason, ejectedUntilMs }) =>
+      state === 'in-use'
+        ? []
+        : [{ provider, model, state, reason, until: isoTimeOf(ejectedUntilMs) }],
+    );
+}
 
 function read({ values }: SharedRecord): HealthRecord {
   return {

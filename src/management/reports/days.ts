@@ -12,9 +12,16 @@ export function startOfDay(name: string, day: string): number {
 
 const daysMax = 366;
 
-/** Throws ApiError `invalid_request`. */
-export function checkDays(from: string, to: string, max = daysMax): void {
-  const days = (startOfDay('to', to) - startOfDay('from', from)) / dayMs + 1;
+/** Returns the times of the days. Throws ApiError `invalid_request`. */
+export function checkDays(
+  from: string,
+  to: string,
+  max = daysMax,
+): { readonly fromMs: number; readonly toMs: number } {
+  const toMs = startOfDay('to', to) + dayMs;
+  const fromMs = startOfDay('from', from);
+  const days = (toMs - fromMs) / dayMs;
   if (days < 1 || days > max)
     throw invalidRequest('to', `\`to\` must be from 0 to ${max - 1} days after \`from\`.`);
+  return { fromMs, toMs };
 }

@@ -23,6 +23,7 @@ import {
 import { daysLeft, listLowBalances } from '../../domain/ledger/reports/runway.ts';
 import { listMovers, sumBalances, sumCashIn } from '../../domain/ledger/reports/service-sums.ts';
 import { paymentEntryPrefix } from '../../domain/billing/payments.ts';
+import { routesInTrouble } from '../../gateway/calling/health.ts';
 import { readLastBackup } from '../changes/backups.ts';
 import { rangeBefore } from './analytics-sums.ts';
 import { readSetUp } from './set-up.ts';
@@ -31,7 +32,7 @@ import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { namesOfModels } from './model-names.ts';
 import { pageOf, pageByTime, type Place } from '../paging.ts';
-import { checkDays, startOfDay } from './days.ts';
+import { checkDays } from './days.ts';
 import { readPage } from './usage-pages.ts';
 import { toRecord } from './usage-records.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
@@ -45,9 +46,8 @@ const lowBalanceDays = 7;
 
 export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
   'GET /operator/report': async ({ context, query: { mode, from, to, by } }) => {
-    checkDays(from, to);
+    const range = checkDays(from, to);
     const db = context.database.read;
-    const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
     const days = await report(db, { by: 'day', mode, ...range });
     const rows =
       by === 'day' ? days.toReversed() : await reportTop(db, { by, mode, ...range }, rowsMax);
@@ -80,8 +80,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
   },
 
   'GET /operator/money': async ({ context: { database }, query: { from, to } }) => {
-    checkDays(from, to);
-    const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
+    const range = checkDays(from, to);
     const balances = await sumBalances(database.read);
     const cash = await sumCashIn(database.read, { ...range, cardPrefix: paymentEntryPrefix });
     return snakeCase({ ...balances, ...cash });
@@ -107,7 +106,7 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
       },
       next_steps: steps.map(({ area, what, remedy }) => ({ area, what, remedy })),
       last_backup_at: isoTimeOf(lastBackupMs),
-      routes: failingRoutes(context),
+      routes: routesInTrouble(hosts.routing.health),
       providers: providers
         .filter(
           ({ provider: name, failures, refusals }) =>
@@ -176,24 +175,6 @@ export const reportsHandlers: Handlers<typeof reportsEndpoints> = {
     };
   },
 };
-
-function failingRoutes({ gateway }: ManagementContext) {
-  return gateway.hosts.routing.health
-    .states()
-    .flatMap(({ provider, upstreamModel: model, state, reason, ejectedUntilMs }) =>
-      state === 'in-use'
-        ? []
-        : [
-            {
-              provider,
-              model,
-              state,
-              reason,
-              until: isoTimeOf(ejectedUntilMs),
-            },
-          ],
-    );
-}
 
 async function namesOf(
   { database, gateway }: ManagementContext,

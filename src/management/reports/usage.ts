@@ -7,8 +7,7 @@ import { upstreamModelIn } from '../../domain/catalog/catalog.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { cacheDaysMax, reportCaches } from '../../domain/ledger/reports/cache-report.ts';
-import { dayMs } from '../../lib/utc-time.ts';
-import { checkDays, startOfDay } from './days.ts';
+import { checkDays } from './days.ts';
 import { namesOfModels } from './model-names.ts';
 
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
@@ -24,12 +23,11 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
 
   'GET /accounts/:account/prompt-cache': async ({ context, params, query }) => {
     const { mode, from, to, by } = query;
-    checkDays(from, to, cacheDaysMax);
+    const range = checkDays(from, to, cacheDaysMax);
     const { catalog } = context.gateway.hosts;
     const report = await reportCaches(context.database.read, {
       ledgerIds: [ledgerIdOf(params.account, mode)],
-      fromMs: startOfDay('from', from),
-      toMs: startOfDay('to', to) + dayMs,
+      ...range,
       by,
       upstreamModelOf: upstreamModelIn(catalog),
     });
