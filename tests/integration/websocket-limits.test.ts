@@ -217,6 +217,25 @@ test('responses are kept while there is memory: older ones give way, and are ask
   assert.equal(goesOn.type, 'response.completed');
 });
 
+test('a refused frame cannot have a long conversation read again', async (t) => {
+  const { open } = await startWith(t);
+  const socket = await open();
+  for (const [characters, isKept] of [
+    [largeBytes, false],
+    [1_000, true],
+  ] as const) {
+    const input = 'x'.repeat(characters);
+    const { id } = (await socket.create({ ...ask, input })).response!;
+    const goesOn = { ...ask, previous_response_id: id };
+    // It names no response, so it costs what it brings.
+    await socket.create({ ...ask, model: 'no-such-model' });
+    assert.equal((await socket.create({ ...goesOn, model: 'no-such-model' })).status, 404);
+    const { type, error } = await socket.create(goesOn);
+    if (isKept) assert.equal(type, 'response.completed');
+    else assert.equal(error!.code, 'previous_response_not_found');
+  }
+});
+
 test('a frame counts among the arriving bodies, and must arrive in time', async (t) => {
   const { gateway, clock, open } = await startWith(t, {
     server: { arrival_timeout_ms: 20_000 },

@@ -9,6 +9,7 @@ import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import type { ServerContext } from '../context.ts';
+import { largeBytes } from '../large-bodies.ts';
 import { fromFastify } from '../middleware/errors.ts';
 import { overloaded } from '../overload.ts';
 import {
@@ -195,7 +196,7 @@ export class Connection {
   }
 
   async #answer(
-    { streamId }: CreateFrame,
+    { streamId, previousId }: CreateFrame,
     { body, items }: ReturnType<typeof bodyOf>,
   ): Promise<void> {
     const { socket, request, kept } = this.#its;
@@ -206,7 +207,13 @@ export class Connection {
     const [answer] = (await once(posted, 'response')) as [IncomingMessage];
     // The server gave the client up, because it reads nothing, or broke off in a stream.
     answer.once('close', () => answer.complete || socket.terminate());
-    if (answer.statusCode !== 200) return this.#passError(answer, streamId);
+    if (answer.statusCode !== 200) {
+      // Otherwise a few bytes could have a long conversation read again and again, and refused for
+      // nothing.
+      const isRefusal = answer.statusCode! < 500;
+      if (isRefusal && previousId !== null && items.length > largeBytes) kept.delete(socket);
+      return this.#passError(answer, streamId);
+    }
     const parser = new SseParser();
     for await (const bytes of answer)
       for (const { event, data } of parser.push(bytes as Buffer)) {
