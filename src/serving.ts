@@ -16,6 +16,7 @@ import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { Meter } from './gateway/meter.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
+import { LongAnswers } from './gateway/limits/long-answers.ts';
 import { RateLimits } from './gateway/limits/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { logFailures } from './gateway/calling/log-failures.ts';
@@ -177,13 +178,11 @@ function createGateway(
     clock,
   });
   const { cache, overload, tuning } = config;
-  const upstreams = createUpstreams({
-    clock,
-    largeAnswerBytesMax: memoryShareBytes(tuning.answerBytes, {
-      memoryBytes: overload.memory_bytes,
-      threads: threads.count,
-    }),
+  const answerBytesMax = memoryShareBytes(tuning.answerBytes, {
+    memoryBytes: overload.memory_bytes,
+    threads: threads.count,
   });
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: answerBytesMax });
   const routing = createRouting(config, { log, clock, shared: health, threads: threads.count });
   const activity = new Activity({
     database,
@@ -229,6 +228,7 @@ function createGateway(
     },
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
+    longAnswers: new LongAnswers(answerBytesMax),
     images,
     headers: headerNamesOf(config.service.name),
     runs,

@@ -16,6 +16,7 @@ import type { Books } from './charging/open-hold.ts';
 import type { ImageFiles } from './images/image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { Meter } from './meter.ts';
+import type { LongAnswers } from './limits/long-answers.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { Hosts } from './routing/routing.ts';
 
@@ -46,6 +47,7 @@ export type Gateway = {
     readonly bodies: KeptBodies;
   };
   readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
+  readonly longAnswers: LongAnswers;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly runs: ActiveRuns;

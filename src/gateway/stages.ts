@@ -56,6 +56,8 @@ type Content = {
 type Estimate = {
   /** Tokens that it will probably use of its key's limit a minute. */
   readonly tokens: number;
+  /** The memory that its answer takes until it is sent. Left out: little. */
+  readonly answerBytes?: number;
   /** Throws ApiError when no route accepts the request. */
   readonly offer: (accepted: Accepted) => Offer;
 };

@@ -461,3 +461,22 @@ describe('in the sandbox', () => {
     assert.ok(product(one!, similar!) > product(one!, other!) + 0.3);
   });
 });
+
+test('answers of thousands of vectors share the memory for them, or are refused while it is full', async () => {
+  const made = await newKey({ mode: 'test' });
+  const askFor = (count: number) =>
+    ask(made, {
+      model: 'text-embedding-3-small',
+      input: Array.from({ length: count }, String),
+    });
+  const { longAnswers } = gateway.program.app.gateway;
+  const all = Number.MAX_SAFE_INTEGER;
+  const first = await longAnswers.enter(all);
+  const second = Promise.resolve(longAnswers.enter(all));
+  const { status, error } = await askFor(100);
+  assert.deepEqual([status, error.code], [503, 'overloaded']);
+  assert.equal((await askFor(2)).status, 200);
+  first();
+  (await second)();
+  assert.equal((await askFor(100)).status, 200);
+});

@@ -34,7 +34,7 @@ export async function admit(
 /**
  * Runs a request within its limits of concurrent requests and tokens a minute. However it ends, its
  * slot is freed, and its estimated tokens are corrected to those that `action` returns: none for a
- * failure or a free answer. Throws ApiError `rate_limit_exceeded`.
+ * failure or a free answer. Throws ApiError `rate_limit_exceeded` or `overloaded`.
  */
 export async function withinLimits(
   accepted: Accepted,
@@ -42,13 +42,16 @@ export async function withinLimits(
 ): Promise<void> {
   const { gateway, caller, sale, rateHeaders } = accepted;
   const { key, nextTurn } = caller;
-  const { tokens, offer } = sale.estimate();
+  const { tokens, answerBytes = 0, offer } = sale.estimate();
   if (nextTurn) await nextTurn();
   const slot = await gateway.rateLimits.begin(key, tokens, rateHeaders);
   let tokensUsed = 0;
+  let free: (() => void) | null = null;
   try {
+    free = await gateway.longAnswers.enter(answerBytes);
     tokensUsed = await action(offer({ ...accepted, rateHeaders: slot.headers }));
   } finally {
+    free?.();
     slot.end(tokensUsed);
   }
 }

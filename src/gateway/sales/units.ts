@@ -108,6 +108,8 @@ type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'bod
   readonly prompt: () => string;
   /** Tokens that it will probably use of its key's limit a minute; left out: none. */
   readonly tokens?: number;
+  /** As in `Estimate`. */
+  readonly answerBytes?: number;
   /** True when the cache is used unless a header says otherwise; left out: false. */
   readonly isCachedUnasked?: boolean;
   /** For an answer in events: the frames of an error. Left out: it never has events. */
@@ -119,7 +121,7 @@ type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'bod
  * that delivers it.
  */
 export function saleOfUnits(
-  { prompt, tokens = 0, isCachedUnasked = false, ...facts }: UnitsAsked,
+  { prompt, tokens = 0, answerBytes = 0, isCachedUnasked = false, ...facts }: UnitsAsked,
   offerTo: (accepted: Accepted) => UnitsOffer,
 ): Sale {
   return {
@@ -127,7 +129,11 @@ export function saleOfUnits(
     content: { asked: () => promptOnly(prompt()), answerFormat: null },
     stream: facts.writeFailure !== undefined,
     isCachedUnasked,
-    estimate: () => ({ tokens, offer: (accepted) => offerUnits(accepted, offerTo(accepted)) }),
+    estimate: () => ({
+      tokens,
+      answerBytes,
+      offer: (accepted) => offerUnits(accepted, offerTo(accepted)),
+    }),
   };
 }
 

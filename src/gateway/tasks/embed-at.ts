@@ -88,6 +88,11 @@ const numberBytes = 25;
 /** For models whose size is unknown. */
 const largestSize = 4_096;
 
+/** Returns the numbers of a vector, at most. */
+export function sizeOfVector({ dimensions }: EmbeddingRequest, model: Model): number {
+  return dimensions ?? model.dimensions?.default ?? largestSize;
+}
+
 /**
  * Returns the call of a request that needs only one, for a batch; null: it needs several, or its
  * result may be longer than a line that is read.
@@ -96,8 +101,8 @@ export function embeddingCall(
   { chosen, host }: TaskRoute<EmbeddingHost>,
   { model, ...asked }: Asked & { readonly model: Model },
 ) {
-  const { dimensions, inputs: all } = asked.request;
-  const size = dimensions ?? model.dimensions?.default ?? largestSize;
+  const { inputs: all } = asked.request;
+  const size = sizeOfVector(asked.request, model);
   const [inputs, ...others] = splitInputs(all, host);
   return others.length > 0 || all.length * size * numberBytes > resultBytesMax
     ? null

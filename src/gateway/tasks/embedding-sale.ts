@@ -15,10 +15,13 @@ import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { embeddingHostOf } from '../../providers/embeddings/index.ts';
 import { encodeAs, type Vector } from '../../providers/embeddings/vectors.ts';
-import { embedAt, embeddingCall } from './embed-at.ts';
+import { embedAt, embeddingCall, sizeOfVector } from './embed-at.ts';
 import { inputToken, sizeBy } from './task-price.ts';
 import type { Endpoint } from '../stages.ts';
 import { taskEndpoint } from './task-sale.ts';
+
+/** A number in memory, and as text. */
+const numberBytes = 30;
 
 /** How requests and answers are written. */
 type Form = {
@@ -87,6 +90,7 @@ function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
       return {
         prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
         tokens: sizes.likely,
+        answerBytes: request.inputs.length * sizeOfVector(request, model) * numberBytes,
         sizeAs: () => sizeBy('inputTokens', inputToken, sizes),
       };
     },

@@ -81,6 +81,8 @@ type Measured = {
   readonly prompt: () => string;
   /** Tokens that it will probably use of its key's limit a minute. */
   readonly tokens: number;
+  /** As in `Estimate`. */
+  readonly answerBytes?: number;
   readonly sizeAs: (isByUnit: boolean) => Size;
 };
 
@@ -129,7 +131,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
     const model = findModel(gateway, key, request.model, task.type);
     const wanted = { gateway, caller, model, request };
     const routes = routesOf(task, wanted, passed);
-    const { prompt, tokens, sizeAs } = task.measure(request, model, routes);
+    const { prompt, tokens, answerBytes, sizeAs } = task.measure(request, model, routes);
     const [{ route: first, chosen }] = routes;
     const facts = {
       modelId: model.id,
@@ -139,6 +141,8 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
       body: request.body,
       prompt,
       tokens,
+      // What a batch API has answered is there already.
+      ...(answerBytes !== undefined && !passed && { answerBytes }),
       isCachedUnasked: task.isCachedUnasked?.(gateway) ?? false,
       ...(request.isEvents && {
         writeFailure: (error: ApiError) => writeFailure({ gateway, caller }, error),
