@@ -165,6 +165,36 @@ test('a conversation without the user gets a message of the user for Qwen and GL
   ]);
 });
 
+test('a call’s id is as short as OpenAI’s Chat wants it, and the same in its result', () => {
+  const own = 'x'.repeat(40);
+  const long = 'fc_0f0e50a1476a6c35006912c58dc9f8819192c25864eb16f07f';
+  const idsOf = (messages: readonly JsonObject[]) =>
+    messages.flatMap(({ tool_calls: calls, tool_call_id: id }) =>
+      Array.isArray(calls) ? calls.map((call: JsonObject) => call.id) : (id ?? []),
+    );
+  const history = [user, called(own, long), answered(own), answered(long)];
+  const input = [
+    user,
+    ...[own, long].map((id) => ({
+      type: 'function_call',
+      call_id: id,
+      name: 'f',
+      arguments: '{}',
+    })),
+    ...[own, long].map((id) => ({ type: 'function_call_output', call_id: id, output: 'r' })),
+  ];
+  for (const changes of [openAi, { model: 'openai/gpt-5.4' }]) {
+    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }, changes).body;
+    for (const messages of [chatMessages(history, changes), translated.messages as JsonObject[]]) {
+      const [first, second, ...results] = idsOf(messages);
+      assert.equal(first, own);
+      assert.match(JSON.stringify(second), /^"[\w-]{1,40}"$/);
+      assert.deepEqual(results, [first, second]);
+    }
+  }
+  assert.deepEqual(idsOf(chatMessages(history)), [own, long, own, long]);
+});
+
 test('an empty answer in a history of Gemini is left out', () => {
   const said = (role: string, ...texts: string[]) => ({
     role,

@@ -91,7 +91,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-    refusedHistory: [...reasoning, ...openAisOwn],
+    refusedHistory: [...reasoning, ...openAisOwn, 'name'],
     wishes: {
       only: mistralFields,
       renamed: { seed: 'random_seed' },

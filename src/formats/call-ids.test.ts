@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { upstreamCallId } from './messages/tool-input.ts';
-import { fitMistralCallId, fitOpenAiCallId, isMistral } from './call-ids.ts';
+import { fitMistralCallId, fitOpenAiCallId, fitOpenAiChatCallId, isMistral } from './call-ids.ts';
 
 test('an id that fits is kept, and any other is always mapped to the same id', () => {
   assert.equal(fitOpenAiCallId('functions.search:0'), 'functions.search:0');
@@ -11,6 +11,7 @@ test('an id that fits is kept, and any other is always mapped to the same id', (
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 200 }), (id) => {
       assert.ok(fitOpenAiCallId(id).length <= 64);
+      assert.ok(fitOpenAiChatCallId(id).length <= 40);
       assert.match(fitMistralCallId(id), /^[a-zA-Z0-9]{9}$/);
       assert.equal(fitMistralCallId(id), fitMistralCallId(id));
     }),

@@ -3,11 +3,14 @@
 // fits is never changed.
 import { hash } from 'node:crypto';
 
-const openAiCharactersMax = 64;
+/** OpenAI refuses longer ids: in Responses those above 64 characters. */
+export function fitOpenAiCallId(id: string, charactersMax = 64): string {
+  return id.length <= charactersMax ? id : `call_${hashOf(id).slice(0, 32)}`;
+}
 
-/** OpenAI refuses longer ids. */
-export function fitOpenAiCallId(id: string): string {
-  return id.length <= openAiCharactersMax ? id : `call_${hashOf(id).slice(0, 32)}`;
+/** In Chat, OpenAI refuses ids above 40: github.com/agno-agi/agno/issues/5382 (read 2026-11-30). */
+export function fitOpenAiChatCallId(id: string): string {
+  return fitOpenAiCallId(id, 40);
 }
 
 /** Mistral accepts ids of nine letters and digits only. */

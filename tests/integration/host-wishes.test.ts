@@ -94,7 +94,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
         'prompt_cache_key service_tier safe_prompt',
     ),
     choices('auto none any named'),
-    inMessages('reasoning_content reasoning reasoning_details'),
+    inMessages('reasoning_content reasoning reasoning_details name audio function_call'),
     openAiWords,
   ],
   deepseek: [
@@ -208,6 +208,8 @@ const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => J
         reasoning_content: 'Thought.',
         content: hasTools ? null : 'Hm.',
         refusal: null,
+        audio: null,
+        function_call: null,
         annotations: [],
         ...(hasTools && { tool_calls: [calling] }),
       },

@@ -3,7 +3,7 @@
 // other lengths or characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';
+import { fitMistralCallId, fitOpenAiChatCallId, isMistral } from '../call-ids.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { readDetail } from './reasoning.ts';
@@ -32,7 +32,8 @@ export function refusedHistory({ isOpenAi, refusedHistory: refused }: UpstreamTa
 /** Returns the function that fits call ids to a model. */
 export function callIdFitter(target: UpstreamTarget): (id: string) => string {
   if (isMistral(target.model)) return fitMistralCallId;
-  return target.isOpenAi ? fitOpenAiCallId : (id) => id;
+  const isOpenAis = target.isOpenAi || target.model.startsWith('openai/');
+  return isOpenAis ? fitOpenAiChatCallId : (id) => id;
 }
 
 /**
