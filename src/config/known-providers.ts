@@ -81,6 +81,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // Its gaps are filled by some models, one text at a time (api-docs.deepseek.com, read 2026-11-29).
     wishes: {
       refused: ['seed', 'top_k'],
+      // github.com/QwenLM/qwen-code/pull/2320 (read 2026-11-30)
+      stringContents: 'all',
       completions: {
         path: '/beta/completions',
         isAtOrigin: true,
@@ -186,7 +188,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       },
       refusedOfTools: ['strict'],
       toolChoices: { required: 'REQUIRED', none: 'NONE' },
-      stringResults: true,
+      stringContents: 'results',
     },
   },
   xiaomi: compatible('https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
@@ -205,7 +207,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   deepinfra: {
     ...compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
-    wishes: { toolChoices: { required: null, named: null }, stringResults: true },
+    wishes: { toolChoices: { required: null, named: null }, stringContents: 'results' },
   },
   // It counts tokens in every chunk without being asked.
   perplexity: {

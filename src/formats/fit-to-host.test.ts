@@ -111,7 +111,7 @@ test('results of tools become strings where the host wants them', () => {
     { role: 'tool', tool_call_id: 'c', content: [text('a'), text('b')] },
     { role: 'user', content: [text('a')] },
   ];
-  const { body: fitted } = fitToHost({ messages }, { stringResults: true });
+  const { body: fitted } = fitToHost({ messages }, { stringContents: 'results' });
   assert.deepEqual(fitted['messages'], [
     { role: 'tool', tool_call_id: 'c', content: 'a\nb' },
     messages[1],

@@ -101,12 +101,14 @@ function fitTools(
 
 function fitHistory(
   { messages }: JsonObject,
-  { reasoningIn, stringResults }: HostWishes,
+  { reasoningIn, stringContents }: HostWishes,
 ): JsonObject {
-  if (!Array.isArray(messages) || (!reasoningIn && !stringResults)) return {};
+  if (!Array.isArray(messages) || (!reasoningIn && !stringContents)) return {};
   return {
-    messages: editItems(messages, (message: JsonObject) => {
-      if (message['role'] === 'tool' && stringResults) return withStringResult(message);
+    messages: editItems(messages, (given: JsonObject) => {
+      const isString =
+        stringContents === 'all' || (stringContents === 'results' && given['role'] === 'tool');
+      const message = isString ? withStringContent(given) : given;
       const { reasoning_content: reasoning } = message;
       if (!reasoningIn || typeof reasoning !== 'string') return message;
       const moved =
@@ -124,7 +126,7 @@ function withThoughts(content: unknown, reasoning: string): unknown {
   return thoughts + (typeof content === 'string' ? content : '');
 }
 
-function withStringResult(message: JsonObject): JsonObject {
+function withStringContent(message: JsonObject): JsonObject {
   const { content } = message;
   if (
     !Array.isArray(content) ||

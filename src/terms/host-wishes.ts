@@ -25,8 +25,8 @@ export type HostWishes = {
   readonly lacksTools?: true;
   /** Where it reads the reasoning of earlier answers. Left out: in `reasoning_content`. */
   readonly reasoningIn?: 'reasoning' | 'content';
-  /** Results of tools must be strings. */
-  readonly stringResults?: true;
+  /** Contents that are only text must be strings: of results of tools, or of every message. */
+  readonly stringContents?: 'results' | 'all';
   readonly embeddings?: EmbeddingWishes;
   /** Speech; a name: in that vendor's own form. */
   readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs';

@@ -64,6 +64,10 @@ const stringResults: Rule = (body) =>
   )
     ? 'content of a tool'
     : '';
+const stringTexts: Rule = (body) =>
+  listOf(body, 'messages').some(({ content }) => content !== null && typeof content !== 'string')
+    ? 'content'
+    : '';
 /** The answer with the calls, as the host gets it. */
 const answered =
   (what: string, check: (answer: JsonObject) => boolean): Rule =>
@@ -99,6 +103,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
   ],
   deepseek: [
     fields('seed top_k'),
+    stringTexts,
     answered('no reasoning_content', (answer) => answer['reasoning_content'] === 'Thought.'),
   ],
   moonshotai: [
@@ -216,7 +221,7 @@ const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => J
       ...(hasTools
         ? [{ role: 'tool', tool_call_id: 'abcdefghi', content: [{ type: 'text', text: 'r' }] }]
         : []),
-      { role: 'user', content: 'Go on.' },
+      { role: 'user', content: [{ type: 'text', text: 'Go on.' }] },
     ],
     ...(hasTools && {
       tools: ['f', ...(choice === 'some' ? ['g'] : [])].map((name) => ({
