@@ -227,6 +227,34 @@ test('a field without effect is not refused', () => {
   assert.deepEqual(ignoredFields(requestFor(fields)), []);
 });
 
+test('the thinking that clients of other hosts and gateways ask for is read', () => {
+  const medium = { effort: 'medium', budgetTokens: null };
+  const off = { effort: 'none', budgetTokens: null };
+  const on = { effort: null, budgetTokens: null };
+  const budget = { effort: null, budgetTokens: 4_000 };
+  const least = { effort: null, budgetTokens: 1_024 };
+  const cases: [Readonly<Record<string, unknown>>, object | null, ignored?: string[]][] = [
+    [{ reasoning: { effort: 'medium', exclude: true } }, medium],
+    [{ reasoning: { max_tokens: 4_000 } }, budget],
+    [{ reasoning: { max_tokens: 12 } }, least],
+    [{ reasoning: { enabled: true } }, medium],
+    [{ reasoning: { enabled: false, effort: 'high' } }, off],
+    [{ thinking: { type: 'enabled', budget_tokens: 4_000 } }, budget],
+    [{ thinking: { type: 'enabled' } }, on],
+    [{ thinking: { type: 'disabled' } }, off],
+    [{ enable_thinking: false }, off],
+    [{ chat_template_kwargs: { enable_thinking: false } }, off],
+    [{ chat_template_kwargs: { thinking: true } }, on],
+    [{ reasoning_effort: 'medium', reasoning: { effort: 'high' } }, medium, ['reasoning']],
+    [{ reasoning: { effort: 'huge' } }, null, ['reasoning']],
+    [{ reasoning: {}, thinking: null, enable_thinking: 'no' }, null, ['enable_thinking']],
+  ];
+  for (const [fields, expected, ignored = []] of cases) {
+    assert.deepEqual(read(fields).reasoning, expected, JSON.stringify(fields));
+    assert.deepEqual(ignoredFields(requestFor(fields)), ignored, JSON.stringify(fields));
+  }
+});
+
 test('harmless fields without a translation are listed unless they are empty', () => {
   const fields = {
     verbosity: 'low',

@@ -6,6 +6,7 @@ import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../can
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { readAskedReasoning } from './asked-reasoning.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
@@ -32,9 +33,7 @@ export function readRequest(
     frequencyPenalty: request.frequency_penalty ?? null,
     presencePenalty: request.presence_penalty ?? null,
     stopSequences: readStopSequences(stop),
-    reasoning: request.reasoning_effort
-      ? { effort: request.reasoning_effort, budgetTokens: null }
-      : null,
+    reasoning: readAskedReasoning(request)?.reasoning ?? null,
     outputFormat: readOutputFormat(request.response_format ?? null),
     endUser: request.user ?? request.safety_identifier ?? null,
     metadata: request.metadata ?? null,
@@ -50,8 +49,9 @@ export function readStopSequences(stop: ChatRequest['stop']): string[] {
 
 /** Lists the non-empty fields that `readRequest` leaves out, unknown ones included. */
 export function ignoredFields({ body }: ClientRequest<ChatRequest>): readonly string[] {
+  const read = new Set([...readFields, readAskedReasoning(body)?.name]);
   const names = Object.keys(body).filter(
-    (name) => !readFields.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
+    (name) => !read.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
   );
   if (body.user && body.safety_identifier) names.push('safety_identifier');
   return [...names, ...leaveOutUnsent(body).leftOut, ...ignoredMessageFields(body.messages)];
