@@ -15,8 +15,8 @@ const slowLine = {
   downloadThroughput: 1_600_000 / 8,
   uploadThroughput: 750_000 / 8,
 };
-/** At this line's rate, 300,000 bytes take a second and a half. */
-const bytesMax = 310_000;
+/** At this line's rate, 320,000 bytes take 1.6 seconds. The calendar's 15,000 may come before or after. */
+const bytesMax = 320_000;
 /** The page, the session, the figures, and what the page loads beside them. */
 const roundTripsMax = 4;
 let gateway: TestGateway;
