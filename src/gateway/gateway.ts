@@ -47,7 +47,7 @@ export type Gateway = {
     readonly bodies: KeptBodies;
   };
   readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
-  readonly longAnswers: LongAnswers;
+  readonly longAnswers: Pick<LongAnswers, 'enter'>;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly runs: ActiveRuns;

@@ -222,9 +222,11 @@ class LineClient implements Client {
   }
 }
 
-/** A batch counts as one request of its key; its lines are bounded by the queue. */
+/** A batch counts as one request of its key; its lines are bounded by the queue, and wait for memory. */
 function forLines(gateway: Gateway): Gateway {
-  return { ...gateway, rateLimits: withoutKeyLimits(gateway.rateLimits) };
+  const { rateLimits, longAnswers } = gateway;
+  const enter = (bytes: number) => longAnswers.enter(bytes, { mayWait: true });
+  return { ...gateway, rateLimits: withoutKeyLimits(rateLimits), longAnswers: { enter } };
 }
 
 /** The provider has run these lines, so its limit of calls does not stand before their charge. */

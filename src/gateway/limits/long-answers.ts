@@ -19,13 +19,14 @@ export class LongAnswers {
 
   /**
    * Resolves when there is room for an answer, with the function that frees it. One that needs all of
-   * the room, or more, is alone. Throws ApiError `overloaded` when as much waits already.
+   * the room, or more, is alone. Throws ApiError `overloaded` when as much waits already, unless the
+   * request `mayWait` for as long as it takes.
    */
-  enter(bytes: number): (() => void) | Promise<() => void> {
+  enter(bytes: number, { mayWait = false } = {}): (() => void) | Promise<() => void> {
     if (bytes < longBytes) return free;
     if (this.#queue.length === 0 && this.#fits(bytes)) return this.#admit(bytes);
     const waiting = this.#queue.reduce((sum, one) => sum + one.bytes, 0);
-    if (waiting > 0 && waiting + bytes > this.#bytesMax) throw overloaded();
+    if (!mayWait && waiting > 0 && waiting + bytes > this.#bytesMax) throw overloaded();
     return new Promise((resolve) => {
       this.#queue.push({ bytes, admit: () => resolve(this.#admit(bytes)) });
     });

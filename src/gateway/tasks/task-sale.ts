@@ -142,7 +142,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
       prompt,
       tokens,
       // What a batch API has answered is there already.
-      ...(answerBytes !== undefined && !passed && { answerBytes }),
+      ...(answerBytes !== undefined && !passed?.answer && { answerBytes }),
       isCachedUnasked: task.isCachedUnasked?.(gateway) ?? false,
       ...(request.isEvents && {
         writeFailure: (error: ApiError) => writeFailure({ gateway, caller }, error),
