@@ -441,6 +441,12 @@ test('the dashboard shows what a batch costs and holds, and an admin cancels it'
   const again = await jsonOf<{ status: string; cost_micros: number }>(admin.post(cancel));
   assert.deepEqual([again.status, again.cost_micros], ['cancelled', 16 * costMicros]);
   await assertSpent(made, 18 * costMicros);
+  await database.write
+    .updateTable('batches')
+    .set({ kept_until_ms: 0 })
+    .where('id', '=', second.id)
+    .execute();
+  assert.equal((await admin.post(cancel)).status, 404, 'its owner has removed it');
 });
 
 test('a provider that is down is tried again, and its hold is kept', async () => {

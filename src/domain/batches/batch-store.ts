@@ -133,6 +133,11 @@ export class BatchStore {
     return (await found.executeTakeFirst()) ?? null;
   }
 
+  /** In either mode and form. */
+  async findShown(accountId: string, id: string): Promise<Batch | null> {
+    return (await this.#shownOf(accountId).where('id', '=', id).executeTakeFirst()) ?? null;
+  }
+
   /** Returns null when the page begins at a batch that is not there. */
   async list(owner: Owner, form: BatchForm, page: Page): Promise<readonly Batch[] | null> {
     const from = page.after === undefined ? null : await this.find(owner, form, page.after);
@@ -460,11 +465,15 @@ export class BatchStore {
   }
 
   #of({ accountId, mode }: Owner) {
+    return this.#shownOf(accountId).where('mode', '=', mode);
+  }
+
+  /** Without those that its keys have removed, or that are still being created. */
+  #shownOf(accountId: string) {
     return this.#database.read
       .selectFrom('batches')
       .selectAll()
       .where('account_id', '=', accountId)
-      .where('mode', '=', mode)
       .where('kept_until_ms', '>', 0)
       .where('state', '<>', sql<'creating'>`'creating'`);
   }

@@ -24,8 +24,8 @@ export const batchesHandlers: Handlers<typeof batchesEndpoints> = {
     const { account: accountId, batch: id } = params;
     const { parts, queue } = context.batches;
     const find = async () => {
-      const batch = await parts.store.findById(id);
-      if (batch?.account_id === accountId && batch.state !== 'creating') return batch;
+      const batch = await parts.store.findShown(accountId, id);
+      if (batch) return batch;
       throw new ApiError('not_found', 'There is no such batch.');
     };
     await find();
