@@ -362,6 +362,7 @@ export class BatchStore {
       .innerJoin('charges', 'charges.id', 'request_id')
       .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('cost'))
       .where('batch_id', '=', id)
+      .where('outcome', 'is not', null)
       .executeTakeFirstOrThrow();
     return Number(cost);
   }
