@@ -99,6 +99,27 @@ test('an earlier call of Chat has an object as its arguments at hosts that parse
   }
 });
 
+test('arguments with more values than a request may have are sent as they came', () => {
+  const long = `{ "a": [${Array(60_000).fill(0).join()}] }`;
+  const half = `{ "a": [${Array(30_000).fill(0).join()}] }`;
+  const argumentsIn = (...texts: readonly string[]) => {
+    const calls = texts.map((text, index) => ({ ...madeCall(text), id: `c${index}` }));
+    const results = calls.map(({ id }) => answered(id));
+    const [, { tool_calls: written }] = chatMessages([
+      user,
+      { ...called(), tool_calls: calls },
+      ...results,
+    ]) as [JsonObject, { tool_calls: ReturnType<typeof madeCall>[] }];
+    return written.map((call) => call.function.arguments);
+  };
+  const [kept, none] = argumentsIn(long, ' ');
+  assert.ok(kept === long && none === '{}');
+  // Those in a text count too.
+  const inText = JSON.stringify(half);
+  const [first, second] = argumentsIn(half, inText);
+  assert.ok(first === half && second === JSON.stringify({ invalid_json_arguments: inText }));
+});
+
 test('fields that are null are left out, as clients return an answer with all fields of its type', () => {
   const chat = { temperature: null, tools: null, tool_choice: null, user: null };
   const tool = { name: 'f', description: null, strict: null };
@@ -132,8 +153,11 @@ test('fields that are null are left out, as clients return an answer with all fi
     openAi,
   ).body;
   assert.ok(!Object.hasOwn(responses, 'text'));
-  assert.deepEqual(responses.tools, [{ type: 'function', name: 'f', parameters }]);
+  assert.deepEqual(responses.tools, [{ type: 'function', name: 'f', strict: null, parameters }]);
   assert.deepEqual(responses.input, [user, call, result]);
+  const ran = { type: 'code_interpreter_call', id: 'ci_1', code: null, outputs: null };
+  const { input } = sent(straight('responses'), { input: [user, ran] }, openAi).body;
+  assert.deepEqual(input, [user, ran]);
   const messages = sent(straight('messages'), {
     messages: [user],
     tools: [{ name: 'f', description: null, input_schema: parameters }],
@@ -234,6 +258,18 @@ test('JSON mode is named in a message where the client names it nowhere, or in i
   assert.equal((chat.body.input as unknown[]).length, 1);
 });
 
+test('a later message that names JSON leaves the beginning of the conversation as it was', () => {
+  const earlier = [user, { role: 'assistant', content: '{}' }];
+  const later = [...earlier, { role: 'user', content: 'Still JSON, please.' }];
+  const inputOf = (messages: readonly object[]) =>
+    sent(
+      { client: 'chat', upstream: 'responses' },
+      { messages, response_format: { type: 'json_object' } },
+      openAi,
+    ).body.input as unknown[];
+  assert.deepEqual(inputOf(later).slice(0, 2), inputOf([user]));
+});
+
 test('a schema beside json_object, as hosts take it, is the schema of the answer elsewhere', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
   const response_format = { type: 'json_object', schema };
@@ -262,8 +298,11 @@ test('an output format and a limit under Chat’s names are those of Responses',
   assert.equal(parse({ max_tokens: 9 }).maxOutputTokens, 9);
   assert.equal(parse({ max_completion_tokens: 8, max_tokens: 9 }).maxOutputTokens, 8);
   assert.equal(parse({ max_output_tokens: 7, max_tokens: 9 }).maxOutputTokens, 7);
-  const own = parse({ text: { format: { type: 'text' } }, response_format }).body;
-  assert.deepEqual(own, { model: 'm', input: 'x', text: { format: { type: 'text' } } });
+  assert.equal(parse({ max_completion_tokens: null, max_tokens: 9 }).maxOutputTokens, 9);
+  // What the own names say already is a field that nobody knows.
+  const text = { format: { type: 'text' } };
+  const twice = { text, response_format, max_output_tokens: 7, max_tokens: 9 };
+  assert.deepEqual(parse(twice).body, { model: 'm', input: 'x', ...twice });
 });
 
 test('a PDF in the place of an image is sent as a document, an address alone as an image', () => {

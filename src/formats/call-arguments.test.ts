@@ -21,4 +21,11 @@ test('the arguments of all calls together have at most as many values as a reque
     () => limitArguments([half, half, turn(1)]),
     /arguments of the calls have more than 50000 values together/,
   );
+  const inText = JSON.stringify(
+    `{"a":[${Array(requestValuesMax - 10)
+      .fill(0)
+      .join()}]}`,
+  );
+  const wrapped = assistantTurn(callPart('c', 't', inText));
+  assert.throws(() => limitArguments([wrapped, wrapped]), /values together/);
 });

@@ -17,15 +17,16 @@ const rawField = 'invalid_json_arguments';
 
 /**
  * Returns arguments as the object that they mean, where hosts write none as `null` or `[]` (as PHP
- * does), or an object as JSON inside a string. Any other text stays the same.
+ * does), or an object as JSON inside a string. Any other text stays the same, and one with more values
+ * than `scan` allows.
  */
-export function plainArguments(text: string): string {
+export function plainArguments(text: string, scan = newScan()): string {
   const plain = text.trim();
   if (none.has(plain)) return '{}';
   if (!plain.startsWith('"{') || !plain.endsWith('}"')) return text;
   try {
     const inner: unknown = JSON.parse(plain);
-    return typeof inner === 'string' && isObjectText(inner) ? inner : text;
+    return typeof inner === 'string' && isObjectText(inner, scan) ? inner : text;
   } catch {
     return text;
   }
@@ -35,15 +36,20 @@ const none: ReadonlySet<string> = new Set(['', 'null', '[]', '""']);
 
 /**
  * Returns arguments of an earlier call for hosts that parse them, whose chat templates fail on all
- * but an object: what is none is wrapped as `writeInput` does.
+ * but an object: what is none is wrapped as `writeInput` does. `scan`: of all calls of a request.
+ * Arguments with more values than it allows stay the same, unread.
  */
-export function objectArguments(text: string): string {
-  const plain = plainArguments(text);
-  return isObjectText(plain) ? plain : JSON.stringify(writeInput(plain));
+export function objectArguments(text: string, scan: JsonScan): string {
+  const plain = plainArguments(text, scan);
+  if (scan.findExcess(plain) === 'values') return plain;
+  return isObjectText(plain) ? plain : JSON.stringify({ [rawField]: plain });
 }
 
-function isObjectText(text: string): boolean {
-  const scan = new JsonScan({ depthMax: jsonDepthMax, valuesMax: requestValuesMax });
+export function newScan(): JsonScan {
+  return new JsonScan({ depthMax: jsonDepthMax, valuesMax: requestValuesMax });
+}
+
+function isObjectText(text: string, scan = newScan()): boolean {
   if (!text.trimStart().startsWith('{') || scan.findExcess(text) !== null) return false;
   try {
     return isObject(JSON.parse(text));
@@ -77,7 +83,7 @@ export function limitArguments(messages: readonly Message[]): void {
   const scan = new JsonScan({ valuesMax: requestValuesMax });
   for (const { role, content } of messages)
     for (const part of role === 'assistant' ? content : [])
-      if (part.type === 'tool-call' && scan.findExcess(part.arguments) !== null)
+      if (part.type === 'tool-call' && scan.findExcess(plainArguments(part.arguments)) !== null)
         throw invalidRequest(
           'messages',
           `messages: the arguments of the calls have more than ${requestValuesMax} values together; leave earlier calls out`,

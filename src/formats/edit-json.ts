@@ -11,8 +11,8 @@ export function editFields(object: JsonObject, fields: JsonObject): JsonObject {
 }
 
 /** Leaves out fields that are null, but for `kept`. Returns the same object when there are none. */
-export function withoutNulls(object: JsonObject, kept?: string): JsonObject {
-  const isNull = (name: string) => object[name] === null && name !== kept;
+export function withoutNulls(object: JsonObject, ...kept: readonly string[]): JsonObject {
+  const isNull = (name: string) => object[name] === null && !kept.includes(name);
   if (!Object.keys(object).some(isNull)) return object;
   return Object.fromEntries(Object.entries(object).filter(([name]) => !isNull(name)));
 }

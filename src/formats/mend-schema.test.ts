@@ -31,9 +31,9 @@ const mended: Readonly<Record<string, readonly [from: JsonObject, to: JsonObject
     { properties: { a: true, b: { type: 'array', items: true } }, additionalProperties: true },
     { properties: { a: {}, b: { type: 'array', items: {} } }, additionalProperties: true },
   ],
-  'an empty list of properties becomes an empty object': [
-    { properties: { a: { type: 'object', properties: [] } } },
-    { properties: { a: { type: 'object', properties: {} } } },
+  'an empty list of properties or of items becomes an empty object': [
+    { properties: { a: { type: 'object', properties: [] }, b: { type: 'array', items: [] } } },
+    { properties: { a: { type: 'object', properties: {} }, b: { type: 'array', items: {} } } },
   ],
 };
 

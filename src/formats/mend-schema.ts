@@ -43,10 +43,12 @@ const mayBeNull = new Set(['const', 'default', 'example']);
 
 /** Returns a keyword of an older draft as today's; null when it says nothing, or another says it. */
 function renewed(word: string, value: unknown, schema: JsonObject): [string, unknown] | null {
-  const isTuple = Array.isArray(schema.items) && schema.prefixItems === undefined;
+  const isList = Array.isArray(schema.items) && schema.prefixItems === undefined;
+  // An empty list is an empty object, as PHP writes it.
+  const isTuple = isList && (schema.items as unknown[]).length > 0;
   switch (word) {
     case 'items':
-      return isTuple ? ['prefixItems', value] : [word, value];
+      return isTuple ? ['prefixItems', value] : [word, isList ? {} : value];
     case 'additionalItems':
       return isTuple ? ['items', value] : [word, value];
     case 'minimum':

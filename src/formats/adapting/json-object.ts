@@ -4,7 +4,7 @@
 // https://github.com/BerriAI/litellm/issues/8901 (read 2026-11-23).
 import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { TextPart } from '../../canonical/request.ts';
+import type { Message, TextPart } from '../../canonical/request.ts';
 
 export const jsonInstruction: TextPart = {
   type: 'text',
@@ -13,12 +13,17 @@ export const jsonInstruction: TextPart = {
 
 /**
  * Returns the instruction when no text names JSON: OpenAI, DeepSeek and DashScope refuse JSON mode then.
- * `contents`: of the messages that such a host looks at.
+ * `system`: the instructions that such a host looks at. Of the messages only the user's first counts:
+ * were it for a later one, the beginning of the conversation would change and the prompt cache miss.
  */
-export function missingInstruction(contents: readonly (readonly object[])[]): readonly TextPart[] {
+export function missingInstruction(
+  system: readonly TextPart[],
+  messages: readonly Message[],
+): readonly TextPart[] {
+  const first = messages.find(({ role }) => role === 'user')?.content ?? [];
   const namesJson = (part: object) =>
     'text' in part && typeof part.text === 'string' && /json/i.test(part.text);
-  return contents.some((parts) => parts.some(namesJson)) ? [] : [jsonInstruction];
+  return system.some(namesJson) || first.some(namesJson) ? [] : [jsonInstruction];
 }
 
 /** The most text that may come before the object. */

@@ -5,7 +5,7 @@ import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { emptyText } from '../adapting/answerable.ts';
 import { pairResults, partsOf, type ResultShape, type Step } from '../adapting/paired-results.ts';
-import { objectArguments, plainArguments } from '../call-arguments.ts';
+import { newScan, objectArguments, plainArguments } from '../call-arguments.ts';
 import { isMistral } from '../call-ids.ts';
 import { editFields, editItems, editText, withoutNulls } from '../edit-json.ts';
 import type { UpstreamTarget } from '../format.ts';
@@ -18,8 +18,11 @@ export function repairMessages(
   messages: readonly JsonObject[],
   target: UpstreamTarget,
 ): readonly JsonObject[] {
-  const { model } = target;
-  const repaired = messages.map((message, index) => repairMessage(message, index, target));
+  const { model, isOpenAi } = target;
+  const scan = newScan();
+  const edit = (text: string) =>
+    isOpenAi ? plainArguments(text, scan) : objectArguments(text, scan);
+  const repaired = messages.map((message, index) => repairMessage(message, index, { model, edit }));
   const moved = moveAttachments(repaired);
   const ordered = isMistral(model) ? orderForMistral(moved) : moved;
   const asked = userNeeded.test(model) ? withUser(ordered) : ordered;
@@ -53,14 +56,14 @@ const systemOnlyAhead = /qwen|llama|gemma/i;
 function repairMessage(
   given: JsonObject,
   index: number,
-  { model, isOpenAi }: UpstreamTarget,
+  { model, edit }: { readonly model: string; readonly edit: (text: string) => string },
 ): JsonObject {
   // Clients return an answer with all fields of its type. Strict hosts refuse them even if null.
   const message = withoutNulls(given, 'content');
   const { content, tool_calls: calls, reasoning_details: details } = message;
   const edits: Record<string, unknown> = {};
   const hasCalls = Array.isArray(calls) && calls.length > 0;
-  const repair = (call: JsonObject) => repairCall(call, isOpenAi);
+  const repair = (call: JsonObject) => repairCall(call, edit);
   if (Array.isArray(calls)) edits.tool_calls = hasCalls ? editItems(calls, repair) : undefined;
   if (Array.isArray(content))
     edits.content = content.length > 0 ? editItems(content, repairPart) : hasCalls ? null : '';
@@ -83,9 +86,8 @@ function asUser({ content }: JsonObject): JsonObject {
 }
 
 /** Hosts parse the arguments of earlier calls, and fail on an answer that the limit cut off. */
-function repairCall(call: JsonObject, isOpenAi: boolean): JsonObject {
+function repairCall(call: JsonObject, edit: (text: string) => string): JsonObject {
   if (!isObject(call.function)) return call;
-  const edit = isOpenAi ? plainArguments : objectArguments;
   const edited = { arguments: editText(call.function.arguments, edit) };
   return editFields(call, { function: editFields(call.function, edited) });
 }

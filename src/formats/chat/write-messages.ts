@@ -46,8 +46,8 @@ export function writeMessages(
     fitCallId: callIdFitter(target),
     ignored,
   };
-  const contents = [request.system, ...request.messages.map(({ content }) => content)];
-  const missing = request.outputFormat.type === 'json' ? missingInstruction(contents) : [];
+  const isJson = request.outputFormat.type === 'json';
+  const missing = isJson ? missingInstruction(request.system, request.messages) : [];
   const instructions = [...request.system, ...missing];
   const system = instructions.length === 0 ? [] : [writeSystem(instructions)];
   const messages = request.messages.flatMap((message) => writeMessage(message, notes));

@@ -191,7 +191,11 @@ class MessageStreamRelay extends AnswerStream {
 
   #finishWhole(): string {
     this.progress.status = 'finished';
-    this.progress.stop ??= { reason: 'end', sequence: null };
+    if (this.progress.stop === null) {
+      const reason = repairReason('end_turn', this.#hasCalls);
+      this.progress.stop = readStop(reason, null);
+      this.#end = { ...this.#end, delta: { stop_reason: reason, stop_sequence: null } };
+    }
     return '';
   }
 }

@@ -334,3 +334,16 @@ test('a call’s input that arrives whole with its block is metered once', () =>
   const { progress } = relayed([start, ...first, ...second, end]);
   assert.equal(progress.output.bytes, 2 * '{"city":"Paris"}'.length);
 });
+
+test('a stream with a call and without a stop reason ends as its whole answer does', () => {
+  const pipe = relay.relayStream(answerContext());
+  const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
+  push({ type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } });
+  const block = { type: 'tool_use', id: 'a', name: 'b', input: {} };
+  push({ type: 'content_block_start', index: 0, content_block: block });
+  push({ type: 'content_block_stop', index: 0 });
+  push({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 2 } });
+  push({ type: 'message_stop' });
+  assert.equal(pipe.progress.stop?.reason, 'tool-calls');
+  assert.match(pipe.close(0), /"stop_reason":"tool_use"/);
+});

@@ -60,19 +60,23 @@ function inOwnShape(given: JsonObject): JsonObject {
 
 /**
  * An output format and an output limit under Chat's names. They are not merely unknown: without them
- * the answer is another, or costs more.
+ * the answer is another, or costs more. What the own names say already stays unknown, and is listed.
  */
 function underOwnNames(body: JsonObject): JsonObject {
-  const { response_format: format, max_tokens: older, ...others } = body;
-  const { max_completion_tokens: limit = older, ...rest } = others;
-  if (limit === undefined && format === undefined) return body;
+  const isFree = (value: unknown) => (value ?? null) === null;
   const text = isObject(body.text) ? body.text : {};
-  const { json_schema: schema, ...typed } = isObject(format) ? format : {};
-  const isOwn = !isObject(format) || (text.format ?? null) !== null;
+  const format =
+    isFree(text.format) && isObject(body.response_format) ? body.response_format : null;
+  const limit = ['max_completion_tokens', 'max_tokens'].find(
+    (name) => isFree(body.max_output_tokens) && !isFree(body[name]),
+  );
+  if (limit === undefined && format === null) return body;
+  const isTaken = (name: string) => name === limit || (format && name === 'response_format');
+  const { json_schema: schema, ...typed } = format ?? {};
   return {
-    ...rest,
-    ...(limit !== undefined && { max_output_tokens: body.max_output_tokens ?? limit }),
-    ...(!isOwn && {
+    ...Object.fromEntries(Object.entries(body).filter(([name]) => !isTaken(name))),
+    ...(limit !== undefined && { max_output_tokens: body[limit] }),
+    ...(format && {
       text: { ...text, format: isObject(schema) ? { ...typed, ...schema } : typed },
     }),
   };

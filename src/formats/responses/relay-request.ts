@@ -121,11 +121,14 @@ function dropReasoning(body: Record<string, unknown>): boolean {
   return isObject(reasoning) && Object.values(reasoning).some((value) => value !== null);
 }
 
+/** OpenAI's type of code that it ran requires these. */
+const nullable = ['code', 'outputs'];
+
 function relayInput(input: readonly unknown[], ignored: string[]): readonly unknown[] {
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
     const relayed = isObject(item)
-      ? relayItem(mendParts(withFittingCallId(withoutNulls(item))), {
+      ? relayItem(mendParts(withFittingCallId(withoutNulls(item, ...nullable))), {
           path: `input[${index}]`,
           ignored,
         })

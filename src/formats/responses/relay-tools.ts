@@ -16,5 +16,6 @@ function relayTool(tool: JsonObject, ignored: string[]): JsonObject {
   const parameters = isObject(tool.parameters) ? tool.parameters : null;
   const { schema, lost } = fitOpenAiParameters(parameters, null);
   for (const word of lost) if (!ignored.includes(`tools.${word}`)) ignored.push(`tools.${word}`);
-  return editFields(withoutNulls(tool), { parameters: schema });
+  // Without `strict`, OpenAI makes a function strict by itself; null is not that.
+  return editFields(withoutNulls(tool, 'strict'), { parameters: schema });
 }

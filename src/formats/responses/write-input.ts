@@ -22,9 +22,9 @@ export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ig
   const customCalls = findCustomCalls(request.messages);
   const ignored = new Set<string>();
   const system = request.system.slice(1);
-  const contents = [system, ...request.messages.map(({ content }) => content)];
   // OpenAI does not look at the `instructions`.
-  if (request.outputFormat.type === 'json') append(system, missingInstruction(contents));
+  if (request.outputFormat.type === 'json')
+    append(system, missingInstruction(system, request.messages));
   const items = system.map((part) => message('system', [writeUserPart(part)]));
   for (const { role, content } of request.messages) {
     if (role === 'assistant') append(items, writeAssistant(content, ignored));

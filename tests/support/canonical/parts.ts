@@ -60,8 +60,8 @@ export function pageCitation(fields: Partial<UrlCitation> = {}): UrlCitation {
   return { type: 'url', url: 'https://a.example', ...nothing, ...fields };
 }
 
-/** JSON mode is named in a message; otherwise writers add a sentence about it. */
+/** JSON mode is named in the user's first message; otherwise writers add a sentence about it. */
 export function withNamedJson(request: CanonicalRequest): CanonicalRequest {
   if (request.outputFormat.type !== 'json') return request;
-  return { ...request, messages: [...request.messages, userTurn('As JSON.')] };
+  return { ...request, messages: [userTurn('As JSON.'), ...request.messages] };
 }
