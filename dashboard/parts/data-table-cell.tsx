@@ -4,7 +4,7 @@ import { Money } from './money.tsx';
 import { countText } from './number-text.ts';
 import { DateTime, Day, TimeAgo } from './time-ago.tsx';
 
-/** What a column shows of a row: its `value` as its kind is shown, if it does not say otherwise. */
+/** Returns a column's content for a row: by its `render`, else its `value` in the form of its kind. */
 export function cellOf<Row>({ kind, never, value, render }: Column<Row>, row: Row): ReactNode {
   if (render) return render(row);
   const shown = value(row);

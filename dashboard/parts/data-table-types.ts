@@ -13,7 +13,7 @@ export type Column<Row, Sort extends string = string> = {
    * heading names the page's time zone. `day`: the rows are UTC days. `ago`: a `TimeAgo`, in no zone.
    */
   readonly kind?: 'money' | 'time' | 'day' | 'ago';
-  /** What a missing time of the kind `ago` shows, instead of a dash. */
+  /** For the kind `ago`: the text for a missing time. Default: a dash. */
   readonly never?: string;
   /** `right` for numbers. */
   readonly align?: 'left' | 'right';
@@ -27,7 +27,7 @@ export type Column<Row, Sort extends string = string> = {
 } & (
   | {
       readonly render: (row: Row) => ReactNode;
-      /** What the column sorts by. Columns without it, and without `sort`, do not sort. */
+      /** The value by which the column sorts. A column with neither this nor `sort` cannot be sorted. */
       readonly value?: (row: Row) => SortValue;
     }
   /** Shown as its kind is, and a number without one as a count. */

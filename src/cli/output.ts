@@ -7,7 +7,7 @@ export class CommandFailed extends Error {}
 
 export type JsonOption = { readonly json?: true };
 
-/** What a command prints: JSON for programs, or a text for people. */
+/** The result of a command: the value that `--json` prints, and the text that is printed without it. */
 export type Output = readonly [value: unknown, forPeople: string];
 
 export function printOutput({ json }: JsonOption, [value, forPeople]: Output): void {

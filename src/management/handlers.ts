@@ -70,7 +70,7 @@ type MembershipOf<E> = E extends { readonly access: 'viewer' | 'member' | 'admin
     : Membership
   : null;
 
-/** What a handler returns: nothing for `Done`; a page is null when its cursor is none of the list's. */
+/** The result of a handler: nothing for `Done`; null for a page whose cursor the list did not return. */
 type ResultOf<E> = E extends { readonly output: typeof Done }
   ? void
   : E extends { readonly page: infer Row extends TSchema }

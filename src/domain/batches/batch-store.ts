@@ -145,7 +145,7 @@ export class BatchStore {
     return pageOf(this.#of(owner).where('form', '=', form), page, from).execute();
   }
 
-  /** Those of both forms, the newest first. One row more than `limit` shows that there are others. */
+  /** Lists batches of both forms, the newest first. Returns one more than `limit` if there are more. */
   newest(owner: Owner, limit: number, after: From): Promise<readonly Batch[]> {
     return pageOf(this.#of(owner), { limit }, after).execute();
   }

@@ -48,7 +48,7 @@ export function parseRequest(
   };
 }
 
-/** What some clients send in Chat's shape, or under its names, gets those of Responses. */
+/** Rewrites fields that some clients send in Chat's shape, or under Chat's names, as those of Responses. */
 function inOwnShape(given: JsonObject): JsonObject {
   const body = underOwnNames(given);
   const { tools, tool_choice: choice } = body;

@@ -64,7 +64,7 @@ class ModelCalls<Answer> {
   readonly #startedAtMs: number;
   /** In the order of their first calls. */
   readonly #called: CalledRoute[] = [];
-  /** Of the retry budget. */
+  /** Retries that the retry budget has granted. */
   #granted = 0;
   #passing: { readonly failure: UpstreamFailure; readonly attempt: Attempt } | null = null;
 

@@ -10,7 +10,7 @@ import { modelEnded, type EndingModel } from '../retirement-headers.ts';
 const messageCharactersMax = 500;
 const defaultRetryAfterSeconds = 5;
 
-/** What the client is told of a failure that it can only wait out. All are free, so each says so. */
+/** Errors for failures that pass: code, cause and remedy. Nothing is charged, and each error says so. */
 const plainErrors = {
   overloaded: ['upstream_unavailable', 'The provider is overloaded at the moment', 'retry later'],
   connection: [

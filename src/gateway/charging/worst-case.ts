@@ -12,7 +12,7 @@ import type { HighestTerms } from '../routing/candidates.ts';
 import type { Allowance } from '../routing/plan.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 
-/** What the hold covers: the request at the highest price and limits of its routes. */
+/** A request with the highest price and the limits of its routes: the hold covers all of it. */
 export type HoldRequest = ModelRequest &
   HighestTerms & {
     readonly inputTokensUpper: number;

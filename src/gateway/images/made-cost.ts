@@ -19,12 +19,12 @@ export type Making = {
   readonly factor: PriceFactor;
 };
 
-/** What came of its calls. */
+/** The result of all calls for a request's images. */
 type Made = {
   readonly provider: string;
   /** Images that may have been made and never arrived. */
   readonly lost: number;
-  /** Those of them that the account could cause. */
+  /** The part of `lost` that the account may have caused. */
   readonly spoiled: number;
   readonly images: readonly ImageBytes[];
   /** How many came with them that are no images. */

@@ -1,5 +1,5 @@
-// What requests find out about providers and clients: token counts that contradict each other, fields
-// that nobody knows, and routes whose hosts refuse summaries of reasoning.
+// Logs or remembers what requests show about providers and clients: token counts that do not add up,
+// unknown request fields, and routes whose hosts refuse summaries of reasoning.
 import type { Usage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';

@@ -141,7 +141,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
       body: request.body,
       prompt,
       tokens,
-      // What a batch API has answered is there already.
+      // An answer of a provider's batch API is in memory already, so it needs no room.
       ...(answerBytes !== undefined && !passed?.answer && { answerBytes }),
       isCachedUnasked: task.isCachedUnasked?.(gateway) ?? false,
       ...(request.isEvents && {

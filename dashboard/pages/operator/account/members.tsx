@@ -18,7 +18,7 @@ import { ResetLinkButton } from '../reset-link-button.tsx';
 
 type Member = Output<'GET /accounts/:account/members'>['data'][number];
 
-/** Of the account in sight. */
+/** Members and invitations of the account that the operator looks at. */
 export function Members() {
   const members = useApi('GET /accounts/:account/members', {});
   return (
