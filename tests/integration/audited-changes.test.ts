@@ -152,12 +152,12 @@ async function withSavedCard(): Promise<Call> {
   return call;
 }
 
-/** Nothing is topped up at once, which would show in the tables of the next test. */
-async function withCardAndBalance(): Promise<Call> {
-  const call = await withSavedCard();
+/** Has enough that nothing is topped up or warned of later, in the tables of the next test. */
+const withBalance = (prepare: () => Promise<Call>) => async (): Promise<Call> => {
+  const call = await prepare();
   await gateway.makeKey({ mode: 'live', account: call.by.account, creditUsd: 10 });
   return call;
-}
+};
 
 async function withOtherSession() {
   const by = await owner();
@@ -354,7 +354,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     request_id: requestId(),
     amount_micros: 10_000_000,
   }),
-  'PATCH /accounts/:account/auto-top-up': sending(withCardAndBalance, {
+  'PATCH /accounts/:account/auto-top-up': sending(withBalance(withSavedCard), {
     settings: {
       threshold_micros: 5_000_000,
       amount_micros: 20_000_000,
@@ -363,7 +363,9 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   }),
   'POST /accounts/:account/auto-top-up/card': byOwner,
   'DELETE /accounts/:account/auto-top-up/card': withSavedCard,
-  'PATCH /accounts/:account/low-balance': sending(byOwner, { thresholds_micros: [1_000_000] }),
+  'PATCH /accounts/:account/low-balance': sending(withBalance(byOwner), {
+    thresholds_micros: [1_000_000],
+  }),
   'POST /accounts/:account/alert-endpoints': sending(byOwner, webhook),
   'PATCH /accounts/:account/alert-endpoints/:endpoint': sending(withEndpoint, { enabled: false }),
   'DELETE /accounts/:account/alert-endpoints/:endpoint': withEndpoint,
