@@ -96,6 +96,21 @@ function describeTask(task: TaskSample): void {
     assert.equal(record!['model_id'], model);
   });
 
+  if (task.zero)
+    test('an answer whose host counts 0 costs our own count', async () => {
+      for (const place of places) upstream.on(place, answerJson(task.zero!));
+      const made = await newKey();
+      const reply = await ask(made);
+      assert.deepEqual([reply.status, reply.costMicros], [200, task.lostMicros], reply.text);
+      await assertCharged(made, task.lostMicros);
+      const { usage_source } = await gateway.database.read
+        .selectFrom('charges')
+        .select('usage_source')
+        .where('id', '=', reply.requestId)
+        .executeTakeFirstOrThrow();
+      assert.equal(usage_source, 'estimate');
+    });
+
   for (const [what, { script, status, isLost = false, isSilent = false }] of Object.entries(
     failures,
   )) {

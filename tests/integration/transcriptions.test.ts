@@ -427,6 +427,14 @@ describe('a model billed by tokens', () => {
     assert.equal((await gateway.lossesOf(reply.requestId)).length, 1);
   });
 
+  test('whose host counts no output costs our own count of the text', async () => {
+    upstream.on(openAiPath, answerJson({ text, usage: { ...counted, output_tokens: 0 } }));
+    const reply = await ask(await newKey(), { model: 'tokens' });
+    assert.equal(reply.costMicros, 37 + Math.ceil(text.length / 4));
+    upstream.on(openAiPath, answerJson({ text: '', usage: { ...counted, output_tokens: 0 } }));
+    assert.equal((await ask(await newKey(), { model: 'tokens' })).costMicros, 37);
+  });
+
   test('that counts nothing costs an estimate, and too much only what can be', async () => {
     upstream.on(openAiPath, answerJson({ text }));
     const reply = await ask(await newKey(), { model: 'tokens' });

@@ -17,6 +17,8 @@ export type TaskSample = {
   /** A host's answer, with its count if it has one. Of speech: Mistral's. */
   readonly json: object;
   readonly answer: Script;
+  /** The same answer with a count of 0; left out: it has no count. */
+  readonly zero?: object;
   readonly costOf: (words: string) => number;
   /** Without words. */
   readonly costMicros: number;
@@ -46,6 +48,7 @@ const samples: Readonly<Record<TaskType, Sample>> = {
     ...inMillions('input', 2),
     request: asJson((words) => ({ input: words || input })),
     json: { data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 5 } },
+    zero: { data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 0 } },
     costOf: () => 10,
     lostMicros: 8,
     heldMicros: 2 * inputTokens,
@@ -59,6 +62,10 @@ const samples: Readonly<Record<TaskType, Sample>> = {
     json: {
       results: [{ index: 0, relevance_score: 0.5 }],
       meta: { billed_units: { search_units: 1 } },
+    },
+    zero: {
+      results: [{ index: 0, relevance_score: 0.5 }],
+      meta: { billed_units: { search_units: 0 } },
     },
     costOf: () => 10,
     lostMicros: 10,
@@ -97,6 +104,7 @@ const samples: Readonly<Record<TaskType, Sample>> = {
     ...inMillions('minute', 0.0006),
     request: (model, words) => audioForm({ model, ...(words && { prompt: words }) }, wav(3.7)),
     json: { text: 'Hello', usage: { type: 'duration', seconds: 4 } },
+    zero: { text: 'Hello', usage: { type: 'duration', seconds: 0 } },
     costOf: () => 40,
     lostMicros: 40,
     heldMicros: 40,

@@ -77,7 +77,8 @@ async function embedPart(
   const vectors = read && fitSize(read.vectors, request, model);
   if (!vectors || vectors.length !== inputs.length)
     throw unreadable('the answer does not have a vector of that size for each input');
-  const tokens = read.tokens ?? inputTokens ?? null;
+  // Some servers count 0 for all they do.
+  const tokens = read.tokens || inputTokens || null;
   return { vectors, tokens: tokens ?? countOf(inputs), isEstimate: tokens === null };
 }
 

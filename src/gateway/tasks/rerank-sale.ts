@@ -43,9 +43,8 @@ export const rerankEndpoint = taskEndpoint({
     if (!ranking || ranking.results.length < topCount)
       throw unreadable('the answer does not have a score for each document');
     const { results: made, searchUnits: units, tokens: inputTokens } = ranking;
-    const counted = isByUnit
-      ? units !== null && { units }
-      : inputTokens !== null && { inputTokens };
+    // A count of 0 is none.
+    const counted = isByUnit ? units && { units } : inputTokens && { inputTokens };
     return { made, count: counted || size.likely, isEstimate: !counted };
   },
   ignoredAt: ({ ignores }, { body }) => ignores.filter((name) => (body[name] ?? null) !== null),

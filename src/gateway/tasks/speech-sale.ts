@@ -110,8 +110,12 @@ async function speakAt(route: SpeechRoute, calling: Calling<SpeechRequest>): Pro
     stream.isCut = true;
     count = null;
   }
-  const isEstimate = !isByUnit && !count?.outputTokens;
-  return { made: null, count: isByUnit || isEstimate ? size.likely : count!, isEstimate };
+  if (isByUnit || !count?.outputTokens)
+    return { made: null, count: size.likely, isEstimate: !isByUnit };
+  const { inputTokens: likely = 0 } = size.likely;
+  const { inputTokens, outputTokens } = count;
+  const whole = { inputTokens: inputTokens || likely, outputTokens };
+  return { made: null, count: whole, isEstimate: inputTokens === 0 };
 }
 
 const noAudio = Buffer.alloc(0);

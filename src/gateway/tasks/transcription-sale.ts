@@ -10,6 +10,7 @@ import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { transcribeInSandbox } from '../../providers/registry.ts';
 import {
   readTranscript,
@@ -132,12 +133,14 @@ function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
 function counted(
   route: TaskRoute<TranscriptionHost>,
   { request, size, isByUnit }: Calling<TranscriptionRequest>,
-  { usage, spokenSeconds }: Transcript,
+  { text, usage, spokenSeconds }: Transcript,
 ): { readonly count: Count; readonly isEstimate: boolean } {
-  if (!isByUnit)
-    return usage?.kind === 'tokens' && usage.inputTokens > 0
-      ? { count: usage, isEstimate: false }
-      : { count: size.likely, isEstimate: true };
+  if (!isByUnit) {
+    if (usage?.kind !== 'tokens' || usage.inputTokens === 0)
+      return { count: size.likely, isEstimate: true };
+    const outputTokens = usage.outputTokens || tokensFromBytes(utf8Length(text));
+    return { count: { ...usage, outputTokens }, isEstimate: outputTokens !== usage.outputTokens };
+  }
   const seconds = usage?.kind === 'seconds' ? usage.seconds : 0;
   const ownSeconds = Math.max(secondsOf(request), spokenSeconds);
   const units = Math.max(seconds || ownSeconds, secondsMinAt(route));
