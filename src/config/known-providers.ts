@@ -123,6 +123,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       speech: { formats: ['wav'] },
       transcription: {
         only: ['language', 'prompt', 'temperature', 'timestamp_granularities'],
+        measuresSegmentsOnly: true,
         secondsMin: 10,
       },
     },

@@ -51,6 +51,25 @@ test('WAV: the data by its bytes a second, whatever a streamed header says', asy
   assert.equal(await secondsOf(...wav(96_000, 96_000, 0)), null);
 });
 
+test('WAV: a rate that decoders do not use, a second format and pieces of data do not make it short', async () => {
+  // One channel of 24,000 numbers of 16 bits a second.
+  const pcm = (stated: number) => {
+    const format = zeros(16);
+    format.writeUInt16LE(1, 0);
+    format.writeUInt16LE(1, 2);
+    format.writeUInt32LE(24_000, 4);
+    format.writeUInt32LE(stated, 8);
+    format.writeUInt16LE(16, 14);
+    return ['fmt ', u32le(16), format];
+  };
+  const data = (bytes: number) => ['data', u32le(bytes), zeros(bytes)];
+  const head = ['RIFF', u32le(0xffffffff), 'WAVE'];
+  assert.equal(await secondsOf(...head, ...pcm(0xffffffff), ...data(96_000)), 2);
+  assert.equal(await secondsOf(...head, ...pcm(48_000), ...data(48), ...data(95_952)), 2);
+  const formats = [...pcm(48_000), ...pcm(0xffffffff)];
+  assert.equal(await secondsOf(...head, ...formats, ...data(96_000)), 2);
+});
+
 test('no header makes more than the bytes can hold', async () => {
   // A byte a second would be a day.
   const seconds = await secondsOf(...wav(96_000, 96_000, 1));
@@ -69,10 +88,10 @@ const tagged = (name: string, count: number) => {
   first.writeUInt32BE(count, 21);
   return first;
 };
+const near = (seconds: number | null, wanted: number) =>
+  assert.ok(Math.abs(seconds! - wanted) < 1e-6, `${seconds} for ${wanted}`);
 
 test('MP3: frames are walked, behind a tag and strays, up to a cut one', async () => {
-  const near = (seconds: number | null, wanted: number) =>
-    assert.ok(Math.abs(seconds! - wanted) < 1e-6, `${seconds} for ${wanted}`);
   near(await secondsOf(frames(100)), 2.4);
   near(await secondsOf('ID3\u0004\0\0\0\0\0\u0005', 'title', frames(100)), 2.4);
   near(await secondsOf(frames(50), 'stray', frames(50)), 2.4);
@@ -80,10 +99,9 @@ test('MP3: frames are walked, behind a tag and strays, up to a cut one', async (
   assert.equal(await secondsOf('ID3\u0004\0\0\u007f\u007f\u007f\u007f', frames(3)), null);
 });
 
-test('MP3: a tag has the number of frames, unless the bytes contradict it', async () => {
-  assert.equal(await secondsOf(tagged('Xing', 200), frames(100)), 4.8);
-  assert.ok((await secondsOf(tagged('Info', 1_000_000), frames(99)))! < 3);
-  assert.ok((await secondsOf(tagged('Xing', 1), frames(999)))! > 23);
+test('MP3: the number of frames in a tag is not believed', async () => {
+  for (const count of [1, 10, 100, 200, 1_000_000])
+    near(await secondsOf(tagged('Xing', count), frames(99)), 2.4);
 });
 
 const box = (name: string, ...parts: (Buffer | string)[]) => {

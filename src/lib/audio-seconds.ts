@@ -68,23 +68,38 @@ class Window {
   }
 }
 
-/** Streamed files have 0 or 0xFFFFFFFF for a length that was not known. */
+/** Streamed files have 0 or 0xFFFFFFFF for a length that was not known. Decoders join pieces of data. */
 async function wav(reader: Window): Promise<number | null> {
-  let bytesPerSecond = 0;
+  let bytesPerSecond = Infinity;
+  let bytes = 0;
   for (let position = 12, step = 0; step < stepsMax; step++) {
     const chunk = await reader.at(position, 24);
-    if (chunk.length < 8) return null;
+    if (chunk.length < 8) break;
     const [name, size] = [chunk.toString('latin1', 0, 4), chunk.readUInt32LE(4)];
-    if (name === 'fmt ' && chunk.length >= 20) bytesPerSecond = chunk.readUInt32LE(16);
-    if (name === 'data') {
-      const left = reader.bytes - position - 8;
-      const bytes = size === 0 ? left : Math.min(size, left);
-      return bytesPerSecond === 0 ? null : bytes / bytesPerSecond;
-    }
+    const left = reader.bytes - position - 8;
+    if (name === 'fmt ' && chunk.length >= 24)
+      bytesPerSecond = Math.min(bytesPerSecond, rateOf(chunk));
+    if (name === 'data') bytes += size === 0 ? left : Math.min(size, left);
+    if (name === 'data' && size === 0) break;
     position += 8 + size + (size % 2);
   }
-  return null;
+  return bytes / bytesPerSecond;
 }
+
+/** Decoders of PCM use the product of its parts, whatever rate is written beside them. */
+function rateOf(format: Buffer): number {
+  const [codec, channels, bits] = [8, 10, 22].map((at) => format.readUInt16LE(at)) as [
+    number,
+    number,
+    number,
+  ];
+  const parts = (format.readUInt32LE(12) * channels * bits) / 8;
+  const stated = format.readUInt32LE(16) || Infinity;
+  return pcm.has(codec) && parts > 0 ? Math.min(parts, stated) : stated;
+}
+
+/** Whole numbers, floats, and those whose codec follows. */
+const pcm = new Set([1, 3, 0xfffe]);
 
 async function flac(reader: Window): Promise<number | null> {
   const info = await reader.at(0, 26);
@@ -194,15 +209,13 @@ function readVint(bytes: Buffer, at: number, keepsMark: boolean) {
 
 type MpegFrame = { readonly bytes: number; readonly samples: number; readonly rate: number };
 
-/** MP3 and ADTS, whose frames are walked unless a tag has their number. */
+/** MP3 and ADTS. Frames are walked, because the number in a tag may lie. */
 async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
   let position = 0;
   if (head.toString('latin1', 0, 3) === 'ID3' && head.length >= 10) {
     const [a, b, c, d] = head.subarray(6, 10);
     position = 10 + a! * 2 ** 21 + b! * 2 ** 14 + c! * 2 ** 7 + d! + (head[5]! & 0x10 ? 10 : 0);
   }
-  const tagged = await taggedSeconds(reader, position);
-  if (tagged !== null) return tagged;
   let seconds = 0;
   let frames = 0;
   let strays = 0;
@@ -218,26 +231,6 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
     position += frame?.bytes ?? 1;
   }
   return frames < 2 ? null : seconds;
-}
-
-async function taggedSeconds(reader: Window, position: number): Promise<number | null> {
-  const first = await reader.at(position, 160);
-  const frame = mp3Frame(first);
-  if (!frame) return null;
-  const isMpeg1 = (first[1]! & 0x18) === 0x18;
-  const isMono = (first[3]! & 0xc0) === 0xc0;
-  const sideBytes = isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17;
-  const xing = 4 + sideBytes;
-  const name = first.toString('latin1', xing, xing + 4);
-  let frames = 0;
-  if ((name === 'Xing' || name === 'Info') && first.length >= xing + 12 && first[xing + 7]! & 1)
-    frames = first.readUInt32BE(xing + 8);
-  else if (first.toString('latin1', 36, 40) === 'VBRI' && first.length >= 54)
-    frames = first.readUInt32BE(50);
-  const seconds = (frames * frame.samples) / frame.rate;
-  // A tag that the bytes contradict lies: then the frames are counted.
-  const rate = (reader.bytes - position) / seconds;
-  return frames > 0 && rate >= leastBytesPerSecond && rate <= 45_000 ? seconds : null;
 }
 
 const kilobits = {

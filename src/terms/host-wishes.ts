@@ -58,6 +58,8 @@ export type TranscriptionWishes = {
   /** It always answers JSON, with segments if they are asked for. */
   readonly lacksFormats?: true;
   readonly lacksTranslations?: true;
+  /** It tells how long the audio is only beside segments. */
+  readonly measuresSegmentsOnly?: true;
   /** The shortest time that it bills. */
   readonly secondsMin?: number;
 };

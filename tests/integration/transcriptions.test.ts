@@ -197,6 +197,24 @@ describe('a model billed by the minute', () => {
     assert.equal((await ask(await newKey(), { model: 'whisper-large-v3' })).costMicros, 1_000);
   });
 
+  test('a host that tells the length only beside segments is asked for them, and charged by it', async () => {
+    const told = answerJson({ text, segments, duration: 19.4 });
+    const file = wav(20, 8_000);
+    for (const [at, model, host] of [
+      [path, 'whisper-large-v3', '/groq/v1/audio/transcriptions'],
+      ['/v1/audio/translations', 'seconds', '/v1/audio/translations'],
+    ] as const) {
+      upstream.on(host, told);
+      const made = await newKey();
+      const { reply, asked } = await gateway.recordUpstream(() =>
+        ask(made, { model }, { file, at }),
+      );
+      assert.equal(formOf(asked[0]!.text)['response_format'], 'verbose_json');
+      assert.deepEqual(reply.json(), { text, usage: { type: 'duration', seconds: 20 } });
+      assert.equal(reply.costMicros, 2_000);
+    }
+  });
+
   test('at Mistral its own count of seconds is charged', async () => {
     const usage = { prompt_audio_seconds: 3, prompt_tokens: 3, total_tokens: 389 };
     upstream.on('/mistral/v1/audio/transcriptions', answerJson({ text, segments, usage }));

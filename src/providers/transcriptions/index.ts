@@ -44,6 +44,7 @@ function openAiForm({
   only,
   lacksFormats,
   lacksTranslations,
+  measuresSegmentsOnly,
 }: TranscriptionWishes): TranscriptionHost {
   return {
     takes: (task) => task === 'transcriptions' || !lacksTranslations,
@@ -52,9 +53,12 @@ function openAiForm({
     write({ task, upstreamModel, format, isEvents, fields }) {
       const granularities =
         lacksFormats && format !== 'json' ? { timestamp_granularities: ['segment'] } : {};
+      // OpenAI counts nothing beside the text of a translation.
+      const isUncounted = measuresSegmentsOnly || task === 'translations';
+      const asked = format === 'json' && isUncounted ? 'verbose_json' : format;
       const form = [
         ['model', upstreamModel],
-        ...(lacksFormats ? [] : [['response_format', format] as const]),
+        ...(lacksFormats ? [] : [['response_format', asked] as const]),
         ...(isEvents ? [['stream', 'true'] as const] : []),
         ...Object.entries({ ...fields, ...granularities }).flatMap(([name, value]) =>
           typeof value === 'string'
