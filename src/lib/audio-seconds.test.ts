@@ -239,6 +239,13 @@ test('hostile bytes end soon, with few reads', async () => {
   }
 });
 
+test('a file of strays with a frame here and there is not read to its end', async () => {
+  const spaced = Buffer.concat([Buffer.from('fff1500000e0fc', 'hex'), zeros(60_000)]);
+  const file = fileOf(Buffer.concat(Array.from({ length: 50 }, () => spaced)));
+  assert.ok((await readAudioSeconds(file))! > 0);
+  assert.ok(file.reads.length < 10, String(file.reads.length));
+});
+
 const recorded = join(
   import.meta.dirname,
   '../../../shared/recordings/endpoints/uploads/dd38e82b1e32.wav',

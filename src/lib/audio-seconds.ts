@@ -219,14 +219,13 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
   let seconds = 0;
   let frames = 0;
   let strays = 0;
-  // Each step takes at least a byte, and 24 in a file of frames.
+  // Each step but a stray takes at least 7 bytes.
   while (position + 4 <= reader.bytes && strays < windowBytes) {
     const header = await reader.at(position, 8);
     const frame = mp3Frame(header) ?? adtsFrame(header);
     if (frame) {
       seconds += frame.samples / frame.rate;
       frames += 1;
-      strays = 0;
     } else strays += 1;
     position += frame?.bytes ?? 1;
   }

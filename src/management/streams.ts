@@ -21,7 +21,7 @@ import type { DoorContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType, readJsonBody } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
-import { checkUploadType, readUploadForm } from '../server/upload-form.ts';
+import { checkUploadType, readSoundForm } from '../server/upload-form.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './sign-in/auth.ts';
 
@@ -99,7 +99,7 @@ function playground(
   const stream: Stream = {
     access: 'member',
     handler: (context) =>
-      chargedHandler(context, endpoint, isUpload ? readUploadForm : readJsonBody),
+      chargedHandler(context, endpoint, isUpload ? readSoundForm : readJsonBody),
     prepare: (context) => useKeyOfPath(context, scope),
     config: { refusedUnderLoad: true, publicUrl, isUpload },
     heavy,

@@ -27,7 +27,7 @@ import { getModel, getModelInfo, getModels } from './models.ts';
 import type { Route, Url } from './route.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
-import { checkUploadType, readUploadForm } from './upload-form.ts';
+import { checkUploadType, readSoundForm } from './upload-form.ts';
 import { getCacheReport, getUsage } from './usage.ts';
 import type { Sockets } from './websocket/sockets.ts';
 
@@ -122,7 +122,7 @@ function readerOf({
   modelInPath,
 }: Pick<Route, 'form' | 'isUpload' | 'modelInPath'>) {
   if (modelInPath) return readAddressedBody(modelInPath);
-  if (isUpload) return readUploadForm;
+  if (isUpload) return readSoundForm;
   return form ? readFormBody : readJsonBody;
 }
 

@@ -131,7 +131,6 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
     const { name, fileName, start, bytes } = await readHead(whole, part);
     if (name === 'file' && fileName !== null && !request.upload) {
       request.upload = new Upload(body.handle, { name: fileName, start, bytes });
-      request.upload.seconds = await readAudioSeconds(request.upload);
       fields.file = { bytes, sha256: await digestOf(request.upload) };
       continue;
     }
@@ -143,6 +142,13 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
   }
   request.bodies?.noteRequest(Buffer.from(JSON.stringify(fields, null, 2)));
   return { ...fields };
+}
+
+/** Reads a form whose `file` is sound. Throws ApiError `invalid_request`. */
+export async function readSoundForm(request: FastifyRequest): Promise<unknown> {
+  const fields = await readUploadForm(request);
+  if (request.upload) request.upload.seconds = await readAudioSeconds(request.upload);
+  return fields;
 }
 
 function addField(fields: Record<string, unknown>, name: string, text: string): void {
