@@ -284,6 +284,66 @@ test('elsewhere they are left out and listed, and the code of the history is tex
   );
 });
 
+test('calls of Google’s tools are shown by the Gemini API alone; elsewhere they are left out and listed', async () => {
+  const call = {
+    toolCall: { id: 's1', toolType: 'URL_CONTEXT', args: { urls: ['https://a.example/'] } },
+    thoughtSignature: 'Y2FsbA==',
+  };
+  const shown = {
+    toolResponse: { id: 's1', toolType: 'URL_CONTEXT', response: { text: 'Käse' } },
+  };
+  const turns = [
+    contents[0],
+    { role: 'model', parts: [call, shown] },
+    { role: 'user', parts: [{ text: 'And?' }] },
+    { role: 'model', parts: [call, shown, { text: 'Käse.' }] },
+    contents[2],
+  ];
+  const told = [contents[0], turns[2], { role: 'model', parts: [{ text: 'Käse.' }] }, contents[2]];
+  const functionCallingConfig = { mode: 'AUTO' };
+  const toolConfig = { functionCallingConfig, includeServerSideToolInvocations: true };
+  const body = {
+    contents: turns,
+    tool_config: {
+      function_calling_config: { mode: 'AUTO', stream_function_call_arguments: true },
+      include_server_side_tool_invocations: true,
+    },
+  };
+  const answer = {
+    ...whole,
+    candidates: [{ content: { parts: [call, shown, ...parts], role: 'model' }, ...ending }],
+  };
+  for (const name of Object.values(hosts))
+    gateway.upstream.on(`${name}generateContent`, answerJson(answer));
+  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+  const listed =
+    'contents.parts.toolCall, contents.parts.toolResponse, toolConfig.functionCallingConfig.streamFunctionCallArguments, toolConfig.includeServerSideToolInvocations';
+  for (const [host, sent, ignored] of [
+    ['google', { contents: turns, toolConfig }, listed.split(', ')[2]],
+    ['vertex', { contents: told, toolConfig: { functionCallingConfig } }, listed],
+    ['elsewhere', null, listed],
+  ] as const) {
+    const reply = await ok(
+      gateway.post(`/v1beta/models/${host}:generateContent`, { key, body: { ...body } }),
+    );
+    const names = String(reply.headers['x-service-ignored']).split(', ').toSorted().join(', ');
+    assert.equal(names, ignored, host);
+    const got = gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
+    if (!sent) {
+      const texts = (got['messages'] as { content: string }[]).map(({ content }) => content);
+      assert.deepEqual(texts.slice(2), ['Käse.', 'Again, and https://a.example/']);
+      assert.ok(!JSON.stringify(got).includes('URL_CONTEXT'));
+      continue;
+    }
+    assert.deepEqual([got['contents'], got['toolConfig']], [sent.contents, sent.toolConfig]);
+    assert.deepEqual(reply.json<typeof answer>().candidates, answer.candidates);
+  }
+  const bad = { contents, toolConfig: { includeServerSideToolInvocations: 'yes' } };
+  const refused = await gateway.post('/v1beta/models/google:generateContent', { key, body: bad });
+  assert.equal(refused.status, 400);
+  assert.match(refused.error.message, /^toolConfig\.includeServerSideToolInvocations /);
+});
+
 test('beside a search that the gateway runs, code is left out and listed', async () => {
   play('google');
   const asked = [{ googleSearch: {} }, { codeExecution: {} }];

@@ -13,6 +13,9 @@ const unpriced = unavailable('it is billed separately, and this gateway has no p
 const isPlainModality = (value: unknown) =>
   Array.isArray(value) && value.every((word) => /^(?:text|image)$/i.test(String(word)));
 
+/** Left out: calls come whole. */
+export const streamedArguments = 'toolConfig.functionCallingConfig.streamFunctionCallArguments';
+
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model stream'),
@@ -37,11 +40,8 @@ export const verdictTable: VerdictTable = {
     ...pass(
       'text thought thoughtSignature inlineData fileData functionCall functionResponse executableCode codeExecutionResult',
     ),
-    ...pass('videoMetadata mediaResolution partMetadata'),
-    ...verdicts(
-      unpriced,
-      'toolCall toolResponse mediaProcessing speechMetadata audioTranscription',
-    ),
+    ...pass('videoMetadata mediaResolution partMetadata toolCall toolResponse'),
+    ...verdicts(unpriced, 'mediaProcessing speechMetadata audioTranscription'),
   },
   inlineData: pass('mimeType data displayName'),
   fileData: pass('mimeType fileUri displayName'),
@@ -53,6 +53,9 @@ export const verdictTable: VerdictTable = {
     ...pass('id name response parts scheduling'),
     willContinue: unavailable('results are sent whole'),
   },
+  /** What Google's servers were asked to run, and what came of it, as an earlier answer tells. */
+  toolCall: pass('id toolType args'),
+  toolResponse: pass('id toolType response'),
   executableCode: pass('code language id'),
   codeExecutionResult: pass('outcome output id'),
   videoMetadata: pass('startOffset endOffset fps'),
@@ -77,13 +80,10 @@ export const verdictTable: VerdictTable = {
   ),
   timeRangeFilter: verdicts({ rule: 'tool' }, 'startTime endTime'),
   searchTypes: { ...verdicts({ rule: 'tool' }, 'webSearch'), imageSearch: unpriced },
-  toolConfig: {
-    ...pass('functionCallingConfig retrievalConfig'),
-    includeServerSideToolInvocations: unavailable('such calls are not passed on'),
-  },
+  toolConfig: pass('functionCallingConfig retrievalConfig includeServerSideToolInvocations'),
   functionCallingConfig: {
     ...pass('mode allowedFunctionNames'),
-    streamFunctionCallArguments: unavailable('calls come whole'),
+    streamFunctionCallArguments: { rule: 'drop' },
   },
   retrievalConfig: pass('latLng languageCode'),
   latLng: pass('latitude longitude'),

@@ -14,6 +14,7 @@ import type { ClientRequest } from '../format.ts';
 import { isStrictSchema } from '../openai-schema.ts';
 import { readClientSchema } from './client-schema.ts';
 import { readContents } from './read-client-contents.ts';
+import { streamedArguments } from './field-verdicts.ts';
 import type { GeminiRequest, GenerationConfig } from './schema.ts';
 import { declarationsOf, leaveOutHosted, refuseSharedState } from './shared-credential.ts';
 
@@ -172,12 +173,14 @@ export function ignoredFields({ body }: ClientRequest<GeminiRequest>): string[] 
       .filter(([name, value]) => !readFields.has(name) && isAskedFor(value) && isOurs(name))
       .map(([name]) => name);
   const nested = names(body.generationConfig ?? {}).map((name) => `generationConfig.${name}`);
-  const { allowedFunctionNames } = body.toolConfig?.functionCallingConfig ?? {};
+  const calling = body.toolConfig?.functionCallingConfig;
+  const { allowedFunctionNames, streamFunctionCallArguments: isStreamed } = calling ?? {};
   const isWider = (allowedFunctionNames ?? []).length > 1;
   return [
     ...names(body),
     ...nested,
     ...(isWider ? ['toolConfig.functionCallingConfig.allowedFunctionNames'] : []),
+    ...(isStreamed ? [streamedArguments] : []),
     ...leaveOutHosted(body).leftOut,
   ];
 }

@@ -9,14 +9,16 @@ export function meterChunk(meter: OutputMeter, chunk: JsonObject): void {
 }
 
 function meterPart(meter: OutputMeter, part: JsonObject): void {
-  const { text, thought, thoughtSignature, functionCall, executableCode, inlineData } = part;
+  const { text, thought, thoughtSignature, functionCall, toolCall, executableCode, inlineData } =
+    part;
   if (typeof thoughtSignature === 'string') meter.addSealed(thoughtSignature);
   if (typeof text === 'string') {
     if (thought === true) meter.addReasoning(text);
     else meter.addText(text);
   }
-  if (isObject(functionCall)) meter.addText(JSON.stringify(functionCall.args ?? {}));
-  // The result of the code is not counted: the model reads it as input.
+  for (const call of [functionCall, toolCall])
+    if (isObject(call)) meter.addText(JSON.stringify(call.args ?? {}));
+  // Results of code and of Google's tools are not counted: the model reads them as input.
   if (isObject(executableCode) && typeof executableCode.code === 'string')
     meter.addText(executableCode.code);
   if (isObject(inlineData)) meter.addImages(1);

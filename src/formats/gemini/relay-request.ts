@@ -9,6 +9,7 @@ import { mendSchema } from '../mend-schema.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { readClientSignature } from './client-signature.ts';
 import { modelTraits } from './model-traits.ts';
+import { streamedArguments } from './field-verdicts.ts';
 import type { GeminiRequest } from './schema.ts';
 import { leaveOutUnsold, refuseSharedState } from './shared-credential.ts';
 import { foreignCallSignature } from './write-model-parts.ts';
@@ -26,6 +27,8 @@ export function relayRequest(
   const ignored = [...leftOut];
   if (isAskedFor(labels)) ignored.push('labels');
   if (isAskedFor(store)) ignored.push('store');
+  if (body.toolConfig?.functionCallingConfig?.streamFunctionCallArguments)
+    ignored.push(streamedArguments);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   const config = mendSchemas(relayConfig(body.generationConfig ?? {}, target, ignored));
   const { checksSignatures } = modelTraits(target.model);
@@ -41,6 +44,7 @@ export function relayRequest(
     body: {
       ...body,
       ...(body.tools && { tools: mendTools(body.tools) }),
+      ...(body.toolConfig && { toolConfig: withWholeCalls(body.toolConfig) }),
       contents,
       generationConfig: config,
       ...(target.tier && { serviceTier: target.tier }),
@@ -63,6 +67,15 @@ function relayConfig(
   ignored.push('generationConfig.thinkingConfig');
   const { thinkingConfig: _, ...rest } = limited as JsonObject;
   return rest;
+}
+
+/** Readers of answers take no calls in pieces. */
+function withWholeCalls(toolConfig: JsonObject): JsonObject {
+  return editAt(
+    toolConfig,
+    ['functionCallingConfig'],
+    ({ streamFunctionCallArguments: _isStreamed, ...calling }) => calling,
+  );
 }
 
 const schemas = ['responseSchema', 'responseJsonSchema', 'parameters', 'parametersJsonSchema'];

@@ -37,6 +37,8 @@ export const part = Type.Object({
   codeExecutionResult: optional(
     Type.Object({ outcome: optional(Type.String()), output: optional(Type.String()) }),
   ),
+  toolCall: optional(jsonObject),
+  toolResponse: optional(jsonObject),
 });
 export const content = Type.Object({
   /** `user`, `model`, or `function`, the old name of a turn with results. */
@@ -90,8 +92,10 @@ const fields = {
         Type.Object({
           mode: optional(Type.String()),
           allowedFunctionNames: optional(texts),
+          streamFunctionCallArguments: optional(Type.Boolean()),
         }),
       ),
+      includeServerSideToolInvocations: optional(Type.Boolean()),
     }),
   ),
   generationConfig: optional(generationConfig),

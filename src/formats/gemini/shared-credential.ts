@@ -7,6 +7,7 @@ import type { LeanRequest } from '../optional-tools.ts';
 import { checkMedia } from './client-media.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import type { GeminiRequest } from './schema.ts';
+import { leaveOutServerCalls } from './server-calls.ts';
 
 const keepKnown = compileVerdicts(verdictTable, partKinds);
 
@@ -57,7 +58,9 @@ const unpricedSearch =
 
 /** For a model that runs elsewhere: leaves out what Google runs, which a model need never use. */
 export function leaveOutHosted<Body extends GeminiRequest>(body: Body): LeanRequest<Body> {
-  return leaveOut(body, [...searches, ...readers, ...Object.keys(refusedTools)]);
+  const lean = leaveOut(body, [...searches, ...readers, ...Object.keys(refusedTools)]);
+  const told = leaveOutServerCalls(lean.body as Body & JsonObject);
+  return { body: told.body, leftOut: [...lean.leftOut, ...told.leftOut] };
 }
 
 /** For Google: leaves out what is not sold. */

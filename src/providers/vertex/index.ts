@@ -6,6 +6,7 @@ import { readAccountFailure } from '../account-failure.ts';
 import { readFailure } from '../google/failure.ts';
 import type { InputCount, UpstreamTarget } from '../../formats/format.ts';
 import { inputCount as geminiCount } from '../../formats/gemini/count-tokens.ts';
+import { leaveOutServerCalls } from '../../formats/gemini/server-calls.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import { inputCount } from '../../formats/messages/count-tokens.ts';
 import { unofferedTier } from '../../formats/service-tiers.ts';
@@ -70,7 +71,9 @@ export const vertex: HttpProviderKind = {
     // Its Chat does not say which tier has answered.
     if (format === 'chat' && target.tier) throw unofferedTier(target.tier);
     const { serviceTier: _, ...rest } = body;
-    return rest;
+    const { body: lean, leftOut } = leaveOutServerCalls(rest);
+    for (const name of leftOut) ignored.add(name);
+    return lean;
   },
   openCredential,
 };
