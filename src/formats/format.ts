@@ -315,6 +315,8 @@ export type StreamProgress = {
   searches?: number;
   /** Code that the provider has run so far, on the straight path. Left out: none. */
   codeRuns?: number;
+  /** Pages that the provider has fetched and not counted yet, on the straight path. Left out: none. */
+  pages?: number;
   /**
    * Nothing of the answer has come, not even a call: the frames so far only open the stream. They
    * may wait, so that a failure can still be followed by another call. Left out: no event has come, or

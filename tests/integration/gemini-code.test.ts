@@ -372,13 +372,15 @@ test('a tool that is no object is a 400 that names it, and none of it reaches th
   assert.deepEqual(await gateway.balance(account), before);
 });
 
-test('when a stream breaks off after code, the prompt that was read again is lost, too', async () => {
+const success = 'URL_RETRIEVAL_STATUS_SUCCESS';
+
+test('when a stream breaks off after code or pages, what was read for them is lost, too', async () => {
   const text = 'the '.repeat(4_000);
-  const lost = async (shown: readonly object[]) => {
+  const lost = async (shown: readonly object[], fetched?: object, counts?: object) => {
     const cut = shown.map((part) => ({
       data: {
-        candidates: [{ content: { parts: [part], role: 'model' }, index: 0 }],
-        usageMetadata: { promptTokenCount: 4_000, candidatesTokenCount: 20 },
+        candidates: [{ content: { parts: [part], role: 'model' }, index: 0, ...fetched }],
+        usageMetadata: { promptTokenCount: 4_000, candidatesTokenCount: 20, ...counts },
       },
     }));
     const bytes = Buffer.from(framesText(cut));
@@ -394,5 +396,20 @@ test('when a stream breaks off after code, the prompt that was read again is los
     const more =
       (await lost([first, ...Array.from({ length: runs }, () => [code, result]).flat()])) - unrun;
     assert.ok(Math.abs(more / (4_000 * runs) - 1) < 0.1, `${runs} runs: ${more} beyond ${unrun}`);
+  }
+  const page = { retrievedUrl: 'https://a.example/', urlRetrievalStatus: success };
+  const failed = { retrievedUrl: 'https://c.example/', urlRetrievalStatus: `${success}_NOT` };
+  const other = { ...page, retrievedUrl: 'https://b.example/' };
+  for (const [urlMetadata, more, counts] of [
+    [[page, failed], 4_000 + 3_000],
+    // Chunks repeat them, and they are read together.
+    [[page, other, page], 4_000 + 2 * 3_000],
+    [[failed], 0],
+    // Google's own count goes before.
+    [[page, other], 1_500, { toolUsePromptTokenCount: 1_500 }],
+  ] as const) {
+    const fetched = { urlContextMetadata: { urlMetadata } };
+    const beyond = (await lost([first, first], fetched, counts)) - (await lost([first, first]));
+    assert.ok(Math.abs(beyond - more) < 500, `${JSON.stringify(urlMetadata)}: ${beyond}`);
   }
 });

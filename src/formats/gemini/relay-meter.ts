@@ -46,3 +46,14 @@ export function noteSearches(seen: Set<string>, chunk: JsonObject): number {
   }
   return seen.size;
 }
+
+/** As `noteSearches`, for pages that were fetched. */
+export function notePages(seen: Set<string>, chunk: JsonObject): number {
+  for (const { index, urlContextMetadata: context } of candidatesOf(chunk)) {
+    if (!isObject(context) || !Array.isArray(context.urlMetadata)) continue;
+    for (const page of context.urlMetadata.filter(isObject))
+      if (page.urlRetrievalStatus === 'URL_RETRIEVAL_STATUS_SUCCESS')
+        seen.add(JSON.stringify([index ?? 0, page.retrievedUrl]));
+  }
+  return seen.size;
+}

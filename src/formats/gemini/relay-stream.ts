@@ -11,9 +11,9 @@ import { shownUsage } from '../shown-usage.ts';
 import { invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { unfinished, readStreamFailure, writeError } from './errors.ts';
 import { frame } from './frame.ts';
-import { candidatesOf, meterChunk, noteSearches, partsOf } from './relay-meter.ts';
+import { candidatesOf, meterChunk, notePages, noteSearches, partsOf } from './relay-meter.ts';
 import { isBrokenOff, readStop } from './stop.ts';
-import { readUsage, writeUsage } from './usage.ts';
+import { hasToolInput, readUsage, writeUsage } from './usage.ts';
 import { writeChunk } from './write-answer.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -27,6 +27,7 @@ class ChunkRelay extends AnswerStream {
   #usage: unknown;
   readonly #finished = new Set<unknown>();
   readonly #searches = new Set<string>();
+  readonly #pages = new Set<string>();
   #broken: string | null = null;
   #hasCalls = false;
 
@@ -91,6 +92,8 @@ class ChunkRelay extends AnswerStream {
     if (isObject(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.noteUsage(readUsage(chunk.usageMetadata));
     progress.searches = noteSearches(this.#searches, chunk);
+    const pages = notePages(this.#pages, chunk);
+    progress.pages = hasToolInput(this.#usage) ? 0 : pages;
     for (const candidate of candidatesOf(chunk)) {
       const parts = partsOf(candidate);
       this.#hasCalls ||= parts.some((part) => part['functionCall'] !== undefined);

@@ -34,6 +34,11 @@ export function readUsage(metadata: unknown): Usage | null {
   });
 }
 
+/** True when what the provider's own tools made the model read is counted. */
+export function hasToolInput(metadata: unknown): boolean {
+  return isObject(metadata) && (readTokenCount(metadata.toolUsePromptTokenCount) ?? 0) > 0;
+}
+
 /** The input: new, cached, and what the provider's tools made the model read. */
 type PromptTokens = Record<'freshTokens' | 'cacheReadTokens' | 'toolTokens', number>;
 

@@ -19,7 +19,7 @@ export type FailedCall = {
   /** What had arrived by then. */
   readonly progress: Pick<
     StreamProgress,
-    'usage' | 'output' | 'searches' | 'codeRuns' | 'isComplete'
+    'usage' | 'output' | 'searches' | 'codeRuns' | 'pages' | 'isComplete'
   >;
   /**
    * Ends what has already been sent of the answer; null: nothing was sent, so another call may

@@ -12,6 +12,7 @@ import type { FailedCall } from '../calling/failed-call.ts';
 import {
   inputTokensWithTools,
   likelyInputTokensAfter,
+  pagesMost,
   roundsWith,
 } from '../routing/asked-tools.ts';
 import type { Attempt } from '../routing/plan.ts';
@@ -79,13 +80,13 @@ function useOf(
 }
 
 /**
- * Adds what the provider's searches and code made the model read. A count from mid-stream is older than
+ * Adds what the provider's searches, code and pages made the model read. A count from mid-stream is older than
  * they are.
  */
 function withRounds(
   { asked, call }: Called,
   counted: Usage,
-  { searches = 0, codeRuns = 0 }: Pick<FailedCall['progress'], 'searches' | 'codeRuns'>,
+  { searches = 0, codeRuns = 0, pages = 0 }: FailedCall['progress'],
 ): Usage {
   const { estimate, model, request } = asked;
   const { contextTokens } = model;
@@ -93,8 +94,9 @@ function withRounds(
   const done = {
     searches: tools?.billsResults ? Math.min(searches, tools.searchesMax) : 0,
     codeRuns: Math.min(codeRuns, (tools?.readings ?? 0) * request.choices),
+    pages: tools?.readings ? Math.min(pages, pagesMost * request.choices) : 0,
   };
-  if (done.searches + done.codeRuns === 0) return counted;
+  if (done.searches + done.codeRuns + done.pages === 0) return counted;
   const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
   const missing = Math.max(read - totalInputTokens(counted), 0);
   return missing === 0 ? counted : { ...counted, inputTokens: counted.inputTokens + missing };

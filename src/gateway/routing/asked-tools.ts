@@ -120,6 +120,8 @@ const noTools = {
  * verified). A request cannot set a limit.
  */
 const readingsMost = 5;
+/** The most pages that Google fetches for an answer (ai.google.dev/gemini-api/docs/url-context; not verified). */
+export const pagesMost = 20;
 
 /** Adds what the provider of a route runs at no price of its own. */
 export function withReadings(
@@ -135,6 +137,8 @@ export function withReadings(
  * which bills 8,000 a search on its small models in any case.
  */
 export const resultTokens = { upper: 10_000, likely: 6_000 } as const;
+/** Input that one page adds: 1,500 to 4,600 in recorded answers of 2026, the prompt read again included. */
+const pageTokens = 3_000;
 /** Input that one image adds: the function, and short results. */
 export const imageTokens = 1_000;
 
@@ -162,14 +166,21 @@ export function roundsWith(tools: AskedTools | null): number {
 }
 
 /**
- * Returns the input that a request is probably billed for after that many searches and runs of code,
- * which seldom write much.
+ * Returns the input that a request is probably billed for after that many searches, pages, which are
+ * fetched together, and runs of code, which seldom write much.
  */
 export function likelyInputTokensAfter(
-  { searches, codeRuns }: { readonly searches: number; readonly codeRuns: number },
+  { searches, codeRuns, pages }: Readonly<Record<'searches' | 'codeRuns' | 'pages', number>>,
   read: Read,
 ): number {
-  return readTokens([...repeat(searches, resultTokens.likely), ...repeat(codeRuns, 0)], read);
+  return readTokens(
+    [
+      ...repeat(searches, resultTokens.likely),
+      ...repeat(Math.min(pages, 1), pages * pageTokens),
+      ...repeat(codeRuns, 0),
+    ],
+    read,
+  );
 }
 
 function repeat(count: number, tokens: number): number[] {
