@@ -26,6 +26,7 @@ type NewKey = { readonly key: Named; readonly secret: string };
 
 let orders = 0;
 const order = () => `order-${(orders += 1)}`;
+const today = () => new Date(gateway.program.clock.nowMs()).toISOString().slice(0, 10);
 
 const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hi' }] };
 
@@ -50,16 +51,15 @@ test('a shop sells access: account, credit, key, a request, and the charge in th
   const cost = reply.costMicros!;
   assert.ok(cost > 0);
 
-  const usage = await admin.ok<Page<{ request_id: string; cost_micros: number; key: Named }>>(
-    'GET',
-    `/accounts/${account}/usage`,
-    { query: { mode: 'test' } },
-  );
+  type Sold = { request_id: string; cost_micros: number; key: Named; created_at: string };
+  const usage = await admin.ok<Page<Sold>>('GET', `/accounts/${account}/usage`, {
+    query: { mode: 'test' },
+  });
   assert.deepEqual(
     usage.data.map((row) => [row.request_id, row.cost_micros, row.key.id]),
     [[reply.requestId, cost, key.id]],
   );
-  const day = new Date(gateway.program.clock.nowMs()).toISOString().slice(0, 10);
+  const day = usage.data[0]!.created_at.slice(0, 10);
   for (const [by, group] of [
     ['day', day],
     ['account', account],
@@ -375,6 +375,7 @@ test('rows that are added between two pages neither shift nor repeat any', async
 
 test('the pages of every list join to the whole list', async () => {
   const { account } = await signIn(gateway);
+  const firstDay = today();
   for (let made = 0; made < 3; made += 1) {
     const { userId } = await signIn(gateway, { account, role: 'member' });
     await admin.ok('PATCH', `/accounts/${account}/members/${userId}/budget`, {
@@ -392,7 +393,6 @@ test('the pages of every list join to the whole list', async () => {
     });
     await gateway.provokeLoss(await gateway.makeKey({ mode: 'live' }), 1);
   }
-  const day = new Date(gateway.program.clock.nowMs()).toISOString().slice(0, 10);
   const lists: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['/accounts', {}],
     ['/keys', { account }],
@@ -402,7 +402,7 @@ test('the pages of every list join to the whole list', async () => {
     [`/accounts/${account}/invitations`, {}],
     [`/accounts/${account}/usage`, { mode: 'test' }],
     [`/accounts/${account}/statement`, { mode: 'test' }],
-    ['/reports/sums', { by: 'key', mode: 'test', from: day, to: day }],
+    ['/reports/sums', { by: 'key', mode: 'test', from: firstDay, to: today() }],
     ['/reports/losses', {}],
     ['/audit-log', { account }],
   ];
