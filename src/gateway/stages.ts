@@ -83,10 +83,12 @@ export type Accepted = {
   readonly wantsComments: boolean;
 };
 
+/** A request whose highest price is held. */
+export type HeldRequest = Accepted & { readonly running: Running };
+
 /** A model request whose worst case is held. */
-export type Held = Accepted & {
+export type Held = HeldRequest & {
   readonly asked: ModelRequest;
-  readonly running: Running;
   readonly terms: ModelTerms;
 };
 

@@ -35,7 +35,7 @@ const partBytes = 128 * 1024;
 export class TextPacker {
   readonly #bytesMax: number;
   #bytes = 0;
-  #waiting: string[] = [];
+  #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #parts: Promise<Buffer>[] = [];
 
@@ -44,15 +44,15 @@ export class TextPacker {
     this.#bytesMax = bytesMax;
   }
 
-  add(text: string): void {
-    const bytes = Buffer.byteLength(text);
-    this.#bytes += bytes;
+  add(piece: string | Buffer): void {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    this.#bytes += bytes.length;
     if (this.#bytes > this.#bytesMax) {
       [this.#waiting, this.#parts] = [[], []];
       return;
     }
-    this.#waiting.push(text);
-    this.#waitingBytes += bytes;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
     if (this.#waitingBytes < partBytes) return;
     this.#parts.push(deflate(this.#takeWaiting(), { finishFlush: constants.Z_SYNC_FLUSH }));
   }
@@ -67,7 +67,7 @@ export class TextPacker {
   }
 
   #takeWaiting(): Buffer {
-    const bytes = Buffer.from(this.#waiting.join(''));
+    const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
     [this.#waiting, this.#waitingBytes] = [[], 0];
     return bytes;
   }

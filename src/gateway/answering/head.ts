@@ -17,6 +17,7 @@ import { retentionHeaders } from '../charging/answer-storage.ts';
 import type { Caller } from '../request.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
+import { eventsType, type StreamHead } from './output.ts';
 
 /** Returns the context of a call's answer. */
 export function answerContextOf(called: Called): AnswerContext {
@@ -100,6 +101,11 @@ export function answerHeaders({ gateway, asked, terms, call }: Called): Record<s
   if (written.ignored.length > 0) headers[gateway.headers.ignored] = writeNames(written.ignored);
   if (emulated.length > 0) headers[gateway.headers.emulated] = writeNames(emulated);
   return headers;
+}
+
+export function streamHead(called: Called): StreamHead {
+  const contentType = called.asked.format.streamType ?? eventsType;
+  return { contentType, answer: answerHeaders(called), route: routeHeaders(called) };
 }
 
 /** Returns the response to store for repeats of the request. `recorded`: null when it is too long. */

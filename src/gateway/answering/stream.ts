@@ -20,12 +20,18 @@ import { callModel, type CallResult } from './model-calls.ts';
 import type { Called, Held } from '../stages.ts';
 import { outcomeOfFailure } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
-import { answerContextOf, chargeHeaders, errorContextOf, responseToStore } from './head.ts';
+import {
+  answerContextOf,
+  chargeHeaders,
+  errorContextOf,
+  responseToStore,
+  streamHead,
+} from './head.ts';
 import { openTools } from './hosted-tools-stream.ts';
 import { Output } from './output.ts';
 
 export async function streamAnswer(held: Held): Promise<Outcome> {
-  const output = new Output(held);
+  const output = new Output(held, held.asked.format);
   held.running.run.whenClosed(output.close);
   const growth = new HoldGrowth(held.running.hold, held.terms.granted);
   const last = await callModel(held, (called, noteFirstByte) =>
@@ -54,7 +60,7 @@ type Relay = OpenFrames & {
 async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<CallResult<Outcome>> {
   const { called, output, growth } = calling;
   let pipe: OpenFrames['pipe'] | null = null;
-  output.called = called;
+  output.head = streamHead(called);
   const stopWatching = called.gateway.books.growths.watch(growth, {
     outputBytes: () => pipe?.progress.output.bytes ?? 0,
     unseen: called.call.unseen,
@@ -75,12 +81,11 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Cal
 
 async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
   const { called, pipe, growth } = relayed;
-  const copied = await copyFrames(relayed);
-  const { failure } = copied;
+  const failure = await copyFrames(relayed);
   const { status, stop, isCut = false } = pipe.progress;
   if (status === 'running' && growth.isRefused && !called.call.unseen.hasBegun)
     return brokenOff(relayed, unaffordable);
-  if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
+  if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, failure)))
     return { kind: 'answered', ...(await endEarly(relayed)) };
   if (failure !== null) return brokenOff(relayed, failure);
   if (status !== 'finished') {
@@ -92,18 +97,6 @@ async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
   return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
 
-type Copied = {
-  /** null: the stream ended properly, or because of us. */
-  readonly failure: UpstreamFailure | null;
-  /** How long the client let us wait before it read on, in total. */
-  readonly clientWaitMs: number;
-};
-
-/**
- * Providers drop readers that are this slow. In total, because a reader of small sips never waits
- * long at a time.
- */
-const slowReadMs = 10_000;
 /** A model whose last output is older than this has probably stopped writing. */
 const writingMs = 2_000;
 
@@ -112,11 +105,11 @@ const writingMs = 2_000;
  * while the model was writing, or its client did not read it. Were it free, a client could get most
  * of each answer for nothing.
  */
-function isOwnEnd({ called, pipe }: Relay, { failure, clientWaitMs }: Copied): boolean {
+function isOwnEnd({ called, pipe, output }: Relay, failure: UpstreamFailure | null): boolean {
   const { gateway } = called;
   const { unseen } = called.call;
   if (pipe.progress.output.bytes === 0 || gateway.runs.isEnding) return false;
-  return (failure?.isOverdue && unseen.silentMs < writingMs) || clientWaitMs >= slowReadMs;
+  return (failure?.isOverdue && unseen.silentMs < writingMs) || output.isReadSlowly;
 }
 
 function brokenOff({ pipe, output }: Relay, failure: UpstreamFailure): FailedCall {
@@ -132,16 +125,16 @@ function brokenOff({ pipe, output }: Relay, failure: UpstreamFailure): FailedCal
 
 /**
  * Copies frames until the stream ends or the hold cannot grow. When the client has left or the
- * answer was cut, reads on for some seconds.
+ * answer was cut, reads on for some seconds. Returns null when the stream ended properly, or because
+ * of us.
  */
-async function copyFrames(relayed: Relay): Promise<Copied> {
+async function copyFrames(relayed: Relay): Promise<UpstreamFailure | null> {
   const { called, frames, pipe, growth } = relayed;
   const { gateway, running, terms } = called;
   const { unseen } = called.call;
   const { run } = running;
   const { clock } = gateway;
   let stopReading: CancelTimer | null = null;
-  let clientWaitMs = 0;
   try {
     for await (const text of frames) {
       if (pipe.progress.isCut && !terms.granted.wanted.isInputUnknown)
@@ -150,19 +143,15 @@ async function copyFrames(relayed: Relay): Promise<Copied> {
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening !== undefined) unseen.begin();
       unseen.note(pipe.progress);
       const written = passOn(text, relayed);
-      if (written) {
-        const startedAtMs = clock.elapsedMs();
-        await written.finally(() => unseen.noteOwnWait());
-        clientWaitMs += clock.elapsedMs() - startedAtMs;
-      }
+      if (written) await written.finally(() => unseen.noteOwnWait());
       const granted =
         pipe.progress.status === 'running' ? growth.cover(outputBytes, unseen) : undefined;
       if (granted && !(await granted.finally(() => unseen.noteOwnWait()))) break;
     }
-    return { failure: null, clientWaitMs };
+    return null;
   } catch (error) {
     if (!(error instanceof UpstreamBroken)) throw error;
-    return { failure: growth.isRefused ? null : error.failure, clientWaitMs };
+    return growth.isRefused ? null : error.failure;
   } finally {
     stopReading?.();
   }
@@ -213,7 +202,7 @@ async function finish(
   const response = running.storage.isUsed
     ? responseToStore(called, {
         recorded: await output.recordedWith(pipe.close(0)),
-        contentType: called.asked.format.streamType ?? 'text/event-stream; charset=utf-8',
+        contentType: output.head.contentType,
       })
     : null;
   const { firstByteMs } = output;
@@ -257,6 +246,5 @@ type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
  */
 function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
   if (!output.hasBegun) throw error;
-  called.caller.record.noteError(error);
-  output.end(pipe.fail(error, errorContextOf(called)), {});
+  output.fail(error, pipe.fail(error, errorContextOf(called)));
 }

@@ -62,7 +62,7 @@ function readImages(
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;
     const drawing = { gateway, caller, model, routes, request, factor };
-    return { units: unitsOf(drawing), deliver: ({ run }) => deliver(drawing, run) };
+    return { units: unitsOf(drawing), deliver: ({ running }) => deliver(drawing, running.run) };
   });
 }
 

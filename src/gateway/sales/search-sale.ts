@@ -6,13 +6,12 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { parseSearchRequest } from '../../domain/search/search-request.ts';
 import { writeSearchBody } from '../../domain/search/search-result.ts';
 import type { IncomingRequest } from '../request.ts';
-import type { Sale } from '../stages.ts';
+import type { HeldRequest, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { saleOfUnits, type Delivery, type UnitsForSale } from './units.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls } from '../search/web-searcher.ts';
-import type { Running } from '../charging/offer.ts';
 import { toApiError } from '../calling/failure-message.ts';
 
 /**
@@ -53,8 +52,8 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
     };
     return { units, deliver };
 
-    async function deliver({ run }: Running): Promise<Delivery> {
-      const answer = await searcher!.search(asked, run);
+    async function deliver({ running }: HeldRequest): Promise<Delivery> {
+      const answer = await searcher!.search(asked, running.run);
       const lostPicos = answer.lost.reduce((sum, lost) => sum + priceOf(lost)!.upstreamPicos, 0n);
       if (answer.kind === 'failure')
         return { kind: 'failed', error: toApiError(answer.failure), lostPicos };

@@ -4,17 +4,25 @@ import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
+import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
-import { sendWhole } from '../answering/head.ts';
+import {
+  roundUpToMicro,
+  usdFromMicros,
+  zeroMicros,
+  type Micros,
+  type Picos,
+} from '../../lib/money.ts';
+import { formatSse } from '../../lib/sse.ts';
+import { chargeHeaders, errorContextOf, sendWhole } from '../answering/head.ts';
+import type { Output } from '../answering/output.ts';
 import { endingOf } from '../audience.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
-import type { Running, Offer, Outcome } from '../charging/offer.ts';
-import type { Bill } from '../charging/open-hold.ts';
+import type { Offer, Outcome } from '../charging/offer.ts';
+import type { Bill, Charge } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
 import { elapsedMs } from '../request.ts';
-import type { Accepted, Sale } from '../stages.ts';
-import type { UnitStream } from './unit-stream.ts';
+import type { Accepted, HeldRequest, Sale } from '../stages.ts';
 
 type Unit = {
   readonly one: string;
@@ -59,22 +67,24 @@ export type Delivery = (Delivered | FailedDelivery) & {
    * Units that the account could spoil: beyond its loss budget it pays for them; left out: none.
    */
   readonly spoiled?: Spoiled;
-};
-
-type FailedDelivery = {
-  readonly kind: 'failed';
-  readonly error: ApiError;
   /** Left out: the client has got nothing yet. */
-  readonly begun?: UnitStream;
+  readonly begun?: BegunStream;
 };
 
-/** A text needs a `contentType`. */
-export type UnitsAnswer =
-  | { readonly body: JsonObject | string; readonly contentType?: string; readonly begun?: never }
-  | { readonly body?: never; readonly contentType?: never; readonly begun: UnitStream };
+type BegunStream = {
+  readonly output: Output;
+  readonly isEvents: boolean;
+  /** Writes its end, with its cost in USD. null: it is not complete, and must not look as if it were. */
+  readonly lastFrame: ((costUsd: number) => string) | null;
+};
 
-type Delivered = UnitsAnswer & {
+type FailedDelivery = { readonly kind: 'failed'; readonly error: ApiError };
+
+type Delivered = {
   readonly kind: 'delivered';
+  /** Left out: it is a stream that has begun. A text needs a `contentType`. */
+  readonly body?: JsonObject | string;
+  readonly contentType?: string;
   readonly count: number;
   readonly price: UnitPrice;
   /** The provider counted nothing, so the count is ours; left out: it did. */
@@ -100,7 +110,7 @@ type UnitsOffer = {
    * asked for, even when the client has left; that is waited for and charged, unless `running` is
    * aborted.
    */
-  readonly deliver: (held: Running) => Promise<Delivery>;
+  readonly deliver: (held: HeldRequest) => Promise<Delivery>;
 } & Pick<Offer, 'hasRun' | 'firstCall'>;
 
 type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
@@ -167,27 +177,24 @@ function offerUnits(accepted: Accepted, { units, deliver, ...batch }: UnitsOffer
     },
     runsToEnd: false,
     ...batch,
-    call: async (held) => outcomeOf({ ...accepted, running: held, units }, await deliver(held)),
+    async call(running) {
+      const held = { ...accepted, running };
+      return outcomeOf({ ...held, units }, await deliver(held));
+    },
   };
 }
 
-type Sold = Accepted & {
-  readonly running: Running;
-  readonly units: UnitsForSale;
-};
+type Sold = HeldRequest & { readonly units: UnitsForSale };
 
-function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
+async function outcomeOf(sold: Sold, delivery: Delivery): Promise<Outcome> {
   const { gateway, running } = sold;
   const { storage } = running;
   const lostMicros = roundUpToMicro(delivery.lostPicos);
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
+  const { begun } = delivery;
+  const telling = begun && { fail: (thrown: ApiError) => failStream(sold, begun, thrown) };
   if (delivery.kind === 'failed') {
-    const { error, begun } = delivery;
-    const failed = {
-      kind: 'failed',
-      error,
-      ...(begun && { fail: (thrown: ApiError) => begun.fail(thrown) }),
-    } as const;
+    const failed = { kind: 'failed', error: delivery.error, ...telling } as const;
     if (!spoiled)
       return { ...failed, lossMicros: lostMicros, isCausedByAccount: false, losses: [] };
     return {
@@ -198,15 +205,15 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
       spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
     };
   }
-  const { calls, price, provider, begun, contentType } = delivery;
-  const whole = typeof delivery.body === 'string' ? delivery.body : JSON.stringify(delivery.body);
-  const body = begun ? null : whole;
+  const { calls, price, provider, body, contentType } = delivery;
   const bill = billOf(sold, delivery);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = storage.isUsed && {
     status: 200,
-    contentType: begun?.contentType ?? contentType ?? 'application/json; charset=utf-8',
     headers: delivery.headers,
-    body: body === null ? begun!.recorded() : Buffer.from(body),
+    ...(begun
+      ? await recordOf(begun)
+      : { contentType: contentType ?? jsonType, body: Buffer.from(text) }),
     ...(delivery.usableForMs !== null && { usableForMs: delivery.usableForMs }),
   };
   const { headers } = gateway;
@@ -228,9 +235,9 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
       },
     }),
     deliver(charge) {
-      if (body === null) return begun!.end(charge);
+      if (begun) return endStream(sold, begun, charge);
       const route = { [headers.route]: provider, [headers.attempts]: String(calls) };
-      sendWhole(sold, body, {
+      sendWhole(sold, text, {
         charge,
         headers: {
           ...delivery.headers,
@@ -239,8 +246,33 @@ function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
         },
       });
     },
-    ...(begun && { fail: (thrown: ApiError) => begun.fail(thrown) }),
+    ...telling,
   };
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+async function recordOf({ output, lastFrame }: BegunStream) {
+  const recorded = lastFrame && (await output.recordedWith(lastFrame(0)));
+  return { contentType: output.head.contentType, ...(recorded ?? { body: null }) };
+}
+
+function endStream({ gateway }: Sold, { output, lastFrame }: BegunStream, charge: Charge): void {
+  const frames = lastFrame && lastFrame(usdFromMicros(charge.costMicros));
+  output.end(frames, chargeHeaders(gateway.headers, charge));
+}
+
+function failStream(sold: Sold, { output, isEvents }: BegunStream, error: ApiError): void {
+  output.fail(error, isEvents ? writeFailure(sold, error) : null);
+}
+
+/** The frames of an error in a stream of events. */
+export function writeFailure(
+  { gateway, caller }: Pick<Accepted, 'gateway' | 'caller'>,
+  error: ApiError,
+): string {
+  const body = clientFormats.responses.writeError(error, errorContextOf({ gateway, caller }));
+  return formatSse(null, JSON.stringify(body));
 }
 
 const noPrice: UnitPrice = { listPicos: 0n, upstreamPicos: 0n };
@@ -254,7 +286,7 @@ function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
 }
 
 type Billed = Pick<Delivered, 'count' | 'price' | 'isEstimate' | 'provider' | 'calls'> & {
-  readonly begun?: UnitStream | undefined;
+  readonly begun?: BegunStream;
 };
 
 function billOf(
@@ -276,7 +308,7 @@ function billOf(
     priceVersion: price.version ?? '0',
     streamed: begun !== undefined,
     attempts: calls,
-    firstByteMs: begun?.firstByteMs ?? null,
+    firstByteMs: begun?.output.firstByteMs ?? null,
     ending: endingOf(sold.running),
     upstreamCostMicros,
     durationMs: elapsedMs(sold.gateway.clock, sold.caller),

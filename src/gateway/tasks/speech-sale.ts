@@ -14,7 +14,7 @@ import { speechFormats } from '../../terms/speech.ts';
 import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
 import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
-import { eventsType } from '../sales/unit-stream.ts';
+import { eventsType } from '../answering/output.ts';
 
 export const speechEndpoint = taskEndpoint({
   type: 'speech',
@@ -45,14 +45,14 @@ export const speechEndpoint = taskEndpoint({
   isStream: () => true,
   call: speakAt,
   ignoredAt: ({ ignores }, request) => ignores.filter((name) => request[name] !== null),
-  answer(_, { request, count, stream }) {
-    if (request.isEvents)
-      stream.lastFrame = (cost) => {
-        const usage = { ...usageOfTokens(count), cost };
-        return formatSse(null, JSON.stringify({ type: 'speech.audio.done', usage }));
-      };
-    return { begun: stream };
-  },
+  answer: (_, { request, count }) => ({
+    lastFrame(cost) {
+      const usage = { ...usageOfTokens(count), cost };
+      return request.isEvents
+        ? formatSse(null, JSON.stringify({ type: 'speech.audio.done', usage }))
+        : '';
+    },
+  }),
 });
 
 /**
@@ -84,17 +84,16 @@ type SpeechRoute = TaskRoute<SpeechHost>;
 /** Stops an upstream that never ends: three hours of WAV. */
 const audioBytesMax = 512 * 1024 * 1024;
 /**
- * Providers drop readers that are this slow. What they have got is charged as if it were all: else most
- * of it would be free. It is not the route's fault.
+ * What a client that read too slowly has got is charged as if it were all: else most of it would be
+ * free. It is not the route's fault.
  */
-const slowReadMs = 10_000;
-
 async function speakAt(route: SpeechRoute, calling: Calling<SpeechRequest>): Promise<Called<null>> {
   const { gateway, request, size, isByUnit, stream, passOn } = calling;
   const { isEvents } = request;
   const contentType = isEvents ? eventsType : speechFormats[formatAt(route, request)];
   let count: TokenCounts | null = null;
   let bytes = 0;
+  let isCut = false;
   try {
     for await (const piece of speak(route, calling)) {
       const { audio = noAudio } = piece;
@@ -105,17 +104,16 @@ async function speakAt(route: SpeechRoute, calling: Calling<SpeechRequest>): Pro
     }
     if (bytes === 0) throw unreadable('the answer has no audio');
   } catch (error) {
-    const isSlow = stream.clientWaitMs >= slowReadMs && !gateway.runs.isEnding;
-    if (!(error instanceof UpstreamBroken && isSlow && stream.firstByteMs !== null)) throw error;
-    stream.isCut = true;
+    isCut = stream.isReadSlowly && !gateway.runs.isEnding;
+    if (!(error instanceof UpstreamBroken && isCut)) throw error;
     count = null;
   }
   if (isByUnit || !count?.outputTokens)
-    return { made: null, count: size.likely, isEstimate: !isByUnit };
+    return { made: null, count: size.likely, isEstimate: !isByUnit, isCut };
   const { inputTokens: likely = 0 } = size.likely;
   const { inputTokens, outputTokens } = count;
   const whole = { inputTokens: inputTokens || likely, outputTokens };
-  return { made: null, count: whole, isEstimate: inputTokens === 0 };
+  return { made: null, count: whole, isEstimate: inputTokens === 0, isCut };
 }
 
 const noAudio = Buffer.alloc(0);

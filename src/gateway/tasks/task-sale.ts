@@ -14,7 +14,7 @@ import { callInOrder, type Callable } from '../calling/call-route.ts';
 import { toModelError } from '../calling/failure-message.ts';
 import { readPassed } from '../calling/read-reply.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
-import type { Running } from '../charging/offer.ts';
+import { Output } from '../answering/output.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
@@ -23,7 +23,7 @@ import { retirementHeaders } from '../retirement-headers.ts';
 import { orderRoutes } from '../routing/order.ts';
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
-import type { Accepted, Endpoint } from '../stages.ts';
+import type { Endpoint, HeldRequest } from '../stages.ts';
 import { mayBeBilled, type Sending } from './task-call.ts';
 import {
   atMost,
@@ -34,8 +34,7 @@ import {
   type Count,
   type Size,
 } from './task-price.ts';
-import { UnitStream, writeFailure } from '../sales/unit-stream.ts';
-import { saleOfUnits, type Delivery, type UnitsAnswer } from '../sales/units.ts';
+import { saleOfUnits, writeFailure, type Delivery } from '../sales/units.ts';
 
 export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
 
@@ -72,9 +71,13 @@ export type Task<Request extends TaskRequest, Host, Made> = {
   ) => { readonly path: string; readonly body: JsonObject; readonly inputs: number } | null;
   /** Returns the fields of the request that a host has no word for. */
   readonly ignoredAt: (host: Host, request: Request) => readonly string[];
-  /** Returns the answer. When a stream has begun, sets its last frame. */
-  readonly answer: (made: Made, sold: SoldTask<Request>) => UnitsAnswer;
+  readonly answer: (made: Made, sold: SoldTask<Request>) => TaskAnswer;
 };
+
+/** `lastFrame`: as in `Delivery`, of a stream that has begun. */
+type TaskAnswer =
+  | Pick<Delivery & { kind: 'delivered' }, 'body' | 'contentType'>
+  | { readonly lastFrame: (costUsd: number) => string };
 
 type Measured = {
   /** For traces. */
@@ -95,7 +98,7 @@ export type Calling<Request> = {
   readonly isByUnit: boolean;
   /** What `sendTask` needs. */
   readonly sending: Sending;
-  readonly stream: UnitStream;
+  readonly stream: Output;
   /** Passes pieces of the answer on. Resolves when there is room for more. */
   readonly passOn: (pieces: Iterable<Buffer>, contentType: string) => Promise<void>;
 };
@@ -109,13 +112,15 @@ export type Called<Made> = {
       readonly count: Count;
       /** The host counts nothing, so the count is ours. */
       readonly isEstimate: boolean;
+      /** It was passed on only in part; left out: it was passed on whole. */
+      readonly isCut?: boolean;
       readonly failure?: never;
     }
   /** `lost`: what the provider bills and nobody gets. */
   | { readonly failure: UpstreamFailure; readonly lost: Count }
 );
 
-type SoldTask<Request> = Pick<Calling<Request>, 'model' | 'request' | 'isByUnit' | 'stream'> & {
+type SoldTask<Request> = Pick<Calling<Request>, 'model' | 'request' | 'isByUnit'> & {
   /** As charged. */
   readonly count: Count;
 };
@@ -148,7 +153,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
         writeFailure: (error: ApiError) => writeFailure({ gateway, caller }, error),
       }),
     };
-    return saleOfUnits(facts, (accepted) => {
+    return saleOfUnits(facts, () => {
       const nowMs = gateway.clock.nowMs();
       const listed = priceFor(model, { ...priceFactorFor(gateway, key, model.id), nowMs });
       if (!listed) throw modelNotFound(model.id);
@@ -163,7 +168,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
         likelyPicos: costOfCount(atCost(price, chosen.costPpm).upstream, size.likely),
         countField: null,
       };
-      const asked = { accepted, task, model, request, routes, price, size, passed };
+      const asked = { task, model, request, routes, price, size, passed };
       return {
         units,
         deliver: (held) => deliver(asked, held),
@@ -203,7 +208,6 @@ function routesOf<Request extends TaskRequest, Host, Made>(
 }
 
 type Asked<Request extends TaskRequest, Host, Made> = {
-  readonly accepted: Accepted;
   readonly task: Task<Request, Host, Made>;
   readonly model: Model;
   readonly request: Request;
@@ -215,16 +219,17 @@ type Asked<Request extends TaskRequest, Host, Made> = {
 
 async function deliver<Request extends TaskRequest, Host, Made>(
   asked: Asked<Request, Host, Made>,
-  held: Running,
+  held: HeldRequest,
 ): Promise<Delivery> {
-  const { accepted, task, model, request, routes, price, size, passed } = asked;
-  const { gateway, caller } = accepted;
+  const { task, model, request, routes, price, size, passed } = asked;
+  const { gateway, caller } = held;
   const { hosts, clock, headers } = gateway;
   const { record } = caller;
-  const { run: signals } = held;
+  const { run: signals } = held.running;
   const { health } = hosts.routing;
   const isStream = task.isStream?.(request) ?? false;
-  const stream = new UnitStream({ accepted, held, isEvents: request.isEvents ?? false });
+  const stream = new Output(held, null);
+  const { isEvents = false } = request;
   const shared = { gateway, caller, model, request, size, isByUnit: isByUnit(price), stream };
   let calls = 0;
   let lostPicos = 0n;
@@ -243,14 +248,20 @@ async function deliver<Request extends TaskRequest, Host, Made>(
         signal: signals.running,
         ...(passed?.answer && { readPassed: () => readPassed(passed.answer!, clock.nowMs()) }),
       },
-      passOn(pieces: Iterable<Buffer>, contentType: string) {
-        noteFirstByte();
-        return stream.write(pieces, {
-          'content-type': contentType,
-          ...ignoredHeader(asked, route),
-          [headers.route]: route.route.provider,
-          [headers.attempts]: String(number),
-        });
+      async passOn(pieces: Iterable<Buffer>, contentType: string) {
+        if (!stream.hasFrames) {
+          noteFirstByte();
+          stream.noteFirstByte();
+          stream.head = {
+            contentType,
+            answer: ignoredHeader(asked, gateway, route),
+            route: {
+              [headers.route]: route.route.provider,
+              [headers.attempts]: String(number),
+            },
+          };
+        }
+        for (const piece of pieces) await stream.write(piece);
       },
     };
     const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
@@ -261,7 +272,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     if (isOfRequest(at.failure)) spoiledPicos += picos;
     else lostPicos += picos;
     // A part was passed on, so no other route can serve.
-    const kind = stream.firstByteMs === null ? 'failure' : 'broken';
+    const kind = stream.hasFrames ? 'broken' : 'failure';
     return { kind, route, failure: at.failure } as const;
   });
   const { route } = made;
@@ -272,10 +283,11 @@ async function deliver<Request extends TaskRequest, Host, Made>(
       error: toModelError(made.failure, model, clock.nowMs()),
       lostPicos,
       spoiled: { provider, calls, picos: spoiledPicos },
-      ...(made.kind === 'broken' && { begun: stream }),
+      ...(made.kind === 'broken' && { begun: { output: stream, isEvents, lastFrame: null } }),
     };
   const routePrice = atCost(price, route.chosen.costPpm);
   const count = atMost(made.count, size.most);
+  const answer = task.answer(made.made, { ...shared, count });
   return {
     kind: 'delivered',
     count: 0,
@@ -283,9 +295,11 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     isEstimate: made.isEstimate,
     provider,
     calls,
-    isWhole: route === routes[0] && !stream.isCut,
-    ...task.answer(made.made, { ...shared, count }),
-    headers: ignoredHeader(asked, route),
+    isWhole: route === routes[0] && !made.isCut,
+    ...('lastFrame' in answer
+      ? { begun: { output: stream, isEvents, lastFrame: made.isCut ? null : answer.lastFrame } }
+      : answer),
+    headers: ignoredHeader(asked, gateway, route),
     usableForMs: null,
     lostPicos:
       lostPicos +
@@ -307,7 +321,8 @@ function isOfRequest(failure: UpstreamFailure): boolean {
 }
 
 function ignoredHeader<Request extends TaskRequest, Host, Made>(
-  { accepted: { gateway }, task, request }: Asked<Request, Host, Made>,
+  { task, request }: Asked<Request, Host, Made>,
+  gateway: Gateway,
   { host }: TaskRoute<Host>,
 ): Headers {
   const names = [...request.ignored, ...task.ignoredAt(host, request)];

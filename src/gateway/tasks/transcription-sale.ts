@@ -19,7 +19,7 @@ import {
 } from '../../providers/transcriptions/host.ts';
 import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
-import { eventsType } from '../sales/unit-stream.ts';
+import { eventsType } from '../answering/output.ts';
 import type { Endpoint } from '../stages.ts';
 import {
   brokenStream,
@@ -62,7 +62,7 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
       return { made, ...counted(route, calling, made.transcript) };
     },
     ignoredAt: ({ ignores }, { fields }) => Object.keys(fields).filter(ignores),
-    answer({ body, transcript }, { request, count, isByUnit, stream }) {
+    answer({ body, transcript }, { request, count, isByUnit }) {
       const usage = {
         ...(isByUnit
           ? { type: 'duration', seconds: count.units }
@@ -72,10 +72,11 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
       if (!request.isEvents) return written(request, task, { body, transcript, usage });
       const { text } = transcript;
       const done = { ...logprobsOf(body), type: 'transcript.text.done', text };
-      stream.lastFrame = (cost) =>
-        formatSse(null, JSON.stringify({ ...done, usage: { ...usage, cost } })) +
-        formatSse(null, '[DONE]');
-      return { begun: stream };
+      return {
+        lastFrame: (cost) =>
+          formatSse(null, JSON.stringify({ ...done, usage: { ...usage, cost } })) +
+          formatSse(null, '[DONE]'),
+      };
     },
   });
 }
@@ -198,7 +199,7 @@ async function transcribeAt(
   if (!transcript) throw unreadable('the answer has no text');
   if ((format === 'srt' || format === 'vtt') && transcript.segments === null)
     throw unreadable('the answer has no segments');
-  if (isEvents && stream.firstByteMs === null)
+  if (isEvents && !stream.hasFrames)
     await pass({ type: 'transcript.text.delta', delta: transcript.text });
   return { body, transcript };
 }

@@ -45,7 +45,7 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
     };
     return {
       units,
-      async deliver({ run: signals }) {
+      async deliver({ running: { run: signals } }) {
         let calls = 0;
         const { hosts: parts, clock } = gateway;
         const { health } = parts.routing;

@@ -216,9 +216,9 @@ testMutations([], {
     watchers: integration('billed-failures', 'a translated call without a name'),
   },
   'an answer that its client slowed down is free': {
-    file: 'gateway/answering/stream.ts',
-    guard: 'clientWaitMs >= slowReadMs',
-    without: 'clientWaitMs === Infinity',
+    file: 'gateway/answering/output.ts',
+    guard: 'this.#clientWaitMs >= slowReadMs',
+    without: 'this.#clientWaitMs === Infinity',
     watchers: integration('unfinished-answers', 'reads nothing for seconds'),
   },
   'an answer that has used up its time is free': {
