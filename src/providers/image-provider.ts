@@ -93,8 +93,8 @@ export type ImageCall = {
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A list of buffers is sent without joining them. */
-  readonly body: string | readonly Buffer[] | null;
+  /** What a function yields is sent piece by piece. */
+  readonly body: string | (() => AsyncIterable<Buffer>) | null;
   /** `json` returns the parsed value, `bytes` the raw body. */
   readonly answer: 'json' | 'bytes';
   readonly answerBytesMax: number;

@@ -15,10 +15,9 @@ export async function authorize<Stream extends boolean>(
 ): Promise<UpstreamCall<Stream> | FailedReply> {
   const { provider, headers, body, signal } = call;
   if (signal.aborted) return unsent(stopped);
-  const pieces = Array.isArray(body) ? Buffer.concat(body as readonly Buffer[]) : body;
   try {
     const method = call.method === 'GET' ? 'GET' : 'POST';
-    const toAuthorize = { method, url, headers, body: pieces as Buffer | string | null } as const;
+    const toAuthorize = { method, url, headers, body: body as Buffer | string | null } as const;
     // Others may wait for the same token.
     const own = await untilAborted(provider.credential!.headersFor(toAuthorize), signal);
     if (!Object.values(own).every(isSendable))

@@ -45,8 +45,8 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly headers: Readonly<Record<string, string>>;
   /** Continued by this call, unless `origin` leads elsewhere; null or left out: there is none. */
   readonly trace?: TraceContext | null;
-  /** JSON unless the headers say otherwise. A list, or what a function yields, is sent piece by piece. */
-  readonly body: Buffer | string | readonly Buffer[] | (() => AsyncIterable<Buffer>) | null;
+  /** JSON unless the headers say otherwise. What a function yields is sent piece by piece. */
+  readonly body: Buffer | string | (() => AsyncIterable<Buffer>) | null;
   /**
    * Default: the answer's body parsed as JSON, or a stream of events. `bytes`: the raw body, as a
    * Buffer, or a stream of audio. `file`: a stream of any type.

@@ -153,15 +153,9 @@ function requestOptions(
       ...(trace && origin === undefined && traceHeaders(trace)),
       ...headers,
     },
-    body: isPieces(body) ? Readable.from(typeof body === 'function' ? body() : body) : body,
+    body: typeof body === 'function' ? Readable.from(body()) : body,
     // The exchange handles these timeouts itself, by the program's clock.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-}
-
-type Pieces = readonly Buffer[] | (() => AsyncIterable<Buffer>);
-
-function isPieces(body: UpstreamCall['body']): body is Pieces {
-  return Array.isArray(body) || typeof body === 'function';
 }

@@ -1,13 +1,12 @@
 // Sends one request of a model that does not answer conversations, such as an embedding model. What fails
 // throws UpstreamBroken.
-import { randomBytes } from 'node:crypto';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
 import { SseOverflow, SseParser } from '../../lib/sse.ts';
-import type { Upload } from '../../lib/upload.ts';
+import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
@@ -22,53 +21,7 @@ export type TaskCall = {
   readonly isAtOrigin?: boolean;
   /** The header that has the key. Left out: that of its kind. */
   readonly keyHeader?: string;
-  readonly body: JsonObject | UploadBody;
-};
-
-/** A body with a large file, which is read again for each call. */
-export class UploadBody {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly pieces: () => AsyncIterable<Buffer>;
-
-  private constructor(type: string, bytes: number, pieces: () => AsyncIterable<Buffer>) {
-    this.headers = { 'content-type': type, 'content-length': String(bytes) };
-    this.pieces = pieces;
-  }
-
-  /** JSON, with the file in base64 between its two parts. */
-  static json([first, last]: readonly [before: string, after: string], file: Upload): UploadBody {
-    const [before, after] = [Buffer.from(first), Buffer.from(last)];
-    const bytes = before.length + 4 * Math.ceil(file.bytes / 3) + after.length;
-    return new UploadBody('application/json', bytes, async function* () {
-      yield before;
-      for (let at = 0; at < file.bytes; at += encodedBytes)
-        yield Buffer.from((await file.read(at, encodedBytes)).toString('base64'));
-      yield after;
-    });
-  }
-
-  /** A form. */
-  static form(fields: readonly (readonly [string, string])[], file: Upload): UploadBody {
-    const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
-    const head = (disposition: string) =>
-      `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
-    const texts = fields.map(([name, text]) => `${head(`name="${name}"`)}\r\n${text}\r\n`);
-    // Hosts tell the format by the name.
-    const [extension = ''] = /\.[A-Za-z0-9]{1,5}$/.exec(file.name) ?? [];
-    const fileHead = `${head(`name="file"; filename="audio${extension}"`)}content-type: application/octet-stream\r\n\r\n`;
-    const before = Buffer.from(texts.join('') + fileHead);
-    const after = Buffer.from(`\r\n--${boundary}--\r\n`);
-    const bytes = before.length + file.bytes + after.length;
-    return new UploadBody(`multipart/form-data; boundary=${boundary}`, bytes, async function* () {
-      yield before;
-      yield* file.pieces();
-      yield after;
-    });
-  }
-}
-
-/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
-const encodedBytes = 48 * 1024;
+} & ({ readonly body: JsonObject } | { readonly sized: SizedBody });
 
 export type Sending = {
   readonly upstreams: Upstreams;
@@ -110,9 +63,10 @@ export async function openTask(
 
 function writeCall(
   { model, route: { provider, kind }, trace, signal }: Sending,
-  { path, isAtOrigin = false, keyHeader, body }: TaskCall,
+  { path, isAtOrigin = false, keyHeader, ...written }: TaskCall,
   stream: boolean,
 ) {
+  const sized = 'sized' in written ? written.sized : null;
   return {
     provider,
     path,
@@ -121,9 +75,9 @@ function writeCall(
       ...(keyHeader === undefined || provider.apiKey === null
         ? kind.headers(provider.apiKey, {})
         : { [keyHeader]: provider.apiKey }),
-      ...(body instanceof UploadBody && body.headers),
+      ...(sized && { ...sized.headers, 'content-length': String(sized.bytes) }),
     },
-    body: body instanceof UploadBody ? body.pieces : JSON.stringify(body),
+    body: 'sized' in written ? written.sized.pieces : JSON.stringify(written.body),
     timeouts: timeoutsFor(provider.timeouts, { model, stream }),
     trace,
     signal,

@@ -8,9 +8,11 @@ import {
 } from '../../domain/tasks/transcription-request.ts';
 import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { writeForm, type SizedBody } from '../../lib/multipart.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { transcribeInSandbox } from '../../providers/registry.ts';
 import {
   readTranscript,
@@ -21,14 +23,7 @@ import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import { eventsType } from '../answering/output.ts';
 import type { Endpoint } from '../stages.ts';
-import {
-  brokenStream,
-  openTask,
-  readTaskEvents,
-  sendTask,
-  unreadable,
-  UploadBody,
-} from './task-call.ts';
+import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
 
@@ -234,10 +229,8 @@ async function bodyOf(
     mediaType: audioTypeOf(await upload.read(0, 12)),
     outputTokensMax: size.most.outputTokens ?? null,
   };
-  const { body: parts, ...to } = host.write(job);
-  const body =
-    'form' in parts ? UploadBody.form(parts.form, upload) : UploadBody.json(parts.around, upload);
-  const call = { ...to, body };
+  const { body, ...to } = host.write(job);
+  const call = { ...to, sized: bodyWith(body, upload) };
   if (!job.isEvents) {
     const answer = (await sendTask(sending, call)).body;
     return host.read?.(answer) ?? answer;
@@ -249,6 +242,33 @@ async function bodyOf(
     await pass(event);
   }
   throw brokenStream('the stream ended early');
+}
+
+function bodyWith(body: ReturnType<TranscriptionHost['write']>['body'], file: Upload): SizedBody {
+  if ('around' in body) return jsonWith(body.around, file);
+  // Hosts tell the format by the name.
+  const [extension = ''] = /\.[A-Za-z0-9]{1,5}$/.exec(file.name) ?? [];
+  const { bytes } = file;
+  const part = { field: 'file', name: `audio${extension}`, mediaType: 'application/octet-stream' };
+  return writeForm(body.form, [{ ...part, bytes, pieces: () => file.pieces() }]);
+}
+
+/** Whole groups of three bytes, so that the pieces of base64 can be joined. */
+const encodedBytes = 48 * 1024;
+
+/** JSON, with the file in base64 between its two parts. */
+function jsonWith(parts: readonly [before: string, after: string], file: Upload): SizedBody {
+  const [before, after] = parts.map((text) => Buffer.from(text)) as [Buffer, Buffer];
+  return {
+    headers: { 'content-type': 'application/json' },
+    bytes: before.length + 4 * Math.ceil(file.bytes / 3) + after.length,
+    async *pieces() {
+      yield before;
+      for (let at = 0; at < file.bytes; at += encodedBytes)
+        yield Buffer.from((await file.read(at, encodedBytes)).toString('base64'));
+      yield after;
+    },
+  };
 }
 
 /** Subtitles are written from segments, because hosts count nothing beside them, or lack them. */

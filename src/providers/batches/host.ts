@@ -1,8 +1,7 @@
 // A provider's own batch API. Our id of a batch marks it there: in its metadata, or in each line's
 // `custom_id`, which is `<mark>_<line>`.
 import type { JsonObject } from '../../lib/json.ts';
-
-type Pieces = () => AsyncIterable<Buffer>;
+import type { SizedBody } from '../../lib/multipart.ts';
 
 /** Calls of the host. They throw UpstreamBroken. An empty answer, or `null`, is an empty object. */
 export type HostCalls = {
@@ -17,15 +16,8 @@ export type HostCalls = {
   readonly read: (path: string) => Promise<AsyncIterable<Uint8Array>>;
 };
 
-/** A long body, which is read once and never in memory as a whole. */
-type SizedBody = {
-  readonly bytes: number;
-  readonly pieces: Pieces;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
 /** The lines of a batch as the host wants them. */
-type Lines = { readonly bytes: number; readonly count: number; readonly pieces: Pieces };
+type Lines = Omit<SizedBody, 'headers'> & { readonly count: number };
 
 export type ToSend = {
   readonly mark: string;

@@ -1,7 +1,7 @@
 // OpenAI's batches, and those of hosts with the same API: a file with the lines, then a batch of it.
 // https://platform.openai.com/docs/api-reference/batch
-import { randomBytes } from 'node:crypto';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { writeForm } from '../../lib/multipart.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
 import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
@@ -70,28 +70,13 @@ export function pathsOf(fileIds: readonly unknown[]) {
 
 /** `expires`: OpenAI itself, which deletes files by their time. */
 export async function uploadFile(calls: HostCalls, { mark, lines }: ToSend, expires: boolean) {
-  const boundary = `tollgate-${randomBytes(18).toString('base64url')}`;
-  const field = (name: string, value: string) =>
-    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const expiry = expires
-    ? field('expires_after[anchor]', 'created_at') +
-      field('expires_after[seconds]', String(keptSeconds))
-    : '';
-  const before = Buffer.from(
-    `${field('purpose', 'batch')}${expiry}--${boundary}\r\n` +
-      `content-disposition: form-data; name="file"; filename="${mark}.jsonl"\r\n` +
-      'content-type: application/jsonl\r\n\r\n',
-  );
-  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const { id } = await calls.send('/files', {
-    bytes: before.length + lines.bytes + after.length,
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    async *pieces() {
-      yield before;
-      yield* lines.pieces();
-      yield after;
-    },
-  });
+  const expiry = [
+    ['expires_after[anchor]', 'created_at'],
+    ['expires_after[seconds]', String(keptSeconds)],
+  ] as const;
+  const file = { field: 'file', name: `${mark}.jsonl`, mediaType: 'application/jsonl', ...lines };
+  const fields = [['purpose', 'batch'] as const, ...(expires ? expiry : [])];
+  const { id } = await calls.send('/files', writeForm(fields, [file]));
   return readId(id);
 }
 

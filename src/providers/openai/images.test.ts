@@ -16,7 +16,6 @@ import {
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { ImageJob } from '../image-provider.ts';
 import { compatibleImages, openaiImages } from './images.ts';
-import { writeForm } from './multipart.ts';
 
 const generations = '/v1/images/generations';
 const edits = '/v1/images/edits';
@@ -74,28 +73,6 @@ test('an edit is a form with its images as files', async (t) => {
     String(body),
     /name="image\[\]"; filename="image-2\.gif"\r\ncontent-type: image\/gif/,
   );
-});
-
-test('any parser reads the form back, whatever bytes it carries', async () => {
-  const image = imageOf(png);
-  const odd = { ...image, bytes: Buffer.concat([png, Buffer.from('\r\n--\r\n\0')]) };
-  const { contentType, contentLength, pieces } = writeForm(
-    { prompt: 'a "café"\r\n', n: '2' },
-    { imageField: 'image[]', images: [image, odd] },
-  );
-  const bytes = Buffer.concat(pieces);
-  assert.equal(bytes.length, contentLength);
-  const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
-  assert.deepEqual([form.get('prompt'), form.get('n')], ['a "café"\r\n', '2']);
-  const files = form.getAll('image[]') as File[];
-  assert.deepEqual(
-    files.map(({ name, type }) => [name, type]),
-    [
-      ['image-1.png', 'image/png'],
-      ['image-2.png', 'image/png'],
-    ],
-  );
-  assert.deepEqual(Buffer.from(await files[1]!.arrayBuffer()), odd.bytes);
 });
 
 describe('an answer’s images', () => {

@@ -1,6 +1,7 @@
 // OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
 // one call. https://platform.openai.com/docs/api-reference/images
 import { isObject } from '../../lib/json.ts';
+import { writeForm } from '../../lib/multipart.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   ImageProviderKind,
 } from '../image-provider.ts';
 import { readImageUsage } from './image-usage.ts';
-import { writeForm } from './multipart.ts';
 
 export const openaiImages: ImageProviderKind = imagesWith();
 /** Below its v1 address. */
@@ -73,16 +73,18 @@ function writeGeneration(fields: Fields): Written {
 }
 
 function writeEdit(fields: Fields, { images }: ImageJob): Written {
-  const texts = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, String(value)]),
-  );
-  const { contentType, contentLength, pieces } = writeForm(texts, {
-    imageField: 'image[]',
-    images,
-  });
+  const texts = Object.entries(fields).map(([name, value]) => [name, String(value)] as const);
+  const files = images.map(({ bytes, mediaType }, index) => ({
+    field: 'image[]',
+    name: `image-${index + 1}.${mediaType.slice('image/'.length)}`,
+    mediaType,
+    bytes: bytes.length,
+    pieces: () => [bytes],
+  }));
+  const { headers, bytes, pieces } = writeForm(texts, files);
   return {
     path: '/images/edits',
-    headers: { 'content-type': contentType, 'content-length': String(contentLength) },
+    headers: { ...headers, 'content-length': String(bytes) },
     body: pieces,
   };
 }

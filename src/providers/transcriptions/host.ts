@@ -2,6 +2,7 @@
 // the gateway does the HTTP.
 import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { FormField } from '../../lib/multipart.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
 
@@ -21,8 +22,6 @@ export type TranscriptionJob = {
   /** The most output tokens, which are held; null: it is not billed by tokens. */
   readonly outputTokensMax: number | null;
 };
-
-type FormField = readonly [name: string, text: string];
 
 type TranscriptionCall = {
   readonly path: string;
