@@ -173,7 +173,7 @@ test('an adjustment with a request id of another one is refused', async () => {
     note: 'first',
   };
   await ok(operator.post(path, credit));
-  for (const other of [{ amount_micros: 6 }, { note: 'second' }]) {
+  for (const other of [{ amount_micros: 6 }, { note: 'second' }, { kind: 'debit' }]) {
     assert.equal((await operator.post(path, { ...credit, ...other })).error.code, 'conflict');
   }
   const elsewhere = await gateway.makeKey();

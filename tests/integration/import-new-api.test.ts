@@ -174,10 +174,13 @@ test('an SDK with the old key is served and charged; a second run changes nothin
 
 test('a balance that has changed there, and another user under an id, are told and change nothing', async () => {
   const earlier = await counts();
-  await runOn(source, 'update users set quota = 5 where id = 1');
-  const later = lineOf(await run('--apply'), 'account', 'Ada');
-  assert.equal(later.result, 'here');
-  assert.match(later.notes.join(), /has changed since/);
+  for (const quota of [5, -500_000]) {
+    await runOn(source, `update users set quota = ${quota} where id = 1`);
+    const later = lineOf(await run('--apply'), 'account', 'Ada');
+    assert.equal(later.result, 'here');
+    assert.match(later.notes.join(), /has changed since/);
+    assert.deepEqual(await counts(), earlier);
+  }
   await runOn(
     source,
     `update users set display_name = 'Zoe' where id = 1`,

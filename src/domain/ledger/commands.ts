@@ -123,6 +123,7 @@ export type Release = {
 
 export type Credit = {
   readonly type: 'credit';
+  /** Of credits and debits together: an id books once. */
   readonly entryId: string;
   readonly ledgerId: LedgerId;
   readonly amountMicros: Micros;

@@ -381,8 +381,9 @@ function releaseHold(book: Book, hold: ReservedHold, options: HoldRelease): Entr
 function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
   const { entryId, type, ledgerId, note, auditRow } = command;
   const amountMicros = amountOf(command.amountMicros);
-  const earlier = findEntry(book, entryId, type);
-  if (earlier) return { outcome: adjustedBy(type, earlier) };
+  // One id is one adjustment, so a debit under the id of a credit books nothing.
+  const earlier = findEntry(book, entryId, 'credit') ?? findEntry(book, entryId, 'debit');
+  if (earlier) return { outcome: adjustedBy(earlier) };
   const ledger = book.ledgers.get(ledgerId);
   if (!ledger) return unknownLedger;
   const leftMicros = adjustableMicros(ledger, type);
@@ -397,7 +398,7 @@ function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
     note,
     createdAtMs,
   });
-  return { outcome: adjustedBy(type, entry), entry, auditRow };
+  return { outcome: adjustedBy(entry), entry, auditRow };
 }
 
 /**
@@ -492,8 +493,8 @@ function chargedBy(entry: Entry): Outcome {
   };
 }
 
-function adjustedBy(type: 'credit' | 'debit', { availableMicros }: Entry): Outcome {
-  return { type: type === 'credit' ? 'credited' : 'debited', availableMicros };
+function adjustedBy({ kind, availableMicros }: Entry): Outcome {
+  return { type: kind === 'credit' ? 'credited' : 'debited', availableMicros };
 }
 
 /** The fields that an entry shares with its hold. */

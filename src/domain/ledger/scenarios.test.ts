@@ -210,8 +210,10 @@ const scenarios: Readonly<Record<string, string>> = {
   'every command that is sent again changes nothing and gets its first answer': `
     credit c1 100        | credited available=100
     credit c1 100        | credited available=100
-    debit c1 10          | debited available=90
-    debit c1 10          | debited available=90
+    debit d1 10          | debited available=90
+    debit d1 10          | debited available=90
+    debit c1 10          | credited available=100
+    credit d1 10         | debited available=90
     reserve a 60         | held available=30
     reserve b 20         | held available=10
     reserve a 60         | held available=30

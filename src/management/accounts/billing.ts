@@ -134,7 +134,7 @@ async function adjust<Answer>(
     const order = { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
     const booked = await adjustBalance(changes, context.gateway.books.ledger, order);
     // The entry may be older than the kept answer. It counts; a different one is refused.
-    if (!booked) throw once.conflict('with another amount or note. Nothing was booked.');
+    if (!booked) throw once.conflict('with another kind, amount or note. Nothing was booked.');
     return shown(booked);
   });
 }

@@ -27,7 +27,7 @@ export type Booked = { readonly entryId: string; readonly availableMicros: Micro
 
 /**
  * Credits or debits an account. Durable when it resolves. Returns null when an entry with this id
- * exists with another amount or note. Throws ApiError 404, or 409 beyond the largest balance.
+ * exists with another kind, amount or note. Throws ApiError 404, or 409 beyond the largest balance.
  */
 export async function adjustBalance(
   changes: AuditedChanges,

@@ -112,7 +112,7 @@ export class LedgerModel {
   }
 
   #adjust(command: Extract<Command, { type: 'credit' | 'debit' }>, nowMs: number): Outcome {
-    const name = `${command.type} ${command.entryId}`;
+    const name = command.entryId;
     const earlier = this.#adjustments.get(name);
     if (earlier) return earlier.outcome;
     this.#pass(command.ledgerId, nowMs);
