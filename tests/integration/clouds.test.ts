@@ -15,6 +15,7 @@ import { readPlainly } from '../support/plain/read-plainly.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import {
   answerBytes,
   answerJson,
@@ -88,6 +89,10 @@ before(async () => {
         'bedrock-claude': route('bearer', 'us.anthropic.claude-sonnet-5'),
         'cached-nova': { ...route('signed', 'amazon.nova-pro-v1:0'), prices: cachePrices },
         'cached-claude': { ...route('signed', 'anthropic.claude-haiku-4-5'), prices: cachePrices },
+        'converse-claude': {
+          ...route('signed', 'anthropic.claude-opus-4-5', { api: 'converse' }),
+          prices: cachePrices,
+        },
         arn: route('bearer', 'arn:aws:bedrock:us-east-1:123456789012:profile/x', {
           api: 'messages',
         }),
@@ -352,6 +357,35 @@ test('the usage behind Bedrock’s last event is charged', async () => {
   const reply = await gateway.post('/v1/chat/completions', { key, body });
   // 10 input and 30 output tokens at a dollar a million.
   assert.match(reply.text, /"cost":0\.00004\b/);
+});
+
+test('a prompt that Bedrock may keep for an hour is held at that price', async () => {
+  const usage = { inputTokens: 1, cacheWriteInputTokens: 900, outputTokens: 1, totalTokens: 902 };
+  const cacheDetails = [{ ttl: '1h', inputTokens: 900 }];
+  gateway.upstream.on(
+    '/signed/model/anthropic.claude-opus-4-5/converse',
+    answerJson({
+      output: { message: { role: 'assistant', content: [{ text: 'Yes' }] } },
+      stopReason: 'end_turn',
+      usage: { ...usage, cacheDetails },
+    }),
+  );
+  const text = 'A lighthouse at night. '.repeat(180);
+  const content = [{ type: 'text', text, cache_control: { type: 'ephemeral', ttl: '1h' } }];
+  const reply = await gateway.post('/v1/messages', {
+    key,
+    body: { model: 'converse-claude', max_tokens: 1, messages: [{ role: 'user', content }] },
+  });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.costMicros, 1_811);
+  const { upper } = estimateInputTokens(text);
+  const held = await gateway.database.read
+    .selectFrom('entries')
+    .select('held_delta_micros')
+    .where('id', '=', reply.requestId)
+    .where('kind', '=', 'reserve')
+    .executeTakeFirstOrThrow();
+  assert.ok(held.held_delta_micros >= 2 * upper, `${held.held_delta_micros} for ${upper} tokens`);
 });
 
 test('thoughts, texts and calls reach each format, and the cache is charged at its prices', async () => {

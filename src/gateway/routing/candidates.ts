@@ -79,10 +79,12 @@ export type HighestTerms = {
   readonly tools: AskedTools | null;
   readonly outputTokens: number;
   /**
-   * True when input may be cached for an hour: only in Messages, because other formats refuse it.
+   * True when input may be cached for an hour: only in Messages and Converse; other formats refuse it.
    */
   readonly cachesLong: boolean;
 };
+
+const longCaches: ReadonlySet<string> = new Set(['messages', 'converse']);
 
 export function highestOf(
   candidates: readonly Candidate[],
@@ -90,7 +92,7 @@ export function highestOf(
 ): HighestTerms {
   const tools = mostOf(candidates.flatMap((candidate) => candidate.tools ?? []));
   const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
-  const cachesLong = candidates.some(({ route }) => route.format === 'messages');
+  const cachesLong = candidates.some(({ route: { format } }) => longCaches.has(format));
   const price = tools ? { ...tokenPrice, search: tools.price } : tokenPrice;
   return { price, tools, outputTokens, cachesLong };
 }
