@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
 import OpenAI from 'openai';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
@@ -160,13 +161,16 @@ describe('the encoding asked for is the encoding sent, whatever the host gives',
 });
 
 describe('inputs beyond what a host takes', () => {
-  const cohere: Script = (response, request) => {
-    const { texts } = bodyOf(request) as { texts: string[] };
-    return answerJson({
-      embeddings: { float: texts.map((text) => [Number(text), 1]) },
-      meta: { billed_units: { input_tokens: texts.length } },
-    })(response, request);
-  };
+  const counting =
+    (tokensEach: number): Script =>
+    (response, request) => {
+      const { texts } = bodyOf(request) as { texts: string[] };
+      return answerJson({
+        embeddings: { float: texts.map((text) => [Number(text), 1]) },
+        meta: { billed_units: { input_tokens: texts.length * tokensEach } },
+      })(response, request);
+    };
+  const cohere = counting(1);
 
   test('are split into calls, answered in order, and charged once', async () => {
     upstream.on('/v2/embed', cohere);
@@ -203,11 +207,15 @@ describe('inputs beyond what a host takes', () => {
     assert.ok([154, 192].includes(losses[0]!), String(losses));
   });
 
-  test('count against the account’s loss budget when a later text of its own is refused', async () => {
+  const refuseThird = (others: Script) => {
     let calls = 0;
     upstream.on('/v2/embed', (response, request) =>
-      (++calls === 3 ? answerStatus(400) : cohere)(response, request),
+      (++calls === 3 ? answerStatus(400) : others)(response, request),
     );
+  };
+
+  test('count against the account’s loss budget when a later text of its own is refused', async () => {
+    refuseThird(cohere);
     const made = await newKey();
     const input = Array.from({ length: 250 }, (_, index) => String(index));
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
@@ -219,6 +227,23 @@ describe('inputs beyond what a host takes', () => {
       .where('ledger_id', '=', `${made.account}:live`)
       .executeTakeFirstOrThrow();
     assert.ok([154, 192].includes(provoked), String(provoked));
+  });
+
+  test('count against it at most what they can have, whatever the host claims', async () => {
+    refuseThird(counting(1_000));
+    const made = await newKey();
+    const input = Array.from({ length: 250 }, (_, index) => String(index));
+    const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
+    assert.equal(reply.status, 400, reply.text);
+    const { provoked_micros: provoked } = await gateway.database.read
+      .selectFrom('loss_days')
+      .select('provoked_micros')
+      .where('ledger_id', '=', `${made.account}:live`)
+      .executeTakeFirstOrThrow();
+    assert.equal(provoked, estimateInputTokens(input).most);
+    const losses = await gateway.lossesOf(reply.requestId);
+    const lost = losses.reduce((sum, one) => sum + one, 0);
+    assert.ok([154_000, 192_000].includes(lost), String(losses));
   });
 
   test('more than 2,048 are refused', async () => {

@@ -267,10 +267,13 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
     calls += at.calls ?? 1;
     if (!at.failure) return { kind: 'made', route, ...at } as const;
-    const picos = costOfCount(atCost(price, chosen.costPpm).upstream, at.lost);
+    const { upstream } = atCost(price, chosen.costPpm);
     // Otherwise a refused text behind good ones would make those free.
-    if (isOfRequest(at.failure)) spoiledPicos += picos;
-    else lostPicos += picos;
+    const spoiled = isOfRequest(at.failure)
+      ? costOfCount(upstream, atMost(at.lost, size.most))
+      : 0n;
+    spoiledPicos += spoiled;
+    lostPicos += costOfCount(upstream, at.lost) - spoiled;
     // A part was passed on, so no other route can serve.
     const kind = stream.hasFrames ? 'broken' : 'failure';
     return { kind, route, failure: at.failure } as const;
