@@ -228,7 +228,10 @@ function createGateway(
     },
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
-    longAnswers: new LongAnswers(answerBytesMax),
+    longAnswers: {
+      live: new LongAnswers(answerBytesMax),
+      test: new LongAnswers(answerBytesMax / 2),
+    },
     images,
     headers: headerNamesOf(config.service.name),
     runs,

@@ -6,6 +6,7 @@ import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { ResponseCache } from '../domain/cache/response-cache.ts';
 import type { Idempotency } from '../domain/idempotency/idempotency.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
+import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
 import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -47,7 +48,8 @@ export type Gateway = {
     readonly bodies: KeptBodies;
   };
   readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
-  readonly longAnswers: Pick<LongAnswers, 'enter'>;
+  /** Two, because a test key may have its answer wait for minutes. */
+  readonly longAnswers: Readonly<Record<ApiKey['mode'], Pick<LongAnswers, 'enter'>>>;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly runs: ActiveRuns;

@@ -81,6 +81,14 @@ test('a list has a result for each text, and the parts of a message have one', a
   assert.deepEqual((asked[0]!.body as JsonObject)['input'], input);
 });
 
+test('a list has at most 1,000 texts', async () => {
+  const { key } = await gateway.makeKey();
+  const judge = (count: number) => ask(key, { input: Array.from({ length: count }, () => '') });
+  assert.equal(resultsOf(await judge(1_000)).length, 1_000);
+  const { status, error } = await judge(1_001);
+  assert.deepEqual([status, error.param], [400, 'input']);
+});
+
 test('Mistral, which does not say whether a text is flagged, is read by its categories', async () => {
   const { flagged: _, category_applied_input_types: __, ...mistral } = result(true);
   gateway.upstream.on(mistralPath, answerWith(mistral));

@@ -8,6 +8,9 @@ import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 /** As OpenAI's, which is free too. */
 const defaultModel = 'omni-moderation-latest';
 
+/** A result is a kilobyte, also that of an empty text. */
+const inputsMax = 1_000;
+
 const Part = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({
@@ -53,6 +56,11 @@ function readInput(input: unknown): readonly Judged[] {
     );
   const inputs: readonly unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length === 0) throw invalidRequest('input', 'input must not be an empty list');
+  if (inputs.length > inputsMax)
+    throw invalidRequest(
+      'input',
+      `input must be a list of at most ${inputsMax} entries; got ${inputs.length}. Send the others in further requests.`,
+    );
   if (inputs.every((one) => typeof one === 'string'))
     return inputs.map((text) => ({ text, hasImage: false }));
   const parts = inputs.map((part, index) => {

@@ -48,7 +48,7 @@ export async function withinLimits(
   let tokensUsed = 0;
   let free: (() => void) | null = null;
   try {
-    free = await gateway.longAnswers.enter(answerBytes);
+    free = await gateway.longAnswers[key.mode].enter(answerBytes);
     tokensUsed = await action(offer({ ...accepted, rateHeaders: slot.headers }));
   } finally {
     free?.();

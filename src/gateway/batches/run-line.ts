@@ -225,8 +225,14 @@ class LineClient implements Client {
 /** A batch counts as one request of its key; its lines are bounded by the queue, and wait for memory. */
 function forLines(gateway: Gateway): Gateway {
   const { rateLimits, longAnswers } = gateway;
-  const enter = (bytes: number) => longAnswers.enter(bytes, { mayWait: true });
-  return { ...gateway, rateLimits: withoutKeyLimits(rateLimits), longAnswers: { enter } };
+  const waitingIn = (mode: ApiKey['mode']) => ({
+    enter: (bytes: number) => longAnswers[mode].enter(bytes, { mayWait: true }),
+  });
+  return {
+    ...gateway,
+    rateLimits: withoutKeyLimits(rateLimits),
+    longAnswers: { live: waitingIn('live'), test: waitingIn('test') },
+  };
 }
 
 /** The provider has run these lines, so its limit of calls does not stand before their charge. */

@@ -16,6 +16,7 @@ import { splitIntoDeltas } from '../sandbox/deltas.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
   booleanOf,
+  choicesIn,
   callPart,
   jsonSchema,
   nameOf,
@@ -59,11 +60,26 @@ function readRequest(body: JsonObject): SandboxRequest {
     messages: objectsOf(body.messages ?? messageOf(body.prompt)).map(readMessage),
     ...readTools(body),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
-    maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+    maxOutputTokens: outputTokensMaxOf(body),
     stopSequences: readStop(body.stop ?? body.stop_sequences),
     reasoning: readReasoning(body),
     outputFormat: readOutputFormat(objectOf(body.response_format)),
   };
+}
+
+/**
+ * The most tokens of all choices, and of those with log probabilities, which take thirty times as much
+ * memory. Otherwise one short request could fill it.
+ */
+const copiedTokensMax = 131_072;
+const loggedTokensMax = 4_096;
+
+function outputTokensMaxOf(body: JsonObject): number | null {
+  const asked = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);
+  const choices = choicesIn(body);
+  if (choices === 1 && !wantsLogprobs(body)) return asked;
+  const tokensMax = wantsLogprobs(body) ? loggedTokensMax : copiedTokensMax;
+  return Math.min(asked ?? Infinity, Math.max(Math.floor(tokensMax / choices), 1));
 }
 
 function messageOf(prompt: unknown): readonly JsonObject[] {

@@ -36,6 +36,12 @@ export function booleanOf(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
+/** The answers that a request asks for: some for each prompt, which are texts or lists of tokens. */
+export function choicesIn({ prompt, n }: JsonObject): number {
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+  return prompts * (numberOf(n) ?? 1);
+}
+
 export function textPart(text: unknown): TextPart {
   return { type: 'text', text: stringOf(text) };
 }

@@ -58,6 +58,30 @@ function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boo
   });
 }
 
+test('choices, and tokens with log probabilities, are so many in sum', async () => {
+  const outputOf = async (fields: object) => {
+    const messages = [{ role: 'user', content: 'sandbox: tokens=200000' }];
+    const reply = await playExchange({
+      format: 'chat',
+      body: JSON.stringify({ messages, max_tokens: 200_000, ...fields }),
+      stream: false,
+      requestId: 'one',
+      model: 'kimi-k3',
+      maxInputTokens: 1_000,
+      maxOutputTokens: 500_000,
+      thinking: true,
+      signal: new AbortController().signal,
+      clock: new TestClock(),
+    });
+    assert.ok(reply.kind === 'answer', JSON.stringify(reply));
+    return upstreamFormats.chat.readAnswer(reply.body).usage!.outputTokens;
+  };
+  assert.equal(await outputOf({}), 200_000);
+  assert.equal(await outputOf({ n: 128 }), 128 * 1_024);
+  assert.equal(await outputOf({ logprobs: true }), 4_096);
+  assert.equal(await outputOf({ logprobs: true, n: 128 }), 128 * 32);
+});
+
 /** The answer as the gateway reads it. */
 async function answerOf(
   format: UpstreamFormatName,

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { SandboxCall, SandboxReply } from '../provider.ts';
+import { choicesIn } from '../sandbox-hosts/fields.ts';
 import { hosts } from '../sandbox-hosts/index.ts';
 import type { AnswerOptions } from '../sandbox-hosts/host.ts';
 import type { SandboxRequest } from './request.ts';
@@ -87,13 +88,8 @@ function contextOf(
       model,
       stream,
       maxOutputTokens: request.maxOutputTokens,
-      choices: promptsIn(body) * (typeof body.n === 'number' ? body.n : 1),
+      choices: choicesIn(body),
       thinkingBudgetTokens: 0,
     },
   };
-}
-
-/** A list of texts, or of lists of tokens. */
-function promptsIn({ prompt }: JsonObject): number {
-  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
 }
