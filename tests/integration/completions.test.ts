@@ -256,6 +256,11 @@ const refusals: readonly (readonly [what: string, fields: object, message: RegEx
   ['lists of tokens', { prompt: [[1], [2]] }, /^prompt must be a text: .* Decode them first/],
   ['a suffix', { suffix: 'the end' }, /^suffix must be left out: .* Say in the prompt/],
   ['echo with logprobs', { echo: true, logprobs: 1 }, /^echo must be false with logprobs/],
+  [
+    'a long prompt echoed in many answers',
+    { echo: true, n: 10, prompt: 'x'.repeat(100_001) },
+    /^echo must be false/,
+  ],
   ['best_of above n', { best_of: 3, n: 2 }, /^best_of must be at most n: .* Raise `n`/],
   ['a negative limit', { max_tokens: -1 }, /^max_tokens/],
   ['too many logprobs', { logprobs: 6 }, /^logprobs/],

@@ -136,6 +136,8 @@ function toChat(
 
 /** Chat's own limit of `n`. */
 const answersMax = 128;
+/** The most characters of prompts that answers repeat. An answer is in memory as a whole. */
+const echoedMax = 1_000_000;
 
 /** Counts what is held: every answer may use the whole limit, shown or not. Throws ApiError. */
 function countAnswers(
@@ -156,6 +158,12 @@ function countAnswers(
     throw invalidRequest(
       'echo',
       'echo must be false in a stream with logprobs or tokens: leave out `stream` or `echo`',
+    );
+  const echoed = prompts.reduce((sum, prompt) => sum + prompt.length * n, 0);
+  if (given.echo === true && n > 1 && echoed > echoedMax)
+    throw invalidRequest(
+      'echo',
+      `echo must be false for ${n} answers that repeat ${echoed} characters or tokens in sum, over ${echoedMax}. Leave it out, or send a lower \`n\`.`,
     );
   const listed = prompts.reduce(
     (sum, prompt) => sum + (typeof prompt === 'string' ? 0 : prompt.length),
