@@ -1,7 +1,8 @@
 // A whole answer, and the code that collects a stream into one: a client that does not stream gets
 // what a streaming client could have collected.
 import type { AssistantPart } from './request.ts';
-import type { Stop, StreamEvent } from './event.ts';
+import type { StreamEvent } from './event.ts';
+import type { Stop } from './stop.ts';
 import type { Usage } from './usage.ts';
 
 export type Answer<Part = AssistantPart> = {

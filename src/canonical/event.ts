@@ -3,6 +3,7 @@
 import type { Citation } from './citation.ts';
 import type { MediaSource, Signature } from './request.ts';
 import type { OwnToolEvent } from './own-tools.ts';
+import type { Stop } from './stop.ts';
 import type { Usage } from './usage.ts';
 import type { VendorError } from './vendor-error.ts';
 
@@ -34,22 +35,6 @@ export type StreamEvent =
   | { readonly type: 'finish'; readonly stop: Stop; readonly usage: Usage | null }
   | { readonly type: 'error'; readonly failure: UpstreamFailure };
 
-/** Why the model stopped. */
-export type Stop = {
-  readonly reason:
-    | 'end'
-    | 'stop-sequence'
-    | 'tool-calls'
-    | 'length'
-    | 'content-filter'
-    | 'refusal'
-    | 'pause';
-  /** The sequence that was met, where the upstream names it. */
-  readonly sequence: string | null;
-  /** Why earlier reasoning was withheld from it. */
-  readonly withheld?: string;
-};
-
 /** `status`: of HTTP; null when there was none (connection, cut stream, unreadable body). */
 export type UpstreamFailure = {
   readonly kind: 'status' | 'connection' | 'timeout' | 'broken-stream' | 'unreadable';
@@ -63,6 +48,8 @@ export type UpstreamFailure = {
   readonly isBilled?: boolean;
   /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */
   readonly isCausedByAccount?: boolean;
+  /** As that of `Stop`. */
+  readonly brokeOff?: string | undefined;
   /** The answer was not complete when its time (`total_ms`) ended. */
   readonly isOverdue?: boolean;
   /** Stopped before anything of the answer came, because nothing more could be held for it. */

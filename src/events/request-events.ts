@@ -2,7 +2,8 @@
 // and spans hear it first, then the listeners of all requests, which serving.ts connects. Times are
 // by `Clock.elapsedMs`.
 import type { TraceContext } from '../lib/trace-context.ts';
-import type { Stop, UpstreamFailure } from '../canonical/event.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import type { Stop } from '../canonical/stop.ts';
 import type { Usage } from '../canonical/usage.ts';
 
 /** A call of a provider. */

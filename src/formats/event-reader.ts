@@ -39,7 +39,8 @@ export abstract class EventReader implements StreamReader {
   }
 
   #failAt(error: unknown): readonly StreamEvent[] {
-    if (error instanceof UnreadableAnswer) return this.fail(invalidOutput(error.message));
+    if (error instanceof UnreadableAnswer)
+      return this.fail(invalidOutput(error.message, error.brokeOff));
     throw error;
   }
 }

@@ -4,7 +4,8 @@
 import type { Answer } from '../canonical/answer.ts';
 import type { Emulated } from './adapting/emulated.ts';
 import type { ApiError, ErrorContext } from '../canonical/errors.ts';
-import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
+import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
+import type { Stop } from '../canonical/stop.ts';
 import type { CacheMarks } from '../terms/prompt-cache.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
@@ -232,7 +233,15 @@ export type UpstreamRequest = {
 };
 
 /** Thrown by readers when the upstream's answer does not follow its format. */
-export class UnreadableAnswer extends Error {}
+export class UnreadableAnswer extends Error {
+  /** As that of `Stop`. */
+  readonly brokeOff: string | undefined;
+
+  constructor(message: string, brokeOff?: string) {
+    super(message);
+    this.brokeOff = brokeOff;
+  }
+}
 
 /** The host says that it broke off before the model wrote anything. */
 export class BrokenOffAnswer extends UnreadableAnswer {}

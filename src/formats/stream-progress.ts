@@ -22,9 +22,9 @@ function unreadableStream(message: string): UpstreamFailure {
   };
 }
 
-/** The model's output is not a valid answer: for example, a call without a name. */
-export function invalidOutput(message: string): UpstreamFailure {
-  return { ...unreadableStream(message), isBilled: true, isCausedByAccount: true };
+/** The model's output is not a valid answer: for example, a call without a name. `brokeOff`: as that of `Stop`. */
+export function invalidOutput(message: string, brokeOff?: string): UpstreamFailure {
+  return { ...unreadableStream(message), isBilled: true, isCausedByAccount: true, brokeOff };
 }
 
 export function repeatedStart(): UpstreamFailure {

@@ -3,7 +3,8 @@
 import { keepCallsConsistent } from './adapting/consistent-calls.ts';
 import { raiseCustomCalls } from './adapting/custom-tools.ts';
 import type { Emulated } from './adapting/emulated.ts';
-import type { Stop, StreamEvent } from '../canonical/event.ts';
+import type { StreamEvent } from '../canonical/event.ts';
+import type { Stop } from '../canonical/stop.ts';
 import { keepObject } from './adapting/json-object.ts';
 import { StreamCut } from './adapting/stop-cut.ts';
 import { mergeUsage, type Usage } from '../canonical/usage.ts';

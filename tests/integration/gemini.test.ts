@@ -427,6 +427,7 @@ const unbilled = { status: 'FAILED_PRECONDITION', message: 'Enable billing.' };
 const overQuota = { code: 429, details: [{ retryDelay: '34.4s' }] };
 const badRole = answerStatus(400, { body: [{ error: { code: 400, message: 'Bad role.' } }] });
 const badCall = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+const broken = /^The model broke off its answer \(MALFORMED_FUNCTION_CALL\)/;
 const [mine, theirs] = [/^Bad (schema|role)\.$/, /^The provider failed/];
 const errors: [
   name: string,
@@ -441,7 +442,7 @@ const errors: [
   ['a refused key', refuses(invalidKey), 502, 'upstream_error', theirs],
   ['an account without billing', refuses(unbilled), 502, 'upstream_error', theirs],
   ['a quota', refuses(overQuota, 429), 503, 'upstream_unavailable', /overloaded/, '35'],
-  ['a call that cannot be read', answerJson(badCall), 502, 'upstream_error', /cannot be read/],
+  ['a call that cannot be read', answerJson(badCall), 502, 'upstream_error', broken],
 ];
 
 for (const [name, script, status, code, message, retryAfter] of errors) {
@@ -459,6 +460,46 @@ for (const [name, script, status, code, message, retryAfter] of errors) {
     assert.equal((await gateway.get('/v1/balance', { key })).text, earlier.text);
   });
 }
+
+test('clients of Gemini’s format get Google’s word for a model that broke off, are charged what Google counts, and it is never cached', async () => {
+  const ask = (stream: boolean) =>
+    gateway.post(`/v1beta/models/${model}:${stream ? 'streamG' : 'g'}enerateContent?alt=sse`, {
+      key,
+      body: { contents: [{ parts: [{ text: 'Hi' }] }], generationConfig: { temperature: 0 } },
+    });
+  for (const finishReason of [
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+  ])
+    for (const stream of [false, true]) {
+      const candidate = { content: { parts: [{ text: 'Half' }] }, finishReason };
+      const said = { ...candidate, finishMessage: 'call: f(' };
+      const body = { candidates: [said], usageMetadata };
+      const script = stream ? answerSse([{ data: body }]) : answerJson(body);
+      gateway.upstream.on(paths(model)[stream ? 'stream' : 'whole'], script);
+      for (const time of ['first', 'second']) {
+        const reply = await ask(stream);
+        const where = `${finishReason}, ${time}: ${reply.text}`;
+        assert.equal(reply.status, 200, where);
+        const got = stream ? (reply.frames.at(-1)!.data as Json) : reply.json<Json>();
+        assert.deepEqual(got['candidates'], [said], where);
+        assert.equal(got['usageMetadata'].cost, costMicros / 1e6, where);
+        assert.equal(reply.headers['x-service-cache'], undefined, where);
+      }
+    }
+  // Without a count of Google's it is a failure.
+  gateway.upstream.on(paths(model).whole, answerJson(badCall));
+  gateway.upstream.on(paths(model).stream, answerSse([{ data: badCall }]));
+  for (const stream of [false, true]) {
+    const reply = await ask(stream);
+    assert.equal(reply.status, 502);
+    assert.match(reply.error.message, broken);
+    assert.deepEqual(await gateway.usage(key, reply.requestId), []);
+  }
+});
 
 test('a refused provider key alerts the operator, not the client', async () => {
   await until(() => /"provider":"google".*refuses its credential/.test(gateway.program.output));

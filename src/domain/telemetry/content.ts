@@ -2,7 +2,7 @@
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/docs/gen-ai
 import type { SpanContent } from '../../events/request-spans.ts';
 import type { AssistantPart, CanonicalRequest, Message } from '../../canonical/request.ts';
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import { parseJson } from '../../lib/json.ts';
 import { finishReasonOf } from './conventions.ts';
 

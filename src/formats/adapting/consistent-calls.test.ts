@@ -11,7 +11,7 @@ import { leastCpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { keepCallsConsistent, makeCallsConsistent, separateCalls } from './consistent-calls.ts';
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { Message, ToolCallPart } from '../../canonical/request.ts';
 
 const call = (id: string): ToolCallPart => callPart(id, 'look');

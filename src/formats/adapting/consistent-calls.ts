@@ -3,7 +3,8 @@
 // for a call that the stop reason promised, and do not run one that it does not mention.
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Answer } from '../../canonical/answer.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type {
   AssistantPart,
   CanonicalRequest,

@@ -3,7 +3,8 @@
 // searched.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Answer } from '../../canonical/answer.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 
 const sequencesMax = 64;

@@ -1,7 +1,7 @@
 // One choice of an answer on the straight path: its message or deltas with repaired calls, and the
 // finish reason that its content asks for, whatever word the host used.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import { StreamedCalls } from './relay-calls.ts';
 import { isCutShort, readStop, writeFinishReason } from './stop.ts';
 

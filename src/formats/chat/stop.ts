@@ -1,5 +1,5 @@
 // Why an answer ended. Hosts add their own reasons; an unknown one counts as a normal end.
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 /** What the answer contains, because the reason alone is ambiguous. */

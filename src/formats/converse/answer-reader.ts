@@ -50,7 +50,7 @@ export class AnswerReader {
   /** Returns the rest of the answer. Throws UnreadableAnswer when the model broke off. */
   finish(): StreamEvent[] {
     if (isBrokenOff(this.#stopReason))
-      throw new UnreadableAnswer(`the model broke off: ${this.#stopReason}`);
+      throw new UnreadableAnswer(`the model broke off: ${this.#stopReason}`, this.#stopReason);
     const stop = readStop(this.#stopReason, this.#trace);
     return [...this.#start(), ...this.#close(), { type: 'finish', stop, usage: this.usage }];
   }

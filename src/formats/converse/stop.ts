@@ -1,9 +1,9 @@
 // Why an answer ended. A guardrail of the operator's account intervenes also when it only masks words.
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import { isObject } from '../../lib/json.ts';
 
 /** The model broke off: what came before may be half a call. */
-export function isBrokenOff(stopReason: unknown): boolean {
+export function isBrokenOff(stopReason: unknown): stopReason is string {
   return stopReason === 'malformed_model_output' || stopReason === 'malformed_tool_use';
 }
 

@@ -50,12 +50,13 @@ export class AnswerReader {
 
   /**
    * Returns the rest of the answer. Throws UnreadableAnswer when the model broke off, for example
-   * in a malformed call.
+   * in a malformed call, unless it may.
    */
-  finish(): StreamEvent[] {
-    if (isBrokenOff(this.#finishReason)) {
+  finish({ mayBreakOff = false } = {}): StreamEvent[] {
+    if (isBrokenOff(this.#finishReason) && !mayBreakOff) {
       throw new UnreadableAnswer(
         `the model broke off: ${this.#finishReason} ${this.#finishMessage}`.trim(),
+        this.#finishReason,
       );
     }
     const events = [...this.#parts.cite(this.#citations), ...this.#parts.end()];

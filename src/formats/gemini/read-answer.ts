@@ -5,14 +5,14 @@ import { readErrorMessage } from '../error-message.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
 
-/** Throws UnreadableAnswer when the body is no answer or the model broke off. */
-export function readAnswer(body: unknown): Answer {
+/** Throws UnreadableAnswer when the body is no answer or the model broke off, unless it may. */
+export function readAnswer(body: unknown, { mayBreakOff = false } = {}): Answer {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
   const reader = new AnswerReader();
   const collector = new AnswerCollector();
   for (const event of reader.read(body)) collector.push(event);
   if (!reader.hasStopped) throw new UnreadableAnswer('the answer has no finish reason');
-  for (const event of reader.finish()) collector.push(event);
+  for (const event of reader.finish({ mayBreakOff })) collector.push(event);
   return collector.answer!;
 }

@@ -2,19 +2,21 @@
 // usage.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { readAnswer } from './read-answer.ts';
 import { meterChunk, noteSearches } from './relay-meter.ts';
-import { writeUsage } from './usage.ts';
+import { readUsage, writeUsage } from './usage.ts';
 
 /**
- * Throws UnreadableAnswer when the body is no answer or the model broke off. An answer without usage
- * gets our own count, which is also what is charged.
+ * Throws UnreadableAnswer when the body is no answer. Clients know Google's words for a model that broke
+ * off, so such an answer passes if Google counts it. An answer without usage gets our own count, which is
+ * also what is charged.
  */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
-  const { usage: reported, stop } = readAnswer(body);
+  const { usageMetadata: counts } = isObject(body) ? body : {};
+  const { usage: reported, stop } = readAnswer(body, { mayBreakOff: readUsage(counts) !== null });
   const answer = body as JsonObject;
   const meter = new OutputMeter();
   meterChunk(meter, answer);

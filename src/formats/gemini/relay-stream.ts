@@ -12,7 +12,7 @@ import { invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { unfinished, readStreamFailure, writeError } from './errors.ts';
 import { frame } from './frame.ts';
 import { candidatesOf, meterChunk, notePages, noteSearches, partsOf } from './relay-meter.ts';
-import { isBrokenOff, readStop } from './stop.ts';
+import { readStop } from './stop.ts';
 import { hasToolInput, readUsage, writeUsage } from './usage.ts';
 import { writeChunk } from './write-answer.ts';
 
@@ -28,7 +28,6 @@ class ChunkRelay extends AnswerStream {
   readonly #finished = new Set<unknown>();
   readonly #searches = new Set<string>();
   readonly #pages = new Set<string>();
-  #broken: string | null = null;
   #hasCalls = false;
 
   push({ data }: SseEvent): string {
@@ -50,7 +49,10 @@ class ChunkRelay extends AnswerStream {
   override end(): string {
     if (this.progress.status !== 'running') return '';
     if (!this.progress.stop) return this.breakOff(unfinished());
-    if (this.#broken !== null) return this.breakOff(invalidOutput(this.#broken));
+    const { brokeOff } = this.progress.stop;
+    // Clients know Google's words for it, so it passes if Google counts it.
+    if (brokeOff !== undefined && this.progress.usage === null)
+      return this.breakOff(invalidOutput(`the model broke off: ${brokeOff}`, brokeOff));
     this.progress.status = 'finished';
     return '';
   }
@@ -99,12 +101,9 @@ class ChunkRelay extends AnswerStream {
       this.#hasCalls ||= parts.some((part) => part['functionCall'] !== undefined);
       const codeRuns = parts.filter((part) => part['codeExecutionResult'] !== undefined).length;
       progress.codeRuns = (progress.codeRuns ?? 0) + codeRuns;
-      const { finishReason, finishMessage, index } = candidate;
+      const { finishReason, index } = candidate;
       if (typeof finishReason !== 'string' || finishReason === '') continue;
       this.#finished.add(index ?? 0);
-      if (isBrokenOff(finishReason))
-        this.#broken =
-          `the model broke off: ${finishReason} ${typeof finishMessage === 'string' ? finishMessage : ''}`.trim();
       progress.stop = readStop(finishReason, this.#hasCalls);
     }
     if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) {

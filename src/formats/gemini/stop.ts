@@ -1,6 +1,6 @@
 // Why an answer ended. Gemini reports STOP for calls and for stop sequences too, and does not name
 // the sequence.
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 
 /** Reasons for which the model broke off: what came before may be half a call, or nothing. */
 const brokenReasons: readonly unknown[] = [
@@ -11,13 +11,17 @@ const brokenReasons: readonly unknown[] = [
   'MALFORMED_RESPONSE',
 ];
 
-export function isBrokenOff(finishReason: unknown): boolean {
+export function isBrokenOff(finishReason: unknown): finishReason is string {
   return brokenReasons.includes(finishReason);
 }
 
 /** An unknown reason counts as a normal end: the answer is there. */
 export function readStop(finishReason: unknown, hasCalls: boolean): Stop {
-  return { reason: readReason(finishReason, hasCalls), sequence: null };
+  return {
+    reason: readReason(finishReason, hasCalls),
+    sequence: null,
+    ...(isBrokenOff(finishReason) && { brokeOff: finishReason }),
+  };
 }
 
 function readReason(finishReason: unknown, hasCalls: boolean): Stop['reason'] {

@@ -1,7 +1,8 @@
 // Reads an upstream's stream as canonical events. Blocks never overlap in Messages, so at most one
 // is open; the next one closes it. Some hosts interleave blocks all the same: what belongs to others
 // waits for the end of a call.
-import type { StreamEvent, Stop } from '../../canonical/event.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';

@@ -1,4 +1,4 @@
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 
 /** An unknown reason counts as a normal end: the answer is there. */
 export function readStop(reason: unknown, sequence: unknown): Stop {

@@ -1,6 +1,6 @@
 // Why an answer ended. Responses has a status and, for `incomplete`, a reason. Only the output
 // shows calls and refusals.
-import type { Stop } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 export type EndStatus = {

@@ -55,6 +55,7 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
   const ended = {
     used: finalUse(called, answer),
     ending: endingOf(held.running),
+    isLimited: answer.stop?.brokeOff !== undefined,
     firstByteMs: null,
   };
   return {
@@ -95,7 +96,11 @@ function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
       return { ...failedCall(failure, { billed }), failure };
     }
     return failedCall(
-      { ...makeFailure('unreadable', error.message), isCausedByAccount: true },
+      {
+        ...makeFailure('unreadable', error.message),
+        isCausedByAccount: true,
+        brokeOff: error.brokeOff,
+      },
       { billed },
     );
   }

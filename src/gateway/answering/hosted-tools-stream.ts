@@ -1,7 +1,8 @@
 // The stream of an answer for which the gateway searches the web or draws. The client's format writes the frames
 // of all turns as those of one answer.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import type { Stop, StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { AnswerCollector } from '../../canonical/answer.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';

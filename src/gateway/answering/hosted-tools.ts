@@ -1,7 +1,8 @@
 // Runs web searches and draws images for a model whose provider does not. The model calls a function,
 // the gateway runs it and asks the model again with what it gave, and the client sees one answer. All
 // calls are made under one hold, and their usage is charged as one.
-import type { Stop, StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart, Message, ToolCallPart } from '../../canonical/request.ts';
 import {
   imageFunction,

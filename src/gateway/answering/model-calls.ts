@@ -1,7 +1,8 @@
 // Sends a model request upstream until an answer begins: to each route once, then again to those whose
 // failure may pass, all under one hold. Once anything of an answer has reached the client, nothing
 // is sent again.
-import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { callRoute } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';

@@ -93,7 +93,10 @@ async function relay(relayed: Relay): Promise<CallResult<Outcome>> {
     return brokenOff(relayed, pipe.progress.failure ?? early);
   }
   called.caller.record.note({ withheld: stop?.withheld });
-  const answer = await finish(relayed, { used: usedIn(called, pipe.progress) });
+  const answer = await finish(relayed, {
+    used: usedIn(called, pipe.progress),
+    isLimited: stop?.brokeOff !== undefined,
+  });
   return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
 

@@ -1,6 +1,7 @@
 // Makes one call of a route, for everything that is sold, and tells when it begins, when its first
 // piece comes, and how it ends.
-import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { CallEnding, ProviderCall } from '../../events/request-events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';

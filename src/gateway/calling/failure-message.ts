@@ -36,9 +36,14 @@ const plainErrors = {
 
 /** Returns the client's error for a failure. */
 export function toApiError(failure: UpstreamFailure): ApiError {
-  const { kind, status, ownKeyOf, isUnaffordable, retryAfterSeconds } = failure;
+  const { kind, status, ownKeyOf, isUnaffordable, retryAfterSeconds, brokeOff } = failure;
   if (ownKeyOf !== undefined) return ownKeyRefused(ownKeyOf, status);
   if (kind === 'status' && isCallers(status)) return callersError(failure);
+  if (brokeOff !== undefined)
+    return new ApiError(
+      'upstream_error',
+      `The model broke off its answer (${brokeOff}). Nothing was charged; retry, perhaps with fewer or simpler tools.`,
+    );
   const ofKind = isUnaffordable ? 'unaffordable' : kind;
   const [code, what, remedy] = plainErrors[ofKind === 'status' ? wordOf(status) : ofKind];
   return new ApiError(code, `${what}. Nothing was charged; ${remedy}.`, {

@@ -13,7 +13,7 @@ import { mayOutlast } from './worst-case.ts';
 export type Ended = {
   readonly used: Used;
   readonly ending: 'complete' | 'cut-off';
-  /** The answer ends early because nothing more could be held. */
+  /** The answer ends early because nothing more could be held, or the model broke off. */
   readonly isLimited?: boolean;
   /**
    * Milliseconds from the request's arrival to the first piece of a stream; null: none came, or the

@@ -1,6 +1,7 @@
 // The sandbox's host for Bedrock's Converse. Its events are those that the binary stream carries.
 import type { Answer } from '../../canonical/answer.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
