@@ -6,6 +6,7 @@
 import { budgetOfEffort } from '../../canonical/effort.ts';
 import { effortLevels, type Reasoning } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import type { ChatRequest } from './schema.ts';
 
 const off: Reasoning = { effort: 'none', budgetTokens: null };
@@ -32,6 +33,23 @@ const readers: Readonly<Record<string, (value: unknown) => Reasoning | null>> = 
   chat_template_kwargs: (asked) =>
     isObject(asked) ? readSwitch(asked.enable_thinking ?? asked.thinking) : null,
 };
+
+/** What is read of those that are objects. */
+const readInside: Readonly<Record<string, readonly string[]>> = {
+  reasoning: ['effort', 'max_tokens', 'enabled'],
+  thinking: ['type', 'budget_tokens'],
+  chat_template_kwargs: ['enable_thinking', 'thinking'],
+};
+
+/** Lists what is asked for beside the amount of thinking, such as `reasoning.exclude`. */
+export function unreadReasoning(request: ChatRequest, name: string): string[] {
+  const asked = (request as JsonObject)[name];
+  const read = readInside[name];
+  if (!isObject(asked) || !read) return [];
+  return Object.keys(asked)
+    .filter((field) => !read.includes(field) && isAskedFor(asked[field]))
+    .map((field) => `${name}.${field}`);
+}
 
 /** `reasoning_effort` wins, then the first field that can be read; `name` is that field's. */
 export function readAskedReasoning(

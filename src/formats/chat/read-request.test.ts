@@ -234,7 +234,9 @@ test('the thinking that clients of other hosts and gateways ask for is read', ()
   const budget = { effort: null, budgetTokens: 4_000 };
   const least = { effort: null, budgetTokens: 1_024 };
   const cases: [Readonly<Record<string, unknown>>, object | null, ignored?: string[]][] = [
-    [{ reasoning: { effort: 'medium', exclude: true } }, medium],
+    [{ reasoning: { effort: 'medium', exclude: true } }, medium, ['reasoning.exclude']],
+    [{ reasoning: { enabled: true, exclude: false, summary: null } }, medium],
+    [{ thinking: { type: 'enabled', keep: 'all' } }, on, ['thinking.keep']],
     [{ reasoning: { max_tokens: 4_000 } }, budget],
     [{ reasoning: { max_tokens: 12 } }, least],
     [{ reasoning: { enabled: true } }, medium],

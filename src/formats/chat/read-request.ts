@@ -6,7 +6,7 @@ import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../can
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
-import { readAskedReasoning } from './asked-reasoning.ts';
+import { readAskedReasoning, unreadReasoning } from './asked-reasoning.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
@@ -49,12 +49,18 @@ export function readStopSequences(stop: ChatRequest['stop']): string[] {
 
 /** Lists the non-empty fields that `readRequest` leaves out, unknown ones included. */
 export function ignoredFields({ body }: ClientRequest<ChatRequest>): readonly string[] {
-  const read = new Set([...readFields, readAskedReasoning(body)?.name]);
+  const thinking = readAskedReasoning(body)?.name ?? '';
+  const read = new Set([...readFields, thinking]);
   const names = Object.keys(body).filter(
     (name) => !read.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
   );
   if (body.user && body.safety_identifier) names.push('safety_identifier');
-  return [...names, ...leaveOutUnsent(body).leftOut, ...ignoredMessageFields(body.messages)];
+  return [
+    ...names,
+    ...unreadReasoning(body, thinking),
+    ...leaveOutUnsent(body).leftOut,
+    ...ignoredMessageFields(body.messages),
+  ];
 }
 
 /** Fields that are read above or that have no effect when they are allowed. */
