@@ -83,6 +83,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       refused: ['seed', 'top_k'],
       // github.com/QwenLM/qwen-code/pull/2320 (read 2026-11-30)
       stringContents: 'all',
+      // api-docs.deepseek.com/guides/chat_prefix_completion (read 2026-11-30)
+      prefill: { mark: 'prefix', path: '/beta/chat/completions' },
       completions: {
         path: '/beta/completions',
         isAtOrigin: true,
@@ -98,6 +100,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       only: mistralFields,
       renamed: { seed: 'random_seed' },
       toolChoices: { required: 'any' },
+      // github.com/vercel/ai/pull/3256 (read 2026-11-30)
+      prefill: { mark: 'prefix', echoes: true },
       embeddings: {
         itemsMax: 32,
         sizeField: 'output_dimension',
@@ -143,6 +147,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
     wishes: {
       refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'seed', 'top_k'],
+      // platform.kimi.ai/docs/api/partial (read 2026-11-30)
+      prefill: { mark: 'partial' },
     },
   },
   zai: {

@@ -12,7 +12,7 @@ import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { AssistantPart, CanonicalRequest } from '../canonical/request.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
 import type { Usage, UsageMax } from '../canonical/usage.ts';
-import type { CompletionWishes } from '../terms/host-wishes.ts';
+import type { CompletionWishes, PrefillWishes } from '../terms/host-wishes.ts';
 import type { SearchTool } from '../terms/web-search.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SseEvent } from '../lib/sse.ts';
@@ -216,6 +216,8 @@ export type UpstreamTarget = {
   /** Left out: the standard one. */
   readonly tier?: ServiceTier;
   readonly unknown?: UnknownFields;
+  /** How the host goes on from the beginning of an answer. Left out: without a mark. */
+  readonly prefill?: PrefillWishes;
   /** How the host continues prompts. Left out: not at all. */
   readonly completions?: CompletionWishes;
 };

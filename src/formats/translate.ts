@@ -2,6 +2,7 @@
 // the other.
 import { keepCallsConsistent } from './adapting/consistent-calls.ts';
 import { raiseCustomCalls } from './adapting/custom-tools.ts';
+import { dropEcho } from './adapting/drop-echo.ts';
 import type { Emulated } from './adapting/emulated.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import type { Stop } from '../canonical/stop.ts';
@@ -34,6 +35,7 @@ export function translateStream(
   const steps = [
     toolNames ? (event: StreamEvent) => [restoreEventName(event, toolNames)] : null,
     loweredTools && loweredTools.size > 0 ? raiseCustomCalls(loweredTools) : null,
+    emulated?.echo === undefined ? null : dropEcho(emulated.echo, drop),
     cut && ((event: StreamEvent) => cut.push(event)),
     emulated?.jsonObject ? keepObject(drop) : null,
   ].filter((step) => step !== null);

@@ -31,12 +31,24 @@ export type HostWishes = {
   /** Speech; a name: in that vendor's own form. */
   readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs';
   readonly rerank?: RerankWishes;
+  /** How it goes on from a last message of the assistant. Left out: without a mark. */
+  readonly prefill?: PrefillWishes;
   /** It continues prompts itself. Left out: they are asked in Chat. */
   readonly completions?: CompletionWishes;
   /** Transcription; a name: in that vendor's own form. */
   readonly transcription?: TranscriptionWishes | 'xai' | 'elevenlabs';
   /** The vendor in whose form it takes batches. Left out: it takes none. */
   readonly batches?: 'openai' | 'mistral' | 'xai';
+};
+
+/** How a host goes on from the beginning of an answer. */
+export type PrefillWishes = {
+  /** The field of the message that says so. */
+  readonly mark: 'prefix' | 'partial';
+  /** The whole path. Left out: the usual one. */
+  readonly path?: string;
+  /** It sends the beginning again. */
+  readonly echoes?: true;
 };
 
 /** How a host continues prompts. */

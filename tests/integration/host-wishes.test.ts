@@ -380,6 +380,40 @@ test('test mode plays Cohere in its own words: a forced call, a stop sequence an
   assert.ok('q' in (JSON.parse(String(filled.message['content'])) as object));
 });
 
+test('the beginning of an answer is marked as its host wants it, and what the host repeats of it is not', async () => {
+  const begun = { role: 'assistant', content: '{"a":' };
+  const rest = { text: ' 1} and {"a": 2}', tokens: { input: 5, output: 1 } };
+  const marked: Readonly<Record<string, JsonObject>> = {
+    mistral: { prefix: true },
+    deepseek: { prefix: true },
+    moonshotai: { partial: true },
+    fireworks: {},
+  };
+  const echoing = ({ text, tokens }: typeof rest) => ({ text: begun.content + text, tokens });
+  for (const [name, mark] of Object.entries(marked)) {
+    const path = name === 'deepseek' ? '/beta/chat/completions' : `/${name}/v1/chat/completions`;
+    const usual = refusing(strict[name]!, answerContent('chat', said));
+    gateway.upstream.on(path, answerContent('chat', name === 'mistral' ? echoing(rest) : rest));
+    for (const stream of [false, true]) {
+      const messages = [{ role: 'user', content: 'JSON!' }, begun];
+      const body = { model: `a-${name}-model`, stream, max_tokens: 100, messages };
+      const { reply, asked } = await gateway.recordUpstream(() =>
+        gateway.post('/v1/messages', { key, body }),
+      );
+      assert.equal(reply.status, 200, reply.text);
+      const sent = asked[0]!.body as { messages: JsonObject[] };
+      assert.deepEqual(sent.messages.at(-1), { ...begun, ...mark }, name);
+      assert.equal(asked[0]!.path, path);
+      const texts = stream
+        ? reply.frames.map(({ data }) => (data as { delta?: { text?: string } }).delta?.text ?? '')
+        : reply.json<{ content: { text: string }[] }>().content.map(({ text }) => text);
+      assert.equal(texts.join(''), rest.text, `${name} ${stream}`);
+      assert.equal(reply.headers['x-service-ignored'], undefined);
+    }
+    gateway.upstream.on(path, usual);
+  }
+});
+
 test('a host without tools refuses them by name, for every client', async () => {
   for (const [path, write] of Object.entries(requests)) {
     const { reply, asked } = await gateway.recordUpstream(() =>

@@ -1,6 +1,7 @@
 // Features that a request asks for and its upstream lacks. The gateway applies them to the answer
 // itself.
 import type { Answer } from '../../canonical/answer.ts';
+import { withoutEcho } from './drop-echo.ts';
 import { keepObjectOf } from './json-object.ts';
 import { cutAnswer } from './stop-cut.ts';
 
@@ -11,6 +12,8 @@ export type Emulated = {
   readonly jsonObject?: true;
   /** A prompt is asked as a message. */
   readonly prompt?: true;
+  /** The beginning of the answer, which the client has and the host sends again. Left out: it does not. */
+  readonly echo?: string;
 };
 
 /** Returns the emulated fields, by Chat's names. */
@@ -26,7 +29,9 @@ export function emulatedFields({ stopSequences, jsonObject, prompt }: Emulated):
  * Applies the features to a whole answer. The result equals what a streaming client would have
  * collected.
  */
-export function emulateAnswer(answer: Answer, { stopSequences, jsonObject }: Emulated): Answer {
-  const cut = stopSequences ? cutAnswer(answer, stopSequences) : answer;
+export function emulateAnswer(answer: Answer, emulated: Emulated): Answer {
+  const { stopSequences, jsonObject, echo } = emulated;
+  const added = echo === undefined ? answer : withoutEcho(answer, echo);
+  const cut = stopSequences ? cutAnswer(added, stopSequences) : added;
   return jsonObject ? keepObjectOf(cut) : cut;
 }

@@ -10,6 +10,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/request.ts';
+import type { Emulated } from '../adapting/emulated.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -30,15 +31,23 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   requireChosenTool(request);
   refusePrefill(request, target);
   const ignored = new Set<string>();
-  const emulated = takesStops(request.stopSequences, target)
-    ? null
-    : { stopSequences: searchedStops(request.stopSequences) };
+  const prefill = request.isPrefilled ? target.prefill : undefined;
+  const messages = writeMessages(request, target, ignored);
+  const { content: begun } = messages.at(-1) ?? {};
+  const emulated: Emulated = {
+    ...(!takesStops(request.stopSequences, target) && {
+      stopSequences: searchedStops(request.stopSequences),
+    }),
+    ...(prefill?.echoes && typeof begun === 'string' && { echo: begun }),
+  };
   const body: JsonObject = {
     model: target.model,
-    messages: writeMessages(request, target, ignored),
+    messages: prefill ? messages.with(-1, { ...messages.at(-1), [prefill.mark]: true }) : messages,
     [outputLimitField(target)]: target.maxOutputTokens,
     ...writeSampling(request, target, ignored),
-    ...(request.stopSequences.length === 0 || emulated ? null : { stop: request.stopSequences }),
+    ...(request.stopSequences.length === 0 || emulated.stopSequences
+      ? null
+      : { stop: request.stopSequences }),
     ...writeTools(request, target, ignored),
     ...writeReasoningEffort(request.reasoning, target, ignored),
     ...writeOutputFormat(request.outputFormat, target, ignored),
@@ -50,7 +59,12 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   // OpenAI accepts metadata only for stored answers.
   if (request.metadata !== null) ignored.add('metadata');
   if (hasCacheMarks(request)) ignored.add('cache_control');
-  return { body, ignored: [...ignored], ...(emulated && { emulated }) };
+  return {
+    body,
+    ignored: [...ignored],
+    ...(Object.keys(emulated).length > 0 && { emulated }),
+    ...(prefill?.path !== undefined && { at: { path: prefill.path, isAtOrigin: true } }),
+  };
 }
 
 /** Many other hosts continue a last assistant message. OpenAI treats it as an earlier turn. */

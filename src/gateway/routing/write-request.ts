@@ -188,6 +188,7 @@ function targetOf(
     },
     ...(tools && tools.searchesMax > 0 && { searchesMax: tools.searchesMax }),
     ...(request.tier && { tier: request.tier }),
+    ...(wishes.prefill && { prefill: wishes.prefill }),
     ...(wishes.completions && { completions: wishes.completions }),
     ...(key.marksCache &&
       mayMarkCache(model, request, gateway.clock) && { cacheableTokens: estimate.likely }),
