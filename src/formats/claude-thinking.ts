@@ -1,7 +1,7 @@
 // How much Claude should think: the effort or budget that its generation accepts.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../canonical/effort.ts';
 import type { CanonicalRequest, Effort } from '../canonical/request.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../lib/json.ts';
 import type { UpstreamTarget } from './format.ts';
 import type { ClaudeTraits } from './claude-traits.ts';
 
@@ -86,7 +86,7 @@ export function fitBudget(budgetTokens: number, maxOutputTokens: number): number
 export function mayThinkWithBudget(messages: readonly unknown[]): boolean {
   const last = messages.findLast((message) => isObject(message) && message.role === 'assistant');
   if (!isObject(last) || !Array.isArray(last.content)) return true;
-  const types = last.content.map((block) => (isObject(block) ? block.type : undefined));
+  const types = last.content.map((block) => objectOf(block).type);
   return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking';
 }
 

@@ -1,6 +1,6 @@
 // Fits a written request to a host that refuses fields or words which others of its format take.
 import { invalidRequest } from '../canonical/errors.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, textOf } from '../lib/json.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import { editFields, editItems } from './edit-json.ts';
 import { isAskedFor } from './field-verdicts.ts';
@@ -123,7 +123,7 @@ function withThoughts(content: unknown, reasoning: string): unknown {
   if (reasoning.trim() === '') return content;
   const thoughts = `<think>\n${reasoning}\n</think>\n\n`;
   if (Array.isArray(content)) return [{ type: 'text', text: thoughts }, ...(content as unknown[])];
-  return thoughts + (typeof content === 'string' ? content : '');
+  return thoughts + textOf(content);
 }
 
 function withStringContent(message: JsonObject): JsonObject {

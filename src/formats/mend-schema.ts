@@ -1,6 +1,6 @@
 // Mends JSON schemas that generators write carelessly and vendors refuse, without changing what they
 // allow.
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../lib/json.ts';
 import { schemaMaps, schemaWords } from './fit-schema.ts';
 
 export type MendOptions = {
@@ -76,5 +76,5 @@ function requiredByThemselves({ properties }: JsonObject): string[] {
 }
 
 function joined(required: unknown, names: readonly string[]): unknown[] {
-  return [...new Set([...(Array.isArray(required) ? required : []), ...names])];
+  return [...new Set([...listOf(required), ...names])];
 }

@@ -3,7 +3,7 @@
 // https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (read
 // 2026-11-21), and the keywords that the npm package `openai` 7.55 refuses to send
 // (lib/transform.mjs).
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../lib/json.ts';
 import { fitSchema, openRoot, type FittedSchema, type SchemaTable } from './fit-schema.ts';
 import { mendSchema } from './mend-schema.ts';
 import { asObjectParameters, describeAlternatives } from './tool-parameters.ts';
@@ -74,7 +74,7 @@ const composingWords = [
 
 function isClosedObject({ additionalProperties, properties, required }: JsonObject): boolean {
   const names = isObject(properties) ? Object.keys(properties) : [];
-  const listed = new Set<unknown>(Array.isArray(required) ? required : []);
+  const listed = new Set<unknown>(listOf(required));
   return additionalProperties === false && names.every((name) => listed.has(name));
 }
 

@@ -1,6 +1,6 @@
 // Leaves out tools that the target lacks and that the model may but need not use, such as a
 // provider's own web search. A tool that the model must use stays, and is refused later.
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../lib/json.ts';
 
 export type LeanRequest<Body> = {
   readonly body: Body;
@@ -20,7 +20,7 @@ export function leaveOutTools<Body extends JsonObject>(
   { isLacking, demandsOther }: OptionalTools,
 ): LeanRequest<Body> {
   const leftOut: string[] = [];
-  const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [];
+  const tools = listOf(body.tools);
   const kept = tools.filter((tool, index) => {
     if (!isObject(tool) || !isLacking(tool)) return true;
     leftOut.push(`tools[${index}]`);

@@ -1,7 +1,7 @@
 // The three official shapes of a tool, a tool choice, a call and its result. Clients such as Cursor
 // send one format's shape to another's address; parsing turns it into the address's own, so that all
 // later steps see only that.
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../lib/json.ts';
 
 /** Returns the same list when nothing changes. Returns anything but a list unchanged. */
 export function mapChanged(list: unknown, change: (entry: unknown) => unknown): unknown {
@@ -76,7 +76,7 @@ function toOwnMessages(message: Blocks): JsonObject[] {
   const kept = content.filter((block) => !isTaken(block)).map(toChatImage);
   const own = { ...message, content: kept.length > 0 ? kept : null };
   if (calls.length > 0) {
-    const all = [...(Array.isArray(earlier) ? earlier : []), ...calls.map(toChatCall)];
+    const all = [...listOf(earlier), ...calls.map(toChatCall)];
     return [{ ...own, tool_calls: all }];
   }
   return [...results.map(toChatResult), ...(kept.length > 0 ? [own] : [])];

@@ -66,6 +66,29 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+// What others sent may be anything. A value of another type reads as nothing.
+
+export function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the objects of a list. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return listOf(value).filter(isObject);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function textOrNull(value: unknown): string | null {
+  return textOf(value) || null;
+}
+
 /**
  * Returns true when JSON text is nested too deeply to parse safely: V8 parses any depth but
  * overflows its stack when it serialises the value again.

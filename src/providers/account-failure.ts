@@ -2,7 +2,7 @@
 // were at fault. They become 401, 402 or 403: another route is tried, the operator is told, and the
 // client does not see the message.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject, objectOf } from '../lib/json.ts';
 
 /** How the messages begin, and the status that they deserve. */
 const messages: readonly (readonly [start: RegExp, status: number])[] = [
@@ -35,7 +35,7 @@ export function readAccountFailure(failure: UpstreamFailure, body?: unknown): Up
  * take the route out of use for all (openrouter.ai/docs/api-reference/errors, from memory).
  */
 function isModerated(body: unknown): boolean {
-  const error = isObject(body) ? body['error'] : null;
-  const metadata = isObject(error) ? error['metadata'] : null;
+  const error = objectOf(body)['error'];
+  const metadata = objectOf(error)['metadata'];
   return isObject(metadata) && Array.isArray(metadata['reasons']) && 'flagged_input' in metadata;
 }

@@ -1,6 +1,6 @@
 // Credentials that sign each request, or are exchanged for tokens that end. The clouds use them.
 import type { Clock } from '../lib/clock.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject, objectOf } from '../lib/json.ts';
 
 export type Credential = {
   /**
@@ -90,7 +90,7 @@ export function readToken(
   whose: string,
   { clock }: Pick<CredentialTools, 'clock'>,
 ): Lasting<string> {
-  const answer = isObject(reply.body) ? reply.body : {};
+  const answer = objectOf(reply.body);
   const { access_token: token, expires_in: seconds, expires_on: endsAt } = answer;
   // What no header can hold must not be kept.
   const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
@@ -101,7 +101,7 @@ export function readToken(
 
 /** The service's own words, in OAuth's form or Google's. */
 export function noToken({ status, body }: TokenReply, whose: string): CredentialError {
-  const { error, error_description: description } = isObject(body) ? body : {};
+  const { error, error_description: description } = objectOf(body);
   const words = [description, isObject(error) ? error['message'] : error].find(
     (text) => typeof text === 'string',
   );

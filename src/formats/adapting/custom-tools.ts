@@ -2,7 +2,7 @@
 // custom tools. Each becomes a function with one string, `input`, and its calls become custom calls
 // again in the answer, so the client sees no difference.
 import type { Answer } from '../../canonical/answer.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 import { decodeCustomInput, CustomInputDecoder } from './custom-tools-input.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type {
@@ -28,7 +28,7 @@ const plainInput = { type: 'string', description: 'The whole input of the tool, 
 /** Returns true when a function's schema is that of a lowered custom tool. */
 export function isLoweredTool({ parameters }: Pick<Tool, 'parameters'>): boolean {
   const { properties } = parameters ?? {};
-  const input = isObject(properties) ? properties.input : null;
+  const input = objectOf(properties).input;
   return isObject(input) && input.description === plainInput.description;
 }
 

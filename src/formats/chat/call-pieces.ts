@@ -1,5 +1,5 @@
 // Assigns the pieces of streamed calls to their calls: some hosts number all calls 0, others none.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { readText } from './content.ts';
 
 export type CallPiece = {
@@ -32,7 +32,7 @@ export function isCustomCall({ type, custom, function: called }: JsonObject): bo
 export function readCallPiece(call: JsonObject): CallPiece {
   const isCustom = isCustomCall(call);
   const called = isCustom ? call.custom : call.function;
-  const { name, arguments: text, input } = isObject(called) ? called : {};
+  const { name, arguments: text, input } = objectOf(called);
   return {
     index: typeof call.index === 'number' ? call.index : null,
     id: readText(call.id),

@@ -3,13 +3,13 @@
 // `reasoning_details`. https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
 import type { Signature, ThinkingPart } from '../../canonical/request.ts';
 import { openSignature, sealSignature } from '../../canonical/thought-signature.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, textOf } from '../../lib/json.ts';
 
 /** Returns reasoning that holds the signature beside a call; empty when there is none. */
 export function readCallSignature(call: JsonObject, callId: string): ThinkingPart[] {
-  const google = isObject(call.extra_content) ? call.extra_content.google : null;
-  const value = isObject(google) ? google.thought_signature : null;
-  if (typeof value !== 'string' || value === '') return [];
+  const { google } = objectOf(call.extra_content);
+  const value = textOf(objectOf(google).thought_signature);
+  if (value === '') return [];
   return [
     {
       type: 'thinking',

@@ -9,15 +9,13 @@ import {
   type UrlCitation,
 } from '../../canonical/citation.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOrNull } from '../../lib/json.ts';
 
 /**
  * Reads the annotations of a message or delta. Their spans refer to the message's whole content.
  */
 export function readAnnotations(annotations: unknown): UrlCitation[] {
-  return Array.isArray(annotations)
-    ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? [])
-    : [];
+  return listOf(annotations).flatMap((annotation) => readAnnotation(annotation) ?? []);
 }
 
 function readAnnotation(annotation: unknown): UrlCitation | null {
@@ -66,10 +64,6 @@ function citationOf(
   rest: Pick<UrlCitation, 'citedText' | 'span'>,
 ): UrlCitation {
   return { type: 'url', url, title: textOrNull(title), ...rest, reference: null };
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Writes the annotations of an answer. Chat joins its texts into one. */

@@ -3,7 +3,7 @@
 // completion. Both ways share Chat's code: a host's completion is read as Chat's, text by text.
 import { Type } from 'typebox';
 import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { CompletionWishes } from '../../terms/host-wishes.ts';
@@ -264,7 +264,9 @@ function toCompletion(answer: JsonObject, writing: Writing): JsonObject {
   return {
     ...answer,
     ...headOf(writing.context),
-    choices: listOf(answer.choices).map((choice) => toTextChoice(choice, choice.message, writing)),
+    choices: objectsOf(answer.choices).map((choice) =>
+      toTextChoice(choice, choice.message, writing),
+    ),
   };
 }
 
@@ -297,7 +299,7 @@ function writeFrame(frame: string, writing: Writing): string {
   if (!frame.startsWith(`${dataStart}{`)) return same;
   const chunk = JSON.parse(frame.slice(dataStart.length)) as JsonObject;
   if (!Array.isArray(chunk.choices)) return same;
-  const given = listOf(chunk.choices);
+  const given = objectsOf(chunk.choices);
   const choices = given
     .map((choice) => toTextChoice(choice, choice.delta, writing))
     .filter(
@@ -334,25 +336,26 @@ function toTextChoice(choice: JsonObject, said: unknown, writing: Writing): Json
 /** As it was asked, for the places of tokens in the text. The answers of each prompt come together. */
 function promptOf({ body }: ClientRequest, index: number): string {
   const { messages, n } = body;
-  const { content } = listOf(messages)[Math.floor(index / (typeof n === 'number' ? n : 1))] ?? {};
+  const { content } =
+    objectsOf(messages)[Math.floor(index / (typeof n === 'number' ? n : 1))] ?? {};
   return typeof content === 'string' ? content : '';
 }
 
 /** Mistral sends blocks. */
 function textOf(said: unknown): string {
-  const { content, refusal } = isObject(said) ? said : {};
-  const blocks = listOf(content).map(({ text }) => (typeof text === 'string' ? text : ''));
+  const { content, refusal } = objectOf(said);
+  const blocks = objectsOf(content).map(({ text }) => (typeof text === 'string' ? text : ''));
   const text = typeof content === 'string' ? content : blocks.join('');
   return text === '' && typeof refusal === 'string' ? refusal : text;
 }
 
 function writeProbabilities(content: unknown, state: { offset: number }): JsonObject {
-  const tokens = listOf(content).filter(({ token }) => typeof token === 'string');
+  const tokens = objectsOf(content).filter(({ token }) => typeof token === 'string');
   return {
     tokens: tokens.map(({ token }) => token),
     token_logprobs: tokens.map(({ logprob }) => logprob),
     top_logprobs: tokens.map(({ top_logprobs: top }) =>
-      Object.fromEntries(listOf(top).map(({ token, logprob }) => [String(token), logprob])),
+      Object.fromEntries(objectsOf(top).map(({ token, logprob }) => [String(token), logprob])),
     ),
     text_offset: tokens.map(({ token }) => {
       const { offset } = state;
@@ -363,13 +366,13 @@ function writeProbabilities(content: unknown, state: { offset: number }): JsonOb
 }
 
 function isCompletion(body: unknown): boolean {
-  return isObject(body) && listOf(body.choices).some(({ text }) => typeof text === 'string');
+  return isObject(body) && objectsOf(body.choices).some(({ text }) => typeof text === 'string');
 }
 
 /** Writes an answer or a chunk of a completion as Chat's; any other stays the same object. */
 function asChat(body: unknown, part: 'message' | 'delta'): unknown {
   if (!isObject(body) || !isCompletion(body)) return body;
-  const choices = listOf(body.choices).map(({ text, ...choice }) => ({
+  const choices = objectsOf(body.choices).map(({ text, ...choice }) => ({
     ...choice,
     [part]: { role: 'assistant', content: text },
   }));
@@ -382,8 +385,4 @@ function eventAsChat(event: SseEvent): SseEvent {
   const chunk = parseEventData(event.data);
   const read = asChat(chunk, 'delta');
   return read === chunk ? event : { ...event, data: JSON.stringify(read) };
-}
-
-function listOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -1,7 +1,7 @@
 // The web search of a Chat request, run by the gateway for a model that has none.
 import { searchFunction, type AnswerPart } from '../../canonical/own-tools.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { readPages, searchFunctionAt } from '../search-options.ts';
@@ -38,11 +38,11 @@ function withFunctions(request: ClientRequest): ClientRequest {
 }
 
 function optionsOf({ body: { web_search_options: options } }: ClientRequest): JsonObject {
-  return isObject(options) ? options : {};
+  return objectOf(options);
 }
 
 function toolsOf({ body: { tools } }: ClientRequest): readonly JsonObject[] {
-  return Array.isArray(tools) ? tools : [];
+  return objectsOf(tools);
 }
 
 function isShown(part: AnswerPart): part is AssistantPart {

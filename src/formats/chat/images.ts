@@ -1,12 +1,12 @@
 // Images in answers: OpenRouter's field `images` of a message or delta, which OpenAI's API lacks.
 // https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-28
 import type { MediaSource } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import { readMediaUrl, writeMediaUrl } from '../media-url.ts';
 
 export function readImages({ images }: JsonObject): MediaSource[] {
-  return (Array.isArray(images) ? images : []).flatMap((image: unknown) => {
-    const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : null;
+  return listOf(images).flatMap((image: unknown) => {
+    const url = objectOf(objectOf(image).image_url).url;
     return (typeof url === 'string' && readMediaUrl(url, 'image')) || [];
   });
 }

@@ -5,7 +5,7 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { plainArguments } from '../call-arguments.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
@@ -63,7 +63,7 @@ export function checkAnswer(body: unknown): {
 } {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
-  const choices: unknown[] = Array.isArray(body.choices) ? body.choices.map(withMessage) : [];
+  const choices = listOf(body.choices).map(withMessage);
   if (choices.length === 0) throw new UnreadableAnswer('the answer has no choices');
   if (!choices.every(isChoice)) throw new UnreadableAnswer('a choice of the answer has no message');
   for (const { message } of choices) {
@@ -98,7 +98,7 @@ function withMessage(choice: unknown): unknown {
 /** Returns a function's arguments as JSON text. Some hosts send the object itself. */
 function readArguments(value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-  return plainArguments(typeof value === 'string' ? value : '');
+  return plainArguments(textOf(value));
 }
 
 function isChoice(choice: unknown): choice is Choice {

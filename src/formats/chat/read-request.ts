@@ -3,7 +3,7 @@
 // listed.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { readAskedReasoning, unreadReasoning } from './asked-reasoning.ts';
@@ -117,7 +117,7 @@ function readTool(tool: ChatTool, index: number): Tool {
 
 function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
   if (format.type === 'text') return undefined;
-  const { syntax, definition } = isObject(format.grammar) ? format.grammar : {};
+  const { syntax, definition } = objectOf(format.grammar);
   if (format.type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string')
     return { syntax, definition };
   return refuse(

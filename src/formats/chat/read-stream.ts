@@ -3,7 +3,7 @@
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectsOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
@@ -111,9 +111,7 @@ class ChatStreamReader extends EventReader {
    * whole block.
    */
   #readReasoning(delta: JsonObject): void {
-    const details = Array.isArray(delta.reasoning_details)
-      ? delta.reasoning_details.map(readDetail)
-      : [];
+    const details = listOf(delta.reasoning_details).map(readDetail);
     if (!details.some((detail) => detail?.text))
       this.#blocks.addText('thinking', readReasoningText(delta));
     for (const detail of details) {
@@ -157,6 +155,5 @@ class ChatStreamReader extends EventReader {
 
 /** Translation requests one answer, so a choice without an index is the first. */
 function firstChoice(chunk: JsonObject): JsonObject | undefined {
-  const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
-  return choices.filter(isObject).find((choice) => (choice.index ?? 0) === 0);
+  return objectsOf(chunk.choices).find((choice) => (choice.index ?? 0) === 0);
 }

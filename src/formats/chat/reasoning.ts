@@ -5,7 +5,7 @@
 // return the signature.
 // https://openrouter.ai/docs/use-cases/reasoning-tokens
 import type { Signature, Vendor } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import {
   readPlace,
   writePlace,
@@ -40,7 +40,7 @@ export function unsignedThinking(text: string): PlacedThinking {
 /** Returns the plain reasoning text of a message or delta; some hosts send it under both names. */
 export function readReasoningText(message: JsonObject): string {
   if (typeof message.reasoning_content === 'string') return message.reasoning_content;
-  return typeof message.reasoning === 'string' ? message.reasoning : '';
+  return textOf(message.reasoning);
 }
 
 type ReasoningDetail = {
@@ -76,7 +76,7 @@ export function readDetail(detail: unknown): ReasoningDetail | null {
         : undefined;
   const signature = readSignature(detail.signature, format);
   if (typeof text !== 'string' && !signature) return null;
-  return { index, place, text: typeof text === 'string' ? text : '', signature, redacted: false };
+  return { index, place, text: textOf(text), signature, redacted: false };
 }
 
 /** Returns the reasoning fields of an assistant message or a whole answer. */
@@ -140,7 +140,7 @@ function writeMoonshotDetail({ part: { signature, text } }: PlacedThinking): Jso
 function readDetails(details: unknown): PlacedThinking[] {
   const blocks: PlacedThinking[] = [];
   let lastIndex: unknown;
-  for (const value of Array.isArray(details) ? details : []) {
+  for (const value of listOf(details)) {
     const detail = readDetail(value);
     if (!detail) continue;
     const { index, place, text, signature, redacted } = detail;

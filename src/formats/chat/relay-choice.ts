@@ -1,6 +1,6 @@
 // One choice of an answer on the straight path: its message or deltas with repaired calls, and the
 // finish reason that its content asks for, whatever word the host used.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import { StreamedCalls } from './relay-calls.ts';
 import { isCutShort, readStop, writeFinishReason } from './stop.ts';
@@ -47,7 +47,7 @@ export class StreamedChoice extends ChoiceContent {
   /** Returns the delta with repaired calls. A right one stays the same object. */
   read(delta: JsonObject): JsonObject {
     this.note(delta);
-    const pieces: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    const pieces = listOf(delta.tool_calls);
     if (pieces.length === 0) return delta;
     this.#calls ??= new StreamedCalls(this.#callIdPrefix);
     const repaired = this.#calls.repair(pieces);
@@ -58,9 +58,9 @@ export class StreamedChoice extends ChoiceContent {
 
   /** Completes the last piece of the choice. Throws UnreadableAnswer when a call has no name. */
   end(last: JsonObject): JsonObject {
-    const delta = isObject(last.delta) ? last.delta : {};
+    const delta = objectOf(last.delta);
     const rest = isCutShort(this.reason) ? [] : (this.#calls?.endPieces() ?? []);
-    const sent: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    const sent = listOf(delta.tool_calls);
     return {
       ...last,
       ...(rest.length > 0 && { delta: { ...delta, tool_calls: [...sent, ...rest] } }),

@@ -3,7 +3,7 @@
 // twice or never. The usage, wherever a host puts it, and `[DONE]` are held back until the charge
 // is recorded.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { AnswerStream } from '../answer-stream.ts';
 import { editFields } from '../edit-json.ts';
@@ -130,7 +130,7 @@ class ChatStreamRelay extends AnswerStream {
   #relayChunk(chunk: JsonObject): string {
     this.#textChunk = null;
     // Clients iterate over the list and read each choice.
-    const sent = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    const sent = objectsOf(chunk.choices);
     // Before the choices: one that broke off ends the stream, and is paid for all the same.
     const hasUsage = this.#readUsage(chunk, { isAlone: sent.length === 0 });
     const choices = sent.map(this.#readChoice);

@@ -2,7 +2,7 @@
 // needs no repair stays the same object.
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 import { emptyText } from '../adapting/answerable.ts';
 import { pairResults, partsOf, type ResultShape, type Step } from '../adapting/paired-results.ts';
 import { newScan, objectArguments, plainArguments } from '../call-arguments.ts';
@@ -120,7 +120,7 @@ function stepOf(message: JsonObject): Step {
   const { role, tool_call_id: callId, tool_calls: calls } = message;
   return {
     item: message,
-    calls: Array.isArray(calls) ? calls.map((call: JsonObject) => String(call.id)) : [],
+    calls: objectsOf(calls).map(({ id }) => String(id)),
     answers: role === 'tool' ? String(callId) : null,
   };
 }

@@ -2,7 +2,7 @@
 // arguments of its call, and in OpenAI's `obfuscation`. Such a chunk is recognised by the JSON
 // around these strings. Only they are read and written; the rest is parsed and written once for all
 // chunks that are alike.
-import { endOfString, isObject, type JsonObject } from '../../lib/json.ts';
+import { endOfString, isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import { parseEventData } from '../event-data.ts';
 
 /** Some hosts' chunks differ elsewhere too: after so many templates in vain, no more are made. */
@@ -119,7 +119,7 @@ class Template {
 /** In the order in which hosts write them. None: the chunk has no text. */
 function gapsOf(chunk: Record<string, unknown>): Gap[] {
   const [choice] = listOf(chunk.choices);
-  const delta = isObject(choice) ? choice.delta : null;
+  const delta = objectOf(choice).delta;
   if (!isObject(delta)) return [];
   const texts = [
     ...textNames.map((name) => ({ holder: delta, name })),
@@ -136,10 +136,6 @@ function gapOfCall(call: unknown): Gap[] {
   return isObject(call) && isObject(call.function)
     ? [{ holder: call.function, name: 'arguments' }]
     : [];
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function valueOf({ holder, name }: Gap): unknown {

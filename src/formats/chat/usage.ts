@@ -9,7 +9,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 
@@ -60,7 +60,7 @@ function splitSound(
 
 /** Older streams of Groq have it in `x_groq` only. */
 export function usageOf({ usage, x_groq: own }: JsonObject): unknown {
-  return usage ?? (isObject(own) ? own.usage : undefined);
+  return usage ?? objectOf(own).usage;
 }
 
 /**

@@ -2,7 +2,7 @@
 // reason.
 import type { StreamEvent } from '../../canonical/event.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
@@ -63,7 +63,7 @@ export class AnswerReader {
 
   /** Only calls have a start; text and reasoning begin with their first delta. */
   #openBlock(start: unknown): StreamEvent[] {
-    const call = isObject(start) ? start['toolUse'] : null;
+    const call = objectOf(start)['toolUse'];
     // A tool that the host runs itself was not asked for, and no client could answer it.
     if (!isObject(call) || call['type'] === 'server_tool_use') {
       this.#open = isObject(call) ? { kind: 'other' } : null;
@@ -82,7 +82,7 @@ export class AnswerReader {
     if (typeof text === 'string' && text !== '')
       return [...this.#ensure('text'), { type: 'text-delta', text }];
     if (isObject(reasoning)) return this.#readReasoning(reasoning);
-    const input = isObject(toolUse) ? toolUse['input'] : null;
+    const input = objectOf(toolUse)['input'];
     if (typeof input !== 'string' || input === '' || this.#open?.kind !== 'tool-call') return [];
     return [{ type: 'tool-call-delta', text: input }];
   }

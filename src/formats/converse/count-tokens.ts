@@ -1,7 +1,7 @@
 // Counts a request's input without running it.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import type { InputCount } from '../format.ts';
 
 export const inputCount: InputCount = {
@@ -18,5 +18,5 @@ export const inputCount: InputCount = {
 };
 
 export function readInputCount(answer: unknown): number | null {
-  return isObject(answer) ? readTokenCount(answer['inputTokens']) : null;
+  return readTokenCount(objectOf(answer)['inputTokens']);
 }

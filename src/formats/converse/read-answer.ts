@@ -1,6 +1,6 @@
 // Reads a whole answer of Converse as the events of a stream.
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { UnreadableAnswer } from '../format.ts';
@@ -17,7 +17,7 @@ export function readAnswer(body: unknown): Answer {
     for (const each of reader.read(name, event)) collector.push(each);
   };
   read('messageStart', {});
-  for (const block of contentOf(message)) {
+  for (const block of objectsOf(message.content)) {
     const { toolUse } = block;
     if (isObject(toolUse)) {
       read('contentBlockStart', { start: block });
@@ -33,12 +33,8 @@ export function readAnswer(body: unknown): Answer {
 }
 
 export function messageOf(body: unknown): JsonObject | null {
-  const output = isObject(body) ? body['output'] : null;
-  return isObject(output) && isObject(output['message']) ? output['message'] : null;
-}
-
-function contentOf({ content }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(content) ? content.filter(isObject) : [];
+  const { message } = objectOf(objectOf(body)['output']);
+  return isObject(message) ? message : null;
 }
 
 /** A block holds what the deltas of a stream add up to. */
@@ -46,8 +42,8 @@ function deltaOf(block: JsonObject): JsonObject {
   const { reasoningContent: reasoning, citationsContent: cited } = block;
   if (isObject(cited))
     return {
-      text: contentOf(cited)
-        .map(({ text }) => (typeof text === 'string' ? text : ''))
+      text: objectsOf(cited.content)
+        .map(({ text }) => textOf(text))
         .join(''),
     };
   if (!isObject(reasoning) || !isObject(reasoning['reasoningText'])) return block;

@@ -3,7 +3,7 @@
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 
 /** `answer`: has `usage`, and the tier if one was named. Returns null when all counts are 0. */
 export function readUsage({ usage, serviceTier }: JsonObject): Usage | null {
@@ -19,12 +19,12 @@ export function readUsage({ usage, serviceTier }: JsonObject): Usage | null {
     cacheWrite1hTokens,
     outputTokens: count('outputTokens'),
     reasoningTokens: 0,
-    ...readTier(isObject(serviceTier) ? serviceTier['type'] : null),
+    ...readTier(objectOf(serviceTier)['type']),
   });
 }
 
 function longWrites(details: unknown): number {
-  const entries = Array.isArray(details) ? details.filter(isObject) : [];
+  const entries = objectsOf(details);
   return entries
     .filter(({ ttl }) => ttl === '1h')
     .reduce((sum, { inputTokens }) => sum + (readTokenCount(inputTokens) ?? 0), 0);

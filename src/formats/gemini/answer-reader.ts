@@ -3,7 +3,7 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import { mergeUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { append } from '../../lib/append.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, objectsOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readCitations, type FoundCitation } from './citations.ts';
 import { PartReader } from './part-reader.ts';
@@ -37,10 +37,7 @@ export class AnswerReader {
     if (!candidate) return events;
     if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '')
       this.#readFinish(candidate);
-    const parts: unknown[] =
-      isObject(candidate.content) && Array.isArray(candidate.content.parts)
-        ? candidate.content.parts
-        : [];
+    const parts = listOf(objectOf(candidate.content).parts);
     for (const part of parts) append(events, this.#parts.read(part, chunk.responseId));
     // Each chunk may repeat and extend the citations; the last ones are valid.
     const citations = readCitations(candidate);
@@ -90,7 +87,5 @@ export class AnswerReader {
 
 /** Returns the first candidate; the gateway never requests more. */
 function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
-  return Array.isArray(candidates)
-    ? candidates.filter(isObject).find(({ index }) => (index ?? 0) === 0)
-    : undefined;
+  return objectsOf(candidates).find(({ index }) => (index ?? 0) === 0);
 }

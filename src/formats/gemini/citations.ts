@@ -1,7 +1,14 @@
 // Gemini's sources of an answer: pages of a search (grounding), and sources that it recites. It
 // sends them once, after the text, and counts positions in bytes of UTF-8.
 import { readSpan, type Citation, type TextSpan } from '../../canonical/citation.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  listOf,
+  textOrNull,
+  objectsOf,
+} from '../../lib/json.ts';
 
 /** A position in the text: in bytes, and by its words if Gemini sends them. */
 export type FoundCitation = {
@@ -33,35 +40,26 @@ export function placeCitation({ url, title, bytes, words }: FoundCitation, text:
 }
 
 function readGrounding(metadata: unknown): FoundCitation[] {
-  if (!isObject(metadata)) return [];
-  const chunks: unknown[] = Array.isArray(metadata.groundingChunks) ? metadata.groundingChunks : [];
-  const supports: unknown[] = Array.isArray(metadata.groundingSupports)
-    ? metadata.groundingSupports
-    : [];
-  return supports.filter(isObject).flatMap((support) => {
-    const segment = isObject(support.segment) ? support.segment : {};
-    const indexes: unknown[] = Array.isArray(support.groundingChunkIndices)
-      ? support.groundingChunkIndices
-      : [];
-    return indexes.flatMap((index) =>
-      typeof index === 'number' ? readPage(chunks[index], segment) : [],
-    );
-  });
+  const { groundingChunks, groundingSupports } = objectOf(metadata);
+  const chunks = listOf(groundingChunks);
+  return objectsOf(groundingSupports).flatMap(({ segment, groundingChunkIndices: indexes }) =>
+    listOf(indexes).flatMap((index) =>
+      typeof index === 'number' ? readPage(chunks[index], objectOf(segment)) : [],
+    ),
+  );
 }
 
 function readPage(chunk: unknown, segment: JsonObject): FoundCitation[] {
-  const page = isObject(chunk) ? chunk.web : undefined;
+  const page = objectOf(chunk).web;
   return isObject(page) ? readSource(page, segment) : [];
 }
 
 /** The Developer API calls the field `citationSources`, Vertex and the SDK's types `citations`. */
 function readRecitations(metadata: unknown): FoundCitation[] {
-  const { citations, citationSources } = isObject(metadata) ? metadata : {};
-  const sources: unknown = citations ?? citationSources;
-  if (!Array.isArray(sources)) return [];
-  return (sources as unknown[])
-    .filter(isObject)
-    .flatMap((citation) => readSource(citation, citation));
+  const { citations, citationSources } = objectOf(metadata);
+  return objectsOf(citations ?? citationSources).flatMap((citation) =>
+    readSource(citation, citation),
+  );
 }
 
 /** Gemini leaves out an index of 0. */
@@ -71,7 +69,7 @@ function readSource(
 ): FoundCitation[] {
   if (typeof source.uri !== 'string' || source.uri === '') return [];
   const title = typeof source.title === 'string' ? source.title : null;
-  const words = typeof text === 'string' && text !== '' ? text : null;
+  const words = textOrNull(text);
   return [{ url: source.uri, title, bytes: readSpan(startIndex ?? 0, endIndex), words }];
 }
 

@@ -1,12 +1,12 @@
 // Counts a request's input without running it: Gemini's `models.countTokens`, which takes the whole
 // request in one field. https://ai.google.dev/api/tokens, 2026-11.
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 import type { InputCount } from '../format.ts';
 
 export const inputCount: InputCount = {
   write: (body, model) => ({ generateContentRequest: { model: `models/${model}`, ...body } }),
-  read: (answer) => (isObject(answer) ? readTokenCount(answer.totalTokens) : null),
+  read: (answer) => readTokenCount(objectOf(answer).totalTokens),
 };
 
 /** Returns the request that a client wants counted: the body itself, or one of its fields. */

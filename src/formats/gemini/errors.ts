@@ -7,7 +7,7 @@ import {
   type ErrorContext,
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { brokenStream } from '../stream-progress.ts';
 
@@ -15,7 +15,7 @@ import { brokenStream } from '../stream-progress.ts';
 export function readStreamFailure(event: unknown): UpstreamFailure | null {
   const chunk: unknown = Array.isArray(event) ? event[0] : event;
   if (!isObject(chunk) || !chunk.error) return null;
-  const code = isObject(chunk.error) ? chunk.error.code : undefined;
+  const code = objectOf(chunk.error).code;
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : null;
   const message = readErrorMessage(chunk) ?? 'the stream ended in an error';
   return {

@@ -1,5 +1,5 @@
 // Code that Google ran has a place in no other format: it is told as text.
-import { isObject } from '../../lib/json.ts';
+import { isObject, textOf } from '../../lib/json.ts';
 
 /** Returns the code of a part, or what came of it, as a Markdown block. null: it has neither. */
 export function codeAsText({
@@ -12,8 +12,4 @@ export function codeAsText({
 
 function blockOf(text: string, language = ''): string {
   return `\n\`\`\`${language}\n${text}${text.endsWith('\n') ? '' : '\n'}\`\`\`\n`;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -2,7 +2,7 @@
 // kind become one block, so that a stream, with a part in every chunk, reads like the whole answer.
 import type { StreamEvent } from '../../canonical/event.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { placeCitation, type FoundCitation } from './citations.ts';
@@ -31,7 +31,7 @@ export class PartReader {
    */
   read(part: unknown, responseId: unknown): StreamEvent[] {
     if (!isObject(part)) return [];
-    const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : '';
+    const signature = textOf(part.thoughtSignature);
     if (isObject(part.functionCall))
       return this.#readCall(part.functionCall, { signature, responseId });
     const { inlineData: media } = part;

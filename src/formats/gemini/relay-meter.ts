@@ -1,6 +1,6 @@
 // Counts what passes on the straight path, in a whole answer or a chunk: output, stop reasons, searches.
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 
 /** Adds the output of all candidates. */
 export function meterChunk(meter: OutputMeter, chunk: JsonObject): void {
@@ -25,11 +25,11 @@ function meterPart(meter: OutputMeter, part: JsonObject): void {
 }
 
 export function candidatesOf({ candidates }: JsonObject): JsonObject[] {
-  return Array.isArray(candidates) ? candidates.filter(isObject) : [];
+  return objectsOf(candidates);
 }
 
 export function partsOf({ content }: JsonObject): JsonObject[] {
-  return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
+  return objectsOf(objectOf(content).parts);
 }
 
 /**

@@ -2,7 +2,7 @@
 // with both.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
 import type { Reasoning } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import type { ModelTraits, ThinkingBudgets } from './model-traits.ts';
 
@@ -63,6 +63,6 @@ function fitBudget(
 
 /** A budget of 0 switches thinking off. Every other model thinks by default. */
 export function mayThink({ generationConfig }: JsonObject): boolean {
-  const config = isObject(generationConfig) ? generationConfig.thinkingConfig : null;
+  const config = objectOf(generationConfig).thinkingConfig;
   return !isObject(config) || config.thinkingBudget !== 0;
 }

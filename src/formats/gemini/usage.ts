@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 
 /**
  * A missing or implausible count is 0; Gemini leaves out counts of 0. Returns null when all are.
@@ -62,9 +62,7 @@ function readSound(
 }
 
 function soundIn(details: unknown): number {
-  const sound = Array.isArray(details)
-    ? details.find((each) => isObject(each) && each['modality'] === 'AUDIO')
-    : null;
+  const sound = objectsOf(details).find(({ modality }) => modality === 'AUDIO');
   return readTokenCount(sound?.tokenCount) ?? 0;
 }
 

@@ -7,13 +7,11 @@ import {
   type SearchResultCitation,
 } from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOrNull } from '../../lib/json.ts';
 
 /** Reads the citations of a text part. Ignores unknown kinds. */
 export function readCitations(citations: unknown): Pick<TextPart, 'citations'> {
-  const read = Array.isArray(citations)
-    ? citations.flatMap((citation) => readCitation(citation) ?? [])
-    : [];
+  const read = listOf(citations).flatMap((citation) => readCitation(citation) ?? []);
   return read.length > 0 ? { citations: read } : {};
 }
 
@@ -88,10 +86,6 @@ function readDocument(
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Required fields that another vendor did not send stay empty. */

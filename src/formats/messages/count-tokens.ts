@@ -3,7 +3,7 @@
 // fields that only affect the answer.
 import { Type } from 'typebox';
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, InputCount } from '../format.ts';
@@ -69,7 +69,7 @@ export function ignoredAnswerFields({ body }: ClientRequest): readonly string[] 
 
 /** Returns null when the body is no count. */
 function readCount(body: unknown): number | null {
-  return isObject(body) ? readTokenCount(body.input_tokens) : null;
+  return readTokenCount(objectOf(body).input_tokens);
 }
 
 export const inputCount: InputCount = { write: withoutAnswerFields, read: readCount };

@@ -8,7 +8,7 @@ import {
   type ErrorContext,
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
@@ -58,7 +58,7 @@ const errorTypes: Readonly<Record<number, string>> = {
  * status that it has outside a stream.
  */
 export function readFailure(event: JsonObject): UpstreamFailure {
-  const type = isObject(event.error) ? event.error.type : undefined;
+  const type = objectOf(event.error).type;
   const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;
   const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
   return { kind: 'status', status, message, retryAfterSeconds: null, ...readVendorError(event) };

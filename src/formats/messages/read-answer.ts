@@ -1,7 +1,7 @@
 // Reads an upstream's whole answer.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { requireObjects } from '../require-objects.ts';
 import { readCitations } from './citations.ts';
@@ -41,7 +41,7 @@ export function requireMessage(body: unknown): AnswerBody {
  * refusal.
  */
 export function readExplanation(details: unknown): RefusalPart[] {
-  const text = isObject(details) && details.type === 'refusal' ? asText(details.explanation) : '';
+  const text = isObject(details) && details.type === 'refusal' ? textOf(details.explanation) : '';
   return text === '' ? [] : [{ type: 'refusal', text }];
 }
 
@@ -50,12 +50,12 @@ function readBlock(block: unknown): AssistantPart[] {
   if (!isObject(block)) return [];
   switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: asText(block.text), ...readCitations(block.citations) }];
+      return [{ type: 'text', text: textOf(block.text), ...readCitations(block.citations) }];
     case 'thinking':
       return [
         {
           type: 'thinking',
-          text: asText(block.thinking),
+          text: textOf(block.thinking),
           signature: openSignature(block.signature),
           redacted: false,
         },
@@ -66,7 +66,7 @@ function readBlock(block: unknown): AssistantPart[] {
       return [
         {
           type: 'tool-call',
-          id: asText(block.id),
+          id: textOf(block.id),
           name: readCallName(block),
           arguments: readInput(block.input),
           kind: 'function',
@@ -81,8 +81,4 @@ function readBlock(block: unknown): AssistantPart[] {
 export function readCallName({ name }: JsonObject): string {
   if (typeof name === 'string' && name !== '') return name;
   throw new UnreadableAnswer('a tool call of the answer has no name');
-}
-
-export function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -6,13 +6,13 @@ import type { Stop } from '../../canonical/stop.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
-import { asText, readCallName, readExplanation } from './read-answer.ts';
+import { readCallName, readExplanation } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
@@ -61,7 +61,7 @@ class MessageStreamReader extends EventReader {
     if (!event) return this.fail(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
-        return this.#readStart(isObject(event.message) ? event.message : {});
+        return this.#readStart(objectOf(event.message));
       case 'content_block_start':
       case 'content_block_delta':
       case 'content_block_stop':
@@ -112,11 +112,10 @@ class MessageStreamReader extends EventReader {
       this.#waiting.push(event);
       return [];
     }
-    if (type === 'content_block_delta')
-      return this.#started(this.#readDelta(isObject(part) ? part : {}));
+    if (type === 'content_block_delta') return this.#started(this.#readDelta(objectOf(part)));
     const closed = this.#close();
     if (type === 'content_block_start')
-      return this.#started([...closed, ...this.#openBlock(isObject(block) ? block : {}, index)]);
+      return this.#started([...closed, ...this.#openBlock(objectOf(block), index)]);
     this.#unended.delete(index);
     return closed;
   }
@@ -124,7 +123,7 @@ class MessageStreamReader extends EventReader {
   /** The message may hold whole blocks, as after calls that a program made. */
   #readStart({ usage, content }: JsonObject): StreamEvent[] {
     this.#usage.start(usage);
-    const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+    const blocks = objectsOf(content);
     const events = blocks.flatMap((block) => [...this.#openBlock(block), ...this.#close()]);
     return this.#started(events);
   }
@@ -136,17 +135,17 @@ class MessageStreamReader extends EventReader {
         this.#open = { kind: 'text' };
         return [
           { type: 'text-start' },
-          ...delta('text-delta', asText(block.text)),
+          ...delta('text-delta', textOf(block.text)),
           ...citationsOf(block),
         ];
       case 'thinking':
-        this.#open = { kind: 'thinking', signature: asText(block.signature) };
+        this.#open = { kind: 'thinking', signature: textOf(block.signature) };
         return [
           { type: 'thinking-start', redacted: false },
-          ...delta('thinking-delta', asText(block.thinking)),
+          ...delta('thinking-delta', textOf(block.thinking)),
         ];
       case 'redacted_thinking':
-        this.#open = { kind: 'thinking', signature: asText(block.data) };
+        this.#open = { kind: 'thinking', signature: textOf(block.data) };
         return [{ type: 'thinking-start', redacted: true }];
       case 'tool_use':
         this.#open = {
@@ -158,7 +157,7 @@ class MessageStreamReader extends EventReader {
         return [
           {
             type: 'tool-call-start',
-            id: asText(block.id),
+            id: textOf(block.id),
             name: readCallName(block),
             kind: 'function',
           },
@@ -173,14 +172,14 @@ class MessageStreamReader extends EventReader {
   #readDelta(part: JsonObject): StreamEvent[] {
     switch (part.type) {
       case 'text_delta':
-        return this.#inBlock('text', delta('text-delta', asText(part.text)));
+        return this.#inBlock('text', delta('text-delta', textOf(part.text)));
       case 'thinking_delta':
-        return this.#inBlock('thinking', delta('thinking-delta', asText(part.thinking)));
+        return this.#inBlock('thinking', delta('thinking-delta', textOf(part.thinking)));
       case 'signature_delta':
-        if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);
+        if (this.#open?.kind === 'thinking') this.#open.signature += textOf(part.signature);
         return [];
       case 'input_json_delta':
-        return this.#readInputDelta(asText(part.partial_json));
+        return this.#readInputDelta(textOf(part.partial_json));
       case 'citations_delta':
         return this.#readCitation(part.citation);
       default:

@@ -3,7 +3,7 @@
 // other characters. Everything else stays the same object.
 import { emptyTurn, nothingToAnswer } from '../adapting/answerable.ts';
 import { base64Source } from '../../canonical/media-type.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
@@ -20,9 +20,7 @@ type RelayedHistory = {
 
 /** Throws ApiError `invalid_request` when nothing is left. */
 export function relayHistory(messages: readonly RequestMessage[]): RelayedHistory {
-  const blocks = messages.flatMap(({ content }): readonly unknown[] =>
-    Array.isArray(content) ? content : [],
-  );
+  const blocks = messages.flatMap(({ content }): readonly unknown[] => listOf(content));
   const relayed = messages.flatMap(relayMessage);
   if (relayed.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
   return {

@@ -1,8 +1,7 @@
 // Measures an answer on the straight path. Counts what the model wrote, not the results of tools
 // that Anthropic runs.
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
-import { isObject } from '../../lib/json.ts';
-import { asText } from './read-answer.ts';
+import { isObject, textOf } from '../../lib/json.ts';
 
 /** Adds a whole block. */
 export function meterBlock(meter: OutputMeter, block: unknown): void {
@@ -29,17 +28,17 @@ export function wholeInputOf(block: unknown): string {
  */
 export function meterBlockStart(meter: OutputMeter, block: unknown): void {
   if (!isObject(block)) return;
-  if (block.type === 'text') meter.addText(asText(block.text));
-  else if (block.type === 'redacted_thinking') meter.addSealed(asText(block.data));
+  if (block.type === 'text') meter.addText(textOf(block.text));
+  else if (block.type === 'redacted_thinking') meter.addSealed(textOf(block.data));
   else if (block.type === 'thinking') {
-    meter.addReasoning(asText(block.thinking));
-    meter.addSealed(asText(block.signature));
+    meter.addReasoning(textOf(block.thinking));
+    meter.addSealed(textOf(block.signature));
   }
 }
 
 export function meterDelta(meter: OutputMeter, delta: unknown): void {
   if (!isObject(delta)) return;
-  meter.addText(asText(delta.text ?? delta.partial_json));
-  meter.addReasoning(asText(delta.thinking));
-  meter.addSealed(asText(delta.signature));
+  meter.addText(textOf(delta.text ?? delta.partial_json));
+  meter.addReasoning(textOf(delta.thinking));
+  meter.addSealed(textOf(delta.signature));
 }

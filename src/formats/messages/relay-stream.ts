@@ -2,7 +2,7 @@
 // first, which names the model, and the last two, which wait for the charge: `message_delta` with
 // the usage, and `message_stop`.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { AnswerStream } from '../answer-stream.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
@@ -143,7 +143,7 @@ class MessageStreamRelay extends AnswerStream {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.usage = this.#usage.soFar;
-    for (const block of Array.isArray(message.content) ? message.content : []) {
+    for (const block of listOf(message.content)) {
       meterBlock(this.progress.output, block);
       this.#hasCalls ||= isOpenCall(block);
     }

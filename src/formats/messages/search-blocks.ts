@@ -1,7 +1,7 @@
 // The blocks of a web search that the gateway runs. Their ids mark them as ours: `srvtoolu_tg1_…`.
 // Their content is encoded, not encrypted: it is the excerpt, which only a model reads.
 import { searchFunction, type SearchPart } from '../../canonical/own-tools.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, textOf, objectOf } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 
 const ownPrefix = 'srvtoolu_tg1_';
@@ -55,7 +55,7 @@ export function isOwnSearchBlock({ id, tool_use_id: useId }: JsonObject): boolea
 export function searchAsText(block: JsonObject): string | null {
   const { type, name, input, content } = block;
   if (type === 'server_tool_use' && name === searchFunction.name)
-    return `I searched the web for: ${isObject(input) ? textOf(input.query) : ''}`.trimEnd();
+    return `I searched the web for: ${textOf(objectOf(input).query)}`.trimEnd();
   if (type !== 'web_search_tool_result') return null;
   if (!Array.isArray(content)) return 'The search failed.';
   const pages = content.filter(isObject).map((page) => {
@@ -64,9 +64,4 @@ export function searchAsText(block: JsonObject): string | null {
     return lines.map(textOf).filter(Boolean).join('\n');
   });
   return ['The search found:', ...pages].join('\n\n').trimEnd();
-}
-
-/** A client can send anything. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

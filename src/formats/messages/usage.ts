@@ -3,7 +3,7 @@
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
 import type { SearchPart } from '../../canonical/own-tools.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';
 
@@ -11,7 +11,7 @@ import { shownSpeed } from '../service-tiers.ts';
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const outputTokens = readTokenCount(value.output_tokens) ?? 0;
-  const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const details = objectOf(value.output_tokens_details);
   return unlessEmpty({
     inputTokens: readTokenCount(value.input_tokens) ?? 0,
     cacheReadTokens: readTokenCount(value.cache_read_input_tokens) ?? 0,
@@ -31,7 +31,7 @@ export function readUsage(value: unknown): Usage | null {
 function readCacheWrites(
   usage: Record<string, unknown>,
 ): Pick<Usage, 'cacheWriteTokens' | 'cacheWrite1hTokens'> {
-  const split = isObject(usage.cache_creation) ? usage.cache_creation : {};
+  const split = objectOf(usage.cache_creation);
   const short = readTokenCount(split.ephemeral_5m_input_tokens) ?? 0;
   const long = readTokenCount(split.ephemeral_1h_input_tokens) ?? 0;
   const total = readTokenCount(usage.cache_creation_input_tokens) ?? short + long;

@@ -2,7 +2,7 @@
 // used it.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { readSearchCount, type SearchTool } from '../../terms/web-search.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { readSearchLimit } from '../search-limit.ts';
 
@@ -21,7 +21,7 @@ export function isSearchTool(tool: JsonObject): boolean {
  * would run code.
  */
 export function readSearchTool({ body }: ClientRequest): SearchTool | null {
-  const tools: unknown[] = Array.isArray(body.tools) ? body.tools : [];
+  const tools = listOf(body.tools);
   const indices = [...tools.keys()].filter(
     (index) => isObject(tools[index]) && isSearchTool(tools[index]),
   );

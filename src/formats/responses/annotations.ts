@@ -8,13 +8,11 @@ import {
   type UrlCitation,
 } from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOrNull } from '../../lib/json.ts';
 
 /** Reads the annotations of a text part. */
 export function readAnnotations(annotations: unknown): Pick<TextPart, 'citations'> {
-  const citations = Array.isArray(annotations)
-    ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? [])
-    : [];
+  const citations = listOf(annotations).flatMap((annotation) => readAnnotation(annotation) ?? []);
   return citations.length > 0 ? { citations } : {};
 }
 
@@ -29,7 +27,7 @@ export function readAnnotation(annotation: unknown): UrlCitation | null {
   return {
     type: 'url',
     url,
-    title: typeof title === 'string' && title !== '' ? title : null,
+    title: textOrNull(title),
     citedText: null,
     span: readSpan(start, end),
     reference: null,

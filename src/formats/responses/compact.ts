@@ -1,6 +1,6 @@
 // POST /v1/responses/compact: a request that always ends with a compaction trigger, and its answer
 // in a shape of its own.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { type AnswerContext, type ClientFormat, UnreadableAnswer } from '../format.ts';
 import { responses } from './index.ts';
 import { isTrigger } from './compaction.ts';
@@ -36,7 +36,7 @@ function asCompaction(
   { id, created_at: createdAt, output, usage }: JsonObject,
   { request }: AnswerContext,
 ): JsonObject {
-  const items = Array.isArray(output) ? output : [];
+  const items = listOf(output);
   const compactions = items.filter((item) => isObject(item) && item.type === 'compaction');
   if (compactions.length === 0)
     throw new UnreadableAnswer('the answer has no summary of the conversation');

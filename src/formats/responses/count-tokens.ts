@@ -2,7 +2,7 @@
 // of ours. https://platform.openai.com/docs/api-reference/responses/input-tokens, from the types of
 // its SDK, 2026-11.
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import type { InputCount } from '../format.ts';
 
 /** The fields that count. All others only affect the answer. */
@@ -22,7 +22,7 @@ const countedFields = [
 export const inputCount: InputCount = {
   write: (body) =>
     Object.fromEntries(Object.entries(body).filter(([name]) => countedFields.includes(name))),
-  read: (answer) => (isObject(answer) ? readTokenCount(answer.input_tokens) : null),
+  read: (answer) => readTokenCount(objectOf(answer).input_tokens),
 };
 
 /** `estimated` is our own field, present only when true. */

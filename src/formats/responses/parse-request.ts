@@ -1,7 +1,7 @@
 // Validates the client's body, so that later steps can rely on the schema.
 import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
@@ -64,7 +64,7 @@ function inOwnShape(given: JsonObject): JsonObject {
  */
 function underOwnNames(body: JsonObject): JsonObject {
   const isFree = (value: unknown) => (value ?? null) === null;
-  const text = isObject(body.text) ? body.text : {};
+  const text = objectOf(body.text);
   const format =
     isFree(text.format) && isObject(body.response_format) ? body.response_format : null;
   const limit = ['max_completion_tokens', 'max_tokens'].find(

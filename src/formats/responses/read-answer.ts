@@ -1,7 +1,7 @@
 // Reads a whole answer. Items of tools that run at the provider are left out.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
@@ -58,7 +58,7 @@ export function readItem(item: unknown): AssistantPart[] {
   if (!isObject(item)) return [];
   switch (item.type) {
     case 'message':
-      return Array.isArray(item.content) ? item.content.flatMap(readPart) : [];
+      return listOf(item.content).flatMap(readPart);
     case 'reasoning': {
       const thinking = readReasoning(item);
       return thinking ? [thinking] : [];
@@ -94,8 +94,4 @@ export const namelessCall = 'a tool call of the answer has no name';
 /** Returns JSON text; some hosts send the object itself. */
 export function readArguments(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : textOf(value);
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -2,10 +2,10 @@
 // with its arguments. Each tracks its deltas, so that a `done` text adds only what is missing.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './annotations.ts';
-import { namelessCall, readArguments, readCallNames, textOf } from './read-answer.ts';
+import { namelessCall, readArguments, readCallNames } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from '../sealed-reasoning.ts';
 
@@ -121,7 +121,7 @@ function createMessageReader(): ItemReader {
       }
     },
     finish(item) {
-      const parts: unknown[] = Array.isArray(item.content) ? item.content : [];
+      const parts = listOf(item.content);
       const missing = parts.flatMap((part, index) =>
         index < nextIndex ? [] : completePart(index, part),
       );
@@ -137,11 +137,12 @@ function kindOfPart(part: unknown): PartKind | null {
 }
 
 function annotationsOf(part: unknown): readonly unknown[] {
-  return isObject(part) && Array.isArray(part.annotations) ? part.annotations : [];
+  return listOf(objectOf(part).annotations);
 }
 
 function textOfPart(part: unknown): string {
-  return isObject(part) ? textOf(part.type === 'refusal' ? part.refusal : part.text) : '';
+  const { type, refusal, text } = objectOf(part);
+  return textOf(type === 'refusal' ? refusal : text);
 }
 
 function createReasoningReader(): ItemReader {

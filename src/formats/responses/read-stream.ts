@@ -3,12 +3,11 @@
 // overlap: an item that starts before the last one ended waits for it.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
-import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
@@ -79,7 +78,7 @@ class ResponseStreamReader extends EventReader {
 
   #finish(type: string, response: JsonObject): void {
     this.#start();
-    const output = Array.isArray(response.output) ? response.output : [];
+    const output = listOf(response.output);
     for (const [index, item] of output.entries()) {
       if (isObject(item)) this.#close(this.#queuedItemOf({ output_index: index }, item), item);
     }
@@ -154,7 +153,7 @@ class ResponseStreamReader extends EventReader {
 }
 
 function itemOf(payload: JsonObject): JsonObject {
-  return isObject(payload.item) ? payload.item : {};
+  return objectOf(payload.item);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The content of a reasoning item, for readers and writers: OpenAI shows summaries, other hosts
 // (DeepSeek, gpt-oss) the raw text.
 import type { ThinkingPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import { objectOf, textOf, listOf } from '../../lib/json.ts';
 import { openSignature } from '../sealed-reasoning.ts';
 
 /** Separates the sections of a summary, each a paragraph. */
@@ -29,9 +29,5 @@ export function chooseSections(item: Readonly<Record<string, unknown>>): Section
 }
 
 export function readSections(item: Readonly<Record<string, unknown>>, kind: SectionKind): string[] {
-  const sections = item[kind];
-  if (!Array.isArray(sections)) return [];
-  return sections.map((section: unknown) =>
-    isObject(section) && typeof section.text === 'string' ? section.text : '',
-  );
+  return listOf(item[kind]).map((section) => textOf(objectOf(section).text));
 }

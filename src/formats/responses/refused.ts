@@ -3,11 +3,11 @@
 // organisations that are not verified.
 import { readErrorMessage } from '../error-message.ts';
 import type { Lightened } from '../format.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 
 /** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
-  const { code, param } = isObject(refusal) && isObject(refusal.error) ? refusal.error : {};
+  const { code, param } = objectOf(objectOf(refusal).error);
   const message = readErrorMessage(refusal) ?? '';
   if (
     code === 'invalid_encrypted_content' ||

@@ -1,7 +1,7 @@
 // The straight path for a request: the client's body, except for what the gateway must set, what a
 // shared credential forbids, and item ids that the provider did not create.
 import { nothingToAnswer } from '../adapting/answerable.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import { editAt, editFields, editItems, editText, withoutNulls } from '../edit-json.ts';
 import { droppedFields } from '../field-verdicts.ts';
@@ -88,9 +88,7 @@ function fitToModel(
  * clients such as Codex always send it.
  */
 function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[] {
-  const others = Array.isArray(include)
-    ? include.filter((value) => value !== encryptedReasoning)
-    : [];
+  const others = listOf(include).filter((value) => value !== encryptedReasoning);
   return thinking ? [...others, encryptedReasoning] : others;
 }
 

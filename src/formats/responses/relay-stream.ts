@@ -2,14 +2,13 @@
 // The edits: the catalogue's model, a function call's id, an inserted reasoning item before the
 // first item, which moves up all later indices, and gapless sequence numbers.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editText } from '../edit-json.ts';
 import { AnswerStream } from '../answer-stream.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeFailure } from './errors.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
-import { textOf } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
 import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
@@ -207,7 +206,7 @@ class ResponseStreamRelay extends AnswerStream {
   }
 
   #relayOutput(response: JsonObject): unknown[] {
-    const output: unknown[] = Array.isArray(response.output) ? response.output : [];
+    const output = listOf(response.output);
     const items = output.map((item) => relayItem(item, this.#names));
     return this.#shift === 1 ? [this.#items.get(0), ...items] : items;
   }

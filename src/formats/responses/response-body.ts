@@ -1,6 +1,6 @@
 // The response object around the output: the fields that OpenAI's type and the Open Responses
 // schema require. Most echo the request.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import { shownTier } from '../service-tiers.ts';
 import type { ResponsesRequest } from './schema.ts';
@@ -44,7 +44,7 @@ export function writeWarnings(
   const isOurs = (warning: unknown) =>
     isObject(warning) &&
     ours.some(({ code, param }) => warning.code === code && warning.param === param);
-  const others: readonly unknown[] = Array.isArray(kept) ? kept : [];
+  const others = listOf(kept);
   return { warnings: [...ours, ...others.filter((warning) => !isOurs(warning))] };
 }
 

@@ -1,5 +1,5 @@
 // Parses an upstream's stream event, for the reader and the straight path, and writes one of ours.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { isTypeName, parseEventData } from '../event-data.ts';
 
@@ -22,7 +22,7 @@ export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | nul
 
 /** Returns the response object of a lifecycle event; {} when it is missing. */
 export function responseOf({ response }: JsonObject): JsonObject {
-  return isObject(response) ? response : {};
+  return objectOf(response);
 }
 
 /** Writes one event of a stream with its sequence number. */

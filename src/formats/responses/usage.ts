@@ -7,7 +7,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 
 /**
  * Splits the counts of a response into disjoint buckets. A missing or implausible count is 0.
@@ -17,8 +17,8 @@ export function readUsage({ usage: value, service_tier }: JsonObject): Usage | n
   if (!isObject(value)) return null;
   const input = readTokenCount(value.input_tokens) ?? 0;
   const output = readTokenCount(value.output_tokens) ?? 0;
-  const inputDetails = isObject(value.input_tokens_details) ? value.input_tokens_details : {};
-  const outputDetails = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const inputDetails = objectOf(value.input_tokens_details);
+  const outputDetails = objectOf(value.output_tokens_details);
   const cacheRead = Math.min(readTokenCount(inputDetails.cached_tokens) ?? 0, input);
   const cacheWrite = Math.min(
     readTokenCount(inputDetails.cache_write_tokens) ?? 0,

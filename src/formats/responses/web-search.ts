@@ -2,7 +2,7 @@
 // used it.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { readSearchCount, type SearchTool, type SearchToolName } from '../../terms/web-search.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { readSearchLimit } from '../search-limit.ts';
 
@@ -46,16 +46,14 @@ type ListedTool = { readonly tool: JsonObject; readonly path: string };
 
 /** Returns the request's tools and those in its items, which newer clients send. */
 function listTools(body: JsonObject): ListedTool[] {
-  const items: unknown[] = Array.isArray(body.input) ? body.input : [];
-  const ofItems = items.flatMap((item, index) =>
-    isObject(item) ? withPaths(item.tools, `input[${index}].tools`) : [],
+  const ofItems = listOf(body.input).flatMap((item, index) =>
+    withPaths(objectOf(item).tools, `input[${index}].tools`),
   );
   return [...withPaths(body.tools, 'tools'), ...ofItems];
 }
 
 function withPaths(tools: unknown, path: string): ListedTool[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index) =>
+  return listOf(tools).flatMap((tool, index) =>
     isObject(tool) ? [{ tool, path: `${path}[${index}]` }] : [],
   );
 }
@@ -65,8 +63,8 @@ function withPaths(tools: unknown, path: string): ListedTool[] {
  * page is not a search.
  */
 export function countSearches(response: JsonObject, output: readonly unknown[]): number {
-  const usage = isObject(response.tool_usage) ? response.tool_usage.web_search : undefined;
-  const counted = isObject(usage) ? readSearchCount(usage.num_requests) : null;
+  const usage = objectOf(response.tool_usage).web_search;
+  const counted = readSearchCount(objectOf(usage).num_requests);
   return counted ?? output.filter(isSearchDone).length;
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../../canonical/request.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling } from '../model-abilities.ts';
 import { tierField } from '../service-tiers.ts';
@@ -108,7 +108,7 @@ function listIgnored(
 
 /** Returns the effort of a `reasoning` field; null: the model's own. */
 export function effortIn(reasoning: unknown): Effort | null {
-  const asked = isObject(reasoning) ? reasoning.effort : null;
+  const asked = objectOf(reasoning).effort;
   return effortLevels.find((level) => level === asked) ?? null;
 }
 

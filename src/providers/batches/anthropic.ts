@@ -1,7 +1,7 @@
 // Anthropic's message batches: the lines come with the request. A batch has no metadata, so one whose
 // id was lost is known by its lines, once they have results.
 // https://platform.claude.com/docs/en/api/creating-message-batches
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
 import { pagesMax, readId, readJsonLines, readList, unreadable } from './shared.ts';
 
@@ -48,7 +48,7 @@ function readLine({ custom_id: customId, result }: JsonObject): RemoteLine | nul
   if (type === 'succeeded') return { customId, result: { status: 200, body: message } };
   if (type === 'canceled' || type === 'expired') return { customId, result: type };
   if (type !== 'errored') return null;
-  const { error: inner } = isObject(error) ? error : {};
+  const { error: inner } = objectOf(error);
   const status = statusOf[String(isObject(inner) ? inner['type'] : '')] ?? 500;
   return { customId, result: { status, body: error } };
 }

@@ -1,7 +1,7 @@
 // Gemini's batches: the lines come with the request, and the results with the batch, as one JSON text.
 // So a batch is short: its results must fit into the longest answer that is read.
 // https://ai.google.dev/api/batch-api (read 2026-11-29)
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
 import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
@@ -42,7 +42,7 @@ async function find(calls: HostCalls, { mark }: ToFind) {
   for (let page = 0; page < pagesMax; page += 1) {
     const list = await calls.call('GET', `${path}?pageSize=${listed}${next}`);
     for (const one of readList(list['operations'] ?? [])) {
-      const { displayName, state } = isObject(one['metadata']) ? one['metadata'] : {};
+      const { displayName, state } = objectOf(one['metadata']);
       // An earlier try may have failed.
       if (displayName === mark && state !== 'BATCH_STATE_FAILED') return { id: idOf(one) };
     }
@@ -54,7 +54,7 @@ async function find(calls: HostCalls, { mark }: ToFind) {
 }
 
 function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
-  const { state, output } = isObject(metadata) ? metadata : {};
+  const { state, output } = objectOf(metadata);
   const own = [`${path}/${id}`];
   const ended = { state: 'ended', results: own, files: own } as const;
   switch (state) {
@@ -78,14 +78,14 @@ function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
 /** A batch without results has no `output`. */
 async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
   const { metadata } = await calls.call('GET', at);
-  const { output } = isObject(metadata) ? metadata : {};
-  const { inlinedResponses: all } = isObject(output) ? output : {};
-  const { inlinedResponses: lines = [] } = isObject(all) ? all : {};
+  const { output } = objectOf(metadata);
+  const { inlinedResponses: all } = objectOf(output);
+  const { inlinedResponses: lines = [] } = objectOf(all);
   for (const line of readList(lines)) yield { line, bytes: 0 };
 }
 
 function readLine({ response, error, metadata }: JsonObject): RemoteLine | null {
-  const { custom_id: customId } = isObject(metadata) ? metadata : {};
+  const { custom_id: customId } = objectOf(metadata);
   if (typeof customId !== 'string') return null;
   if (isObject(response)) return { customId, result: { status: 200, body: response } };
   if (!isObject(error)) return null;

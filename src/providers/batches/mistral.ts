@@ -1,6 +1,6 @@
 // Mistral's batches: a file with the lines, then a job of it. Its lines are like OpenAI's.
 // https://docs.mistral.ai/api/endpoint/batch, and npm `@mistralai/mistralai` 2.7 (read 2026-11-29)
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteBatch, ToFind } from './host.ts';
 import { fileFrame, filePath, pathsOf, readLine, uploadFile } from './openai.ts';
 import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
@@ -69,7 +69,7 @@ function readJob(job: JsonObject): RemoteBatch {
       return { ...ended, unrun: 'canceled' };
     case 'FAILED': {
       if (results.length > 0) return { ...ended, unrun: null };
-      return failedBy(Array.isArray(errors) ? errors[0] : null, { files: own });
+      return failedBy(listOf(errors)[0], { files: own });
     }
     default:
       throw unreadable('the batch has an unknown status');

@@ -1,6 +1,6 @@
 // OpenAI's batches, and those of hosts with the same API: a file with the lines, then a batch of it.
 // https://platform.openai.com/docs/api-reference/batch
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
 import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
@@ -91,7 +91,7 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
         return { id: readId(id) };
     const last = batches.at(-1);
     // Groq's list, from memory.
-    const { next_cursor: cursor } = isObject(list['paging']) ? list['paging'] : {};
+    const { next_cursor: cursor } = objectOf(list['paging']);
     const hasCursor = typeof cursor === 'string' && cursor !== '';
     if (!last || (list['has_more'] !== true && !hasCursor)) return null;
     // Newest first.
@@ -118,7 +118,7 @@ function readBatch(batch: JsonObject): RemoteBatch {
     case 'cancelled':
       return { ...ended, unrun: 'canceled' };
     case 'failed': {
-      const [first] = isObject(errors) && Array.isArray(errors['data']) ? errors['data'] : [];
+      const [first] = listOf(objectOf(errors)['data']);
       return failedBy(first, { mayPass: isObject(first) && first['code'] === noRoom });
     }
     default:

@@ -1,5 +1,5 @@
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
-import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { isObject, type JsonObject, parseJson, objectOf } from '../../lib/json.ts';
 import { splitLines } from '../../lib/split-lines.ts';
 import type { FailedBatch, HostCalls, ReadLine } from './host.ts';
 
@@ -33,7 +33,7 @@ export function failedBy(
   error: unknown,
   { mayPass = false, files = [] }: Partial<FailedBatch> = {},
 ): FailedBatch {
-  const { message } = isObject(error) ? error : {};
+  const { message } = objectOf(error);
   const said = typeof message === 'string' ? message : 'it does not say why';
   return { state: 'failed', message: said, mayPass, files };
 }

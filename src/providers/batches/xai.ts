@@ -1,6 +1,6 @@
 // xAI's batches: an empty one is made, and the lines are added to it. Nothing can be deleted there.
 // https://docs.x.ai/developers/advanced-api-usage/batch-api (read 2026-11-29)
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, textOrNull } from '../../lib/json.ts';
 import { batchLinesMax } from '../../terms/batch.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
 import { failedBy, readId, readList, unreadable } from './shared.ts';
@@ -46,7 +46,7 @@ async function countsOf(calls: HostCalls, id: string) {
     pending: count('pending'),
     ran: count('success') + count('error'),
     canceled: count('cancelled'),
-    refusal: typeof refusal === 'string' && refusal !== '' ? refusal : null,
+    refusal: textOrNull(refusal),
   };
 }
 
@@ -80,8 +80,8 @@ async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
 function readLine(line: JsonObject): RemoteLine | null {
   const { batch_request_id: customId, batch_result: given } = line;
   if (typeof customId !== 'string') return null;
-  const { response, error = line['error_message'] ?? line['error'] } = isObject(given) ? given : {};
-  const body = isObject(response) ? response['chat_get_completion'] : undefined;
+  const { response, error = line['error_message'] ?? line['error'] } = objectOf(given);
+  const body = objectOf(response)['chat_get_completion'];
   if (isObject(body)) return { customId, result: { status: 200, body } };
   const said = typeof error === 'string' ? { message: error } : error;
   // It does not say whose fault it is.

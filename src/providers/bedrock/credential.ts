@@ -1,7 +1,7 @@
 // AWS Signature Version 4, with keys of the configuration or of the machine.
 // https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
 import { AwsV4Signer } from 'aws4fetch';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { isObject, parseJson, objectOf } from '../../lib/json.ts';
 import { machineKey } from '../../terms/provider-kind.ts';
 import {
   keptToken,
@@ -143,7 +143,7 @@ function readKeys(
   reply: { readonly status: number; readonly body: unknown },
   whose: string,
 ): Lasting<Keys> {
-  const body = isObject(reply.body) ? reply.body : {};
+  const body = objectOf(reply.body);
   const { AccessKeyId: id, SecretAccessKey: secret, Token: token, SessionToken: session } = body;
   const { Expiration: ends } = body;
   if (reply.status !== 200 || typeof id !== 'string' || typeof secret !== 'string') {

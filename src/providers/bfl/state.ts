@@ -1,6 +1,6 @@
 // Reads the state of an image job at Black Forest Labs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 import { refused, unreadable } from '../image-answer.ts';
 
 type State =
@@ -16,7 +16,7 @@ export function readState(body: unknown): State {
   const { status, result, details } = body;
   switch (status.toLowerCase()) {
     case 'ready':
-      return { kind: 'ready', sample: isObject(result) ? result.sample : null };
+      return { kind: 'ready', sample: objectOf(result).sample };
     case 'request moderated':
     case 'content moderated':
       return {

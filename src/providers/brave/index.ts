@@ -1,6 +1,6 @@
 // Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory,
 // 2026-11-21).
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 import { readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const brave: SearchProviderKind = {
@@ -25,10 +25,10 @@ export const brave: SearchProviderKind = {
     };
   },
   readSearch(body) {
-    const { web, query } = isObject(body) ? body : {};
+    const { web, query } = objectOf(body);
     // When nothing is found, `web` is missing but `query` is present.
     if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
-    const read = readPages(isObject(web) ? web.results : null, 'web.results', {
+    const read = readPages(objectOf(web).results, 'web.results', {
       title: 'title',
       url: 'url',
       snippet: ['description'],
@@ -39,7 +39,7 @@ export const brave: SearchProviderKind = {
   },
   /** A wrong key is a 422, as is a query that is too long. */
   readFailure(failure, body) {
-    const error = isObject(body) && isObject(body.error) ? body.error : {};
+    const error = objectOf(objectOf(body).error);
     const isKeyRefused = failure.status === 422 && error.code === 'SUBSCRIPTION_TOKEN_INVALID';
     return isKeyRefused ? { ...failure, status: 401 } : failure;
   },

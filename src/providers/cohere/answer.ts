@@ -5,7 +5,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import { parseEventData } from '../../formats/event-data.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { brokenStream } from '../../formats/stream-progress.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import { formatSse, SseOverflow, SseParser } from '../../lib/sse.ts';
 
 export async function* toServerSentEvents(
@@ -58,7 +58,7 @@ export function asCompletion(body: unknown): unknown {
   const { tool_plan: plan, content, tool_calls: calls, citations } = body.message;
   const deltas = new DeltaWriter();
   const each = (type: string, name: string, parts: unknown) =>
-    objectsIn(parts).map((part, index) => ({ type, index, delta: { message: { [name]: part } } }));
+    objectsOf(parts).map((part, index) => ({ type, index, delta: { message: { [name]: part } } }));
   const written = [
     { type: 'tool-plan-delta', delta: { message: { tool_plan: plan } } },
     ...each('content-start', 'content', content),
@@ -94,13 +94,8 @@ class DeltaWriter {
 
   /** Returns null for an event without words, a call or a page. */
   write({ type, index, delta }: JsonObject): JsonObject | null {
-    const { message } = isObject(delta) ? delta : {};
-    const {
-      content,
-      tool_plan: plan,
-      tool_calls: call,
-      citations,
-    } = isObject(message) ? message : {};
+    const { message } = objectOf(delta);
+    const { content, tool_plan: plan, tool_calls: call, citations } = objectOf(message);
     switch (type) {
       case 'message-start':
         return { role: 'assistant', content: '' };
@@ -124,7 +119,7 @@ class DeltaWriter {
   }
 
   #words(content: unknown): JsonObject | null {
-    const { text, thinking } = isObject(content) ? content : {};
+    const { text, thinking } = objectOf(content);
     if (typeof text !== 'string' || text === '') return thoughtOf(thinking);
     this.#text += text;
     return { content: text };
@@ -139,7 +134,7 @@ class DeltaWriter {
   #pages(citation: unknown): JsonObject | null {
     if (!isObject(citation) || (citation.type ?? 'TEXT_CONTENT') !== 'TEXT_CONTENT') return null;
     const places = this.#placesOf(citation);
-    const annotations = objectsIn(citation.sources).flatMap((source) => {
+    const annotations = objectsOf(citation.sources).flatMap((source) => {
       const { url, title } = (source.document ?? source.tool_output ?? {}) as JsonObject;
       if (typeof url !== 'string' || !/^https?:\/\//i.test(url)) return [];
       return [{ type: 'url_citation', url_citation: { url, title: title ?? '', ...places } }];
@@ -218,9 +213,5 @@ function usageOf({ usage }: JsonObject): { readonly usage?: JsonObject } {
 }
 
 function countIn(counts: unknown, name: string): number | null {
-  return isObject(counts) ? readTokenCount(counts[name]) : null;
-}
-
-function objectsIn(list: unknown): readonly JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+  return readTokenCount(objectOf(counts)[name]);
 }

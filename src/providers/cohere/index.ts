@@ -3,7 +3,7 @@
 // https://docs.cohere.com/reference/chat (npm `cohere-ai` 8.1, read 2026-11-29)
 import { budgetOfEffort } from '../../canonical/effort.ts';
 import { editItems } from '../../formats/edit-json.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { asCompletion, toServerSentEvents } from './answer.ts';
@@ -48,7 +48,7 @@ function offered(tools: unknown, choice: unknown): unknown {
 }
 
 function writeFormat(format: JsonObject): JsonObject {
-  const { schema } = isObject(format.json_schema) ? format.json_schema : {};
+  const { schema } = objectOf(format.json_schema);
   return format.type === 'json_schema' ? { type: 'json_object', json_schema: schema } : format;
 }
 

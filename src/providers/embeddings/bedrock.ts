@@ -2,7 +2,7 @@
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import * as cohere from './cohere.ts';
 import { textsOnly, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { readFloats } from './vectors.ts';
@@ -62,8 +62,8 @@ const nova: EmbeddingHost = {
       },
     }),
   read({ embeddings }) {
-    const [first]: unknown[] = Array.isArray(embeddings) ? embeddings : [];
-    const vector = readFloats(isObject(first) ? first.embedding : null);
+    const [first] = listOf(embeddings);
+    const vector = readFloats(objectOf(first).embedding);
     return vector && { vectors: [vector], tokens: null };
   },
 };

@@ -1,7 +1,7 @@
 // Cohere's own embeddings: its compatible ones know no purpose. https://docs.cohere.com/reference/embed
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { textsOnly, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { readList } from './vectors.ts';
 
@@ -40,6 +40,6 @@ export function writeTexts({ inputs, dimensions, purpose }: EmbeddingJob): JsonO
 /** Bedrock's older models answer with a plain list of vectors. */
 export function readAnswer({ embeddings, meta }: JsonObject) {
   const vectors = readList(isObject(embeddings) ? embeddings.float : embeddings);
-  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
+  const billed = objectOf(objectOf(meta).billed_units);
   return vectors && { vectors, tokens: readTokenCount(billed.input_tokens) };
 }

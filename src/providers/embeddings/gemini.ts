@@ -1,7 +1,7 @@
 // Embeddings of the Gemini API and of Vertex. https://ai.google.dev/api/embeddings
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { modelPath } from '../vertex/paths.ts';
 import { textsOnly, type Embedded, type EmbeddingHost, type EmbeddingJob } from './host.ts';
 import { normalise, readFloats, readList } from './vectors.ts';
@@ -27,7 +27,7 @@ export const gemini: EmbeddingHost = {
   }),
   read({ embeddings, usageMetadata }, job) {
     if (!Array.isArray(embeddings)) return null;
-    const vectors = readList(embeddings.map((entry) => (isObject(entry) ? entry.values : null)));
+    const vectors = readList(embeddings.map((entry) => objectOf(entry).values));
     return vectors && withLength({ vectors, tokens: countOf(usageMetadata) }, job);
   },
 };
@@ -41,7 +41,7 @@ export const vertexContent: EmbeddingHost = {
     body: writeContent(job, job.inputs[0]!),
   }),
   read({ embedding, usageMetadata }, job) {
-    const vector = readFloats(isObject(embedding) ? embedding.values : null);
+    const vector = readFloats(objectOf(embedding).values);
     return vector && withLength({ vectors: [vector], tokens: countOf(usageMetadata) }, job);
   },
 };
@@ -66,13 +66,9 @@ export const vertexPredict: EmbeddingHost = {
   }),
   read({ predictions }, job) {
     if (!Array.isArray(predictions)) return null;
-    const made = predictions.map((entry) =>
-      isObject(entry) && isObject(entry.embeddings) ? entry.embeddings : {},
-    );
+    const made = predictions.map((entry) => objectOf(objectOf(entry).embeddings));
     const vectors = readList(made.map(({ values }) => values));
-    const counts = made.map(({ statistics }) =>
-      readTokenCount(isObject(statistics) ? statistics.token_count : null),
-    );
+    const counts = made.map(({ statistics }) => readTokenCount(objectOf(statistics).token_count));
     const tokens = counts.includes(null)
       ? null
       : counts.reduce<number>((sum, count) => sum + count!, 0);
@@ -89,7 +85,7 @@ function writeContent({ dimensions, purpose }: EmbeddingJob, text: unknown): Jso
 }
 
 function countOf(usage: unknown): number | null {
-  return readTokenCount(isObject(usage) ? usage.promptTokenCount : null);
+  return readTokenCount(objectOf(usage).promptTokenCount);
 }
 
 /** gemini-embedding-001 leaves vectors of a size that was asked for as long as they are. */

@@ -2,7 +2,7 @@
 // https://platform.openai.com/docs/api-reference/embeddings
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import type { EmbeddingWishes } from '../../terms/host-wishes.ts';
 import type { EmbeddingHost } from './host.ts';
 import { readIndexed, readInt8, readVector } from './vectors.ts';
@@ -46,7 +46,7 @@ export function openAiForm({
     }),
     read({ data, usage }) {
       const vectors = readIndexed(data, isInt8 ? readInt8 : readVector);
-      const { prompt_tokens: prompt, total_tokens: total } = isObject(usage) ? usage : {};
+      const { prompt_tokens: prompt, total_tokens: total } = objectOf(usage);
       return vectors && { vectors, tokens: readTokenCount(prompt) ?? readTokenCount(total) };
     },
   };

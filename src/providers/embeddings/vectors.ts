@@ -1,6 +1,6 @@
 // Vectors of embeddings in the two forms of OpenAI's API: a list of numbers, and base64 of
 // little-endian 32-bit floats. Hosts choose either, whatever was asked for.
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 
 export type Vector =
   | { readonly floats: readonly number[] }
@@ -43,7 +43,7 @@ export function readIndexed(
   if (!Array.isArray(data)) return null;
   const vectors: Vector[] = [];
   for (const [position, entry] of data.entries()) {
-    const { index = position, embedding } = isObject(entry) ? entry : {};
+    const { index = position, embedding } = objectOf(entry);
     const vector = readOne(embedding);
     if (!vector || typeof index !== 'number' || !(index >= 0 && index < data.length)) return null;
     vectors[index] = vector;

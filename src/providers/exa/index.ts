@@ -1,6 +1,6 @@
 // Exa: https://exa.ai/docs/search/quickstart (read 2026-11-21). Up to 100 results, no further
 // pages.
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const exa: SearchProviderKind = {
@@ -15,7 +15,7 @@ export const exa: SearchProviderKind = {
       contents: { highlights: true },
     }),
   readSearch: (body) =>
-    readPages(isObject(body) ? body.results : null, 'results', {
+    readPages(objectOf(body).results, 'results', {
       title: 'title',
       url: 'url',
       snippet: ['highlights', 'summary', 'text'],

@@ -1,7 +1,7 @@
 // Reads the details in Google's error bodies:
 // https://ai.google.dev/gemini-api/docs/troubleshooting, and google.rpc's details.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 
 /**
  * Google sends 400 for a wrong key and for an account that may not call the API. The client would
@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 export function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
   const error = readError(body);
   if (!error) return failure;
-  const details = Array.isArray(error.details) ? error.details.filter(isObject) : [];
+  const details = objectsOf(error.details);
   const retryAfterSeconds = failure.retryAfterSeconds ?? readRetryDelay(details);
   return {
     ...failure,

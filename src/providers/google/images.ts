@@ -1,7 +1,7 @@
 // Gemini's image models: `generateContent` with an `imageConfig`. Input and output images are
 // inline base64, one image a call. https://ai.google.dev/gemini-api/docs/image-generation
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, objectsOf } from '../../lib/json.ts';
 import {
   failed,
   failedReply,
@@ -52,8 +52,8 @@ function writeBody({ prompt, images, aspectRatio, resolution }: ImageJob): JsonO
 }
 
 function readAnswer(body: unknown): ImageJobResult {
-  const answer = isObject(body) ? body : {};
-  const candidate: unknown = Array.isArray(answer.candidates) ? answer.candidates[0] : null;
+  const answer = objectOf(body);
+  const candidate = listOf(answer.candidates)[0];
   const parts = partsOf(candidate);
   const files = parts.flatMap(({ inlineData }) =>
     isObject(inlineData) && typeof inlineData.data === 'string'
@@ -63,7 +63,7 @@ function readAnswer(body: unknown): ImageJobResult {
   // The last of several is the finished one.
   if (files.length > 0) return imagesOrFailure(files.slice(-1), 1);
   const words = parts.map(({ text }) => textOf(text) ?? '').join('');
-  const failure = failureWithoutImage(answer, isObject(candidate) ? candidate : {}, words);
+  const failure = failureWithoutImage(answer, objectOf(candidate), words);
   return words.length <= refusalCharactersMax
     ? failed(failure)
     : { ...failed({ ...failure, isCausedByAccount: true }), isTaken: true };
@@ -77,10 +77,8 @@ const refusalCharactersMax = 2_000;
 
 /** The parts of the answer, without thoughts, which may hold drafts of the image. */
 function partsOf(candidate: unknown): JsonObject[] {
-  const content = isObject(candidate) && isObject(candidate.content) ? candidate.content : {};
-  return Array.isArray(content.parts)
-    ? content.parts.filter(isObject).filter(({ thought }) => thought !== true)
-    : [];
+  const content = objectOf(objectOf(candidate).content);
+  return objectsOf(content.parts).filter(({ thought }) => thought !== true);
 }
 
 /** Reasons that do not judge the request: the upstream itself does not know, or gave up. */

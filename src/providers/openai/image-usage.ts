@@ -2,13 +2,13 @@
 // https://platform.openai.com/docs/api-reference/images/object
 import type { ImageUsage } from '../../terms/image-model.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 
 /** Returns null when there is no usage. An invalid count is treated as missing. */
 export function readImageUsage(usage: unknown): ImageUsage | null {
   if (!isObject(usage)) return null;
-  const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
-  const cached = isObject(details.cached_tokens_details) ? details.cached_tokens_details : {};
+  const details = objectOf(usage.input_tokens_details);
+  const cached = objectOf(details.cached_tokens_details);
   const cachedTokens = readTokenCount(details.cached_tokens) ?? 0;
   const cachedImageTokens = readTokenCount(cached.image_tokens) ?? 0;
   return {

@@ -1,6 +1,6 @@
 // OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
 // one call. https://platform.openai.com/docs/api-reference/images
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
@@ -106,10 +106,8 @@ function restOf(
 }
 
 function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {
-  const data: readonly unknown[] = isObject(body) && Array.isArray(body.data) ? body.data : [];
-  const texts = data.map((entry) =>
-    isObject(entry) && typeof entry.b64_json === 'string' ? entry.b64_json : '',
-  );
+  const data = listOf(objectOf(body).data);
+  const texts = data.map((entry) => textOf(objectOf(entry).b64_json));
   const result = imagesOrFailure(
     texts.map((text) => Buffer.from(text, 'base64')),
     count,

@@ -1,7 +1,7 @@
 // Which host ranks documents in which form. All of them have Cohere's, with a few other words.
 // https://docs.cohere.com/reference/rerank
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { RerankWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import type { Ranked, Ranking, RerankHost } from './host.ts';
@@ -77,8 +77,8 @@ export function readRanking(
   const isWhole = (all: readonly (Ranked | null)[]): all is readonly Ranked[] =>
     !all.includes(null) && new Set(all.map((one) => one!.index)).size === all.length;
   if (!isWhole(ranked)) return null;
-  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
-  const counted = isObject(usage) ? usage : {};
+  const billed = objectOf(objectOf(meta).billed_units);
+  const counted = objectOf(usage);
   return {
     results: ranked,
     searchUnits: readTokenCount(billed.search_units) ?? readTokenCount(counted.search_units),

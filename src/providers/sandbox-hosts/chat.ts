@@ -11,7 +11,7 @@ import type {
 } from '../../canonical/request.ts';
 import { chat as format } from '../../formats/chat/index.ts';
 import type { AnswerContext } from '../../formats/format.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { splitIntoDeltas } from '../sandbox/deltas.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
@@ -21,8 +21,6 @@ import {
   jsonSchema,
   nameOf,
   numberOf,
-  objectOf,
-  objectsOf,
   readChoiceWord,
   readStop,
   reasoningIf,
@@ -30,7 +28,6 @@ import {
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
-  stringOf,
   textPart,
   textsOf,
   thinkingPart,
@@ -156,8 +153,8 @@ function readAssistant({
 function readCall({ id, function: called, custom }: JsonObject): AssistantPart {
   const { name, arguments: text, input } = objectOf(custom ?? called);
   return isObject(custom)
-    ? callPart(id, name, stringOf(input), 'custom')
-    : callPart(id, name, stringOf(text));
+    ? callPart(id, name, textOf(input), 'custom')
+    : callPart(id, name, textOf(text));
 }
 
 function readTools({ tools, functions, tool_choice: choice, function_call: older }: JsonObject) {
@@ -184,7 +181,7 @@ function readTool({ function: made, custom }: JsonObject): Tool[] {
 
 function readChoice(choice: unknown): ToolChoice | null {
   const { function: made, custom, name } = objectOf(choice);
-  const chosen = nameOf(made ?? custom) || stringOf(name);
+  const chosen = nameOf(made ?? custom) || textOf(name);
   return chosen === '' ? readChoiceWord(choice) : { type: 'tool', name: chosen };
 }
 
@@ -194,7 +191,7 @@ function readReasoning({
   reasoning,
   thinking,
 }: JsonObject): Reasoning | null {
-  const wanted = stringOf(effort) || stringOf(objectOf(reasoning).effort);
+  const wanted = textOf(effort) || textOf(objectOf(reasoning).effort);
   return reasoningIf(wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none');
 }
 

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
@@ -14,12 +14,9 @@ import {
   instructedFormat,
   jsonSchema,
   numberOf,
-  objectOf,
-  objectsOf,
   readStop,
   reasoningIf,
   resultPart,
-  stringOf,
   textPart,
   textsOf,
   thinkingPart,
@@ -96,12 +93,12 @@ function readAssistantBlock({ text, toolUse, reasoningContent }: JsonObject): As
     return [callPart(toolUse.toolUseId, toolUse.name, JSON.stringify(toolUse.input ?? {}))];
   }
   if (!isObject(reasoningContent)) return [];
-  const shown = stringOf(objectOf(reasoningContent.reasoningText).text);
+  const shown = textOf(objectOf(reasoningContent.reasoningText).text);
   return [{ ...thinkingPart(shown), redacted: shown === '' }];
 }
 
 function readChoice({ any, tool }: JsonObject): ToolChoice | null {
-  if (isObject(tool)) return { type: 'tool', name: stringOf(tool.name) };
+  if (isObject(tool)) return { type: 'tool', name: textOf(tool.name) };
   return any === undefined ? null : { type: 'required' };
 }
 

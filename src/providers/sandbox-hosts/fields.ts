@@ -13,20 +13,7 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { jsonInstruction } from '../../formats/adapting/json-object.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-
-/** The objects of a list. */
-export function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-export function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
+import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
@@ -43,7 +30,7 @@ export function choicesIn({ prompt, n }: JsonObject): number {
 }
 
 export function textPart(text: unknown): TextPart {
-  return { type: 'text', text: stringOf(text) };
+  return { type: 'text', text: textOf(text) };
 }
 
 /** Content that is a string, or a list of parts of which only the texts are read. */
@@ -65,7 +52,7 @@ export function callPart(
   text: string,
   kind: ToolCallPart['kind'] = 'function',
 ): ToolCallPart {
-  return { type: 'tool-call', id: stringOf(id), name: stringOf(name), arguments: text, kind };
+  return { type: 'tool-call', id: textOf(id), name: textOf(name), arguments: text, kind };
 }
 
 export function resultPart(
@@ -73,7 +60,7 @@ export function resultPart(
   content: readonly UserPart[],
   isError = false,
 ): ToolResultPart {
-  return { type: 'tool-result', callId: stringOf(callId), content, isError };
+  return { type: 'tool-result', callId: textOf(callId), content, isError };
 }
 
 /** A user's turn of formats that have results in it: they come first. */
@@ -95,7 +82,7 @@ export function toolOf(
   parameters: JsonObject | null,
   kind: Tool['kind'] = 'function',
 ): Tool {
-  const described = { name: stringOf(name), description: stringOf(description) || null };
+  const described = { name: textOf(name), description: textOf(description) || null };
   return { ...described, parameters, strict: null, kind };
 }
 
@@ -116,7 +103,7 @@ export const documentPlaceholder = { type: 'document', source: { kind: 'url', ur
 
 /** Sound, whose length is counted. `media`: with its base64 in `data`. */
 export function soundPart(media: unknown): DocumentPart {
-  const data = stringOf(objectOf(media).data);
+  const data = textOf(objectOf(media).data);
   return { type: 'document', source: { kind: 'base64', mediaType: 'audio/wav', data } };
 }
 
@@ -128,7 +115,7 @@ export function readStop(value: unknown): string[] {
 export function jsonSchema(schema: unknown, name?: unknown): OutputFormat {
   return {
     type: 'json-schema',
-    name: stringOf(name) || 'answer',
+    name: textOf(name) || 'answer',
     description: null,
     schema: objectOf(schema),
     strict: null,
@@ -137,12 +124,12 @@ export function jsonSchema(schema: unknown, name?: unknown): OutputFormat {
 
 /** Reads OpenAI's words `auto`, `none` and `required`, Mistral's `any`, and Cohere's. */
 export function readChoiceWord(given: unknown): ToolChoice | null {
-  const word = stringOf(given).toLowerCase();
+  const word = textOf(given).toLowerCase();
   if (word === 'any') return { type: 'required' };
   return word === 'auto' || word === 'none' || word === 'required' ? { type: word } : null;
 }
 
 /** The `name` of an object, or ''. */
 export function nameOf(value: unknown): string {
-  return stringOf(objectOf(value).name);
+  return textOf(objectOf(value).name);
 }

@@ -7,22 +7,19 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
 import { codeTool, type SandboxRequest } from '../sandbox/request.ts';
 import {
   callPart,
   jsonSchema,
   numberOf,
-  objectOf,
-  objectsOf,
   readStop,
   reasoningIf,
   resultPart,
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
-  stringOf,
   textPart,
   textsOf,
   thinkingPart,
@@ -123,15 +120,15 @@ function readContent({ role, parts }: JsonObject): Message[] {
 function readResult({ id, name, response }: JsonObject) {
   const { error, output } = objectOf(response);
   const content = [textPart(error === undefined ? output : error)];
-  return resultPart(stringOf(id) || name, content, error !== undefined);
+  return resultPart(textOf(id) || name, content, error !== undefined);
 }
 
 function readUserPart({ text, inlineData, fileData }: JsonObject): UserPart[] {
   if (typeof text === 'string') return [textPart(text)];
   const { mimeType } = objectOf(inlineData ?? fileData);
   if (mimeType === undefined) return [];
-  if (stringOf(mimeType).startsWith('audio/')) return [soundPart(inlineData)];
-  return [stringOf(mimeType).startsWith('image/') ? imagePlaceholder : documentPlaceholder];
+  if (textOf(mimeType).startsWith('audio/')) return [soundPart(inlineData)];
+  return [textOf(mimeType).startsWith('image/') ? imagePlaceholder : documentPlaceholder];
 }
 
 function readModelPart({ text, thought, functionCall }: JsonObject): AssistantPart[] {

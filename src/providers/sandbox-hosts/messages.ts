@@ -8,7 +8,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { messages as format } from '../../formats/messages/index.ts';
 import { isSearchTool } from '../../formats/messages/web-search.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
@@ -18,14 +18,11 @@ import {
   instructedFormat,
   jsonSchema,
   numberOf,
-  objectOf,
-  objectsOf,
   readStop,
   reasoningIf,
   resultPart,
   documentPlaceholder,
   imagePlaceholder,
-  stringOf,
   textPart,
   textsOf,
   thinkingPart,
@@ -102,7 +99,7 @@ function readAssistantBlock(block: JsonObject): AssistantPart[] {
     case 'text':
       return [textPart(block.text)];
     case 'thinking':
-      return [thinkingPart(stringOf(block.thinking))];
+      return [thinkingPart(textOf(block.thinking))];
     case 'tool_use':
       return [callPart(block.id, block.name, JSON.stringify(block.input ?? {}))];
     default:
@@ -117,7 +114,7 @@ function readTools({ tools, tool_choice: choice }: JsonObject) {
     tools: objectsOf(tools).flatMap(readTool),
     toolChoice: readChoice(type, name),
     parallelToolCalls: typeof isSerial === 'boolean' ? !isSerial : null,
-    ...(search && { searchTool: stringOf(search.name) || 'web_search' }),
+    ...(search && { searchTool: textOf(search.name) || 'web_search' }),
   };
 }
 
@@ -129,7 +126,7 @@ function readTool(tool: JsonObject): Tool[] {
 
 function readChoice(type: unknown, name: unknown): ToolChoice | null {
   if (type === 'any') return { type: 'required' };
-  if (type === 'tool') return { type, name: stringOf(name) };
+  if (type === 'tool') return { type, name: textOf(name) };
   return type === 'auto' || type === 'none' ? { type } : null;
 }
 

@@ -7,7 +7,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import { responses as format } from '../../formats/responses/index.ts';
 import type { ResponsesRequest } from '../../formats/responses/schema.ts';
@@ -19,15 +19,12 @@ import {
   jsonSchema,
   nameOf,
   numberOf,
-  objectOf,
-  objectsOf,
   readChoiceWord,
   reasoningIf,
   resultPart,
   documentPlaceholder,
   soundPart,
   imagePlaceholder,
-  stringOf,
   textPart,
   textsOf,
   thinkingPart,
@@ -60,7 +57,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_output_tokens),
     stopSequences: [],
-    reasoning: reasoningIf(!['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))),
+    reasoning: reasoningIf(!['', 'none'].includes(textOf(objectOf(body.reasoning).effort))),
     outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
   };
 }
@@ -111,9 +108,9 @@ function readParts(content: unknown): UserPart[] {
 
 function readCall(item: JsonObject, names: ToolNames): AssistantPart {
   const { type, call_id: callId, name, arguments: text, input } = item;
-  const place = { namespace: namespaceOf(item), name: stringOf(name) };
+  const place = { namespace: namespaceOf(item), name: textOf(name) };
   const flat = type === 'tool_search_call' ? names.searchName : names.nameOf(place);
-  if (type === 'custom_tool_call') return callPart(callId, flat, stringOf(input), 'custom');
+  if (type === 'custom_tool_call') return callPart(callId, flat, textOf(input), 'custom');
   return callPart(callId, flat, typeof text === 'string' ? text : JSON.stringify(text ?? {}));
 }
 
@@ -134,7 +131,7 @@ function readTools(body: JsonObject, names: ToolNames) {
   const { mode, tools: allowed } = choice;
   const some =
     choice.type === 'allowed_tools'
-      ? new Set(objectsOf(allowed).map(({ name }) => stringOf(name)))
+      ? new Set(objectsOf(allowed).map(({ name }) => textOf(name)))
       : null;
   return {
     tools: [...tools.values()].filter(({ name }) => !some || some.has(name)),
@@ -146,7 +143,7 @@ function readTools(body: JsonObject, names: ToolNames) {
 const searchName = 'web_search';
 
 function isSearch(type: unknown): boolean {
-  return stringOf(type).startsWith(searchName);
+  return textOf(type).startsWith(searchName);
 }
 
 function readTool(tool: JsonObject, names: ToolNames): Tool[] {
@@ -159,7 +156,7 @@ function readTool(tool: JsonObject, names: ToolNames): Tool[] {
     case 'tool_search':
       return [toolOf({ ...tool, name: names.searchName }, parameters)];
     case 'namespace': {
-      const namespace = stringOf(tool.name);
+      const namespace = textOf(tool.name);
       return objectsOf(tool.tools)
         .flatMap((member) => readTool(member, names))
         .map((member) => ({ ...member, name: names.nameOf({ namespace, name: member.name }) }));
@@ -211,7 +208,7 @@ function hideReasoning(item: JsonObject, { request }: AskedOf): JsonObject {
 }
 
 function hasSummary({ reasoning }: JsonObject): boolean {
-  return stringOf(objectOf(reasoning).summary) !== '';
+  return textOf(objectOf(reasoning).summary) !== '';
 }
 
 function toBase64Url(text: string): string {

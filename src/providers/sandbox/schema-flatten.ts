@@ -1,6 +1,6 @@
 // Flattens a JSON schema: resolves references and merges `allOf`, so that a value can be made from
 // the result. Anything that cannot be merged or understood is refused by name, never ignored.
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf } from '../../lib/json.ts';
 
 /** Thrown when no value can be made; `message` is a clause that says why. */
 export class NoInstance extends Error {}
@@ -198,7 +198,7 @@ export function allowsType(types: readonly string[] | null, type: string): boole
 }
 
 function flattenOwn(schema: Record<string, unknown>, scope: Scope): FlatSchema {
-  const properties = isObject(schema.properties) ? schema.properties : {};
+  const properties = objectOf(schema.properties);
   const listed = Array.isArray(schema.enum) ? schema.enum : null;
   const values = 'const' in schema ? [schema.const] : listed;
   const tuple = Array.isArray(schema.prefixItems)

@@ -1,7 +1,7 @@
 // Decides whether a value may match a JSON schema. Unsupported keywords (patterns, formats, rare
 // ones) count as matching: `false` is certain, `true` is not. Patterns are skipped because a
 // client's expression can run for hours.
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf, listOf } from '../../lib/json.ts';
 import {
   allowsType,
   hasEqual,
@@ -83,7 +83,7 @@ function itemsMayMatch(
   values: readonly unknown[],
   matches: Matches,
 ): boolean {
-  const tuple: readonly unknown[] = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
+  const tuple = listOf(schema.prefixItems);
   return values.every((value, index) =>
     matches(tuple[index] ?? (Array.isArray(schema.items) ? true : (schema.items ?? true)), value),
   );
@@ -101,7 +101,7 @@ function objectMayMatch(
     schema.required.some((name) => typeof name === 'string' && !Object.hasOwn(value, name))
   )
     return false;
-  const properties = isObject(schema.properties) ? schema.properties : {};
+  const properties = objectOf(schema.properties);
   // Patterns are not evaluated, so with `patternProperties` an unlisted name may match anything.
   // Otherwise it is an additional one.
   const additional = isObject(schema.patternProperties)

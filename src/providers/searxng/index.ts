@@ -1,6 +1,6 @@
 // SearXNG, which operators host themselves: https://docs.searxng.org/dev/search_api.html (from
 // memory, 2026-11-21).
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import { readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const searxng: SearchProviderKind = {
@@ -20,7 +20,7 @@ export const searxng: SearchProviderKind = {
    * provider may find something.
    */
   readSearch(body) {
-    const { results, unresponsive_engines: unresponsive } = isObject(body) ? body : {};
+    const { results, unresponsive_engines: unresponsive } = objectOf(body);
     const read = readPages(results, 'results', {
       title: 'title',
       url: 'url',

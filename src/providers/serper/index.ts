@@ -1,5 +1,5 @@
 // Serper, Google's results: https://serper.dev (from memory of its playground, 2026-11-21).
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf, textOf } from '../../lib/json.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const serper: SearchProviderKind = {
@@ -9,7 +9,7 @@ export const serper: SearchProviderKind = {
   writeSearch: ({ query, count }, apiKey) =>
     postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, { q: query, num: count }),
   readSearch(body) {
-    const { organic, searchParameters } = isObject(body) ? body : {};
+    const { organic, searchParameters } = objectOf(body);
     // When nothing is found, `organic` may be missing but `searchParameters` is present.
     if (organic === undefined && isObject(searchParameters))
       return { kind: 'found', pages: [], hasMore: false };
@@ -22,7 +22,7 @@ export const serper: SearchProviderKind = {
   },
   /** Used-up credits are a 400 here. The operator must fix that, not the client. */
   readFailure(failure, body) {
-    const message = isObject(body) && typeof body.message === 'string' ? body.message : '';
+    const message = textOf(objectOf(body).message);
     const isEmpty = failure.status === 400 && /credit/i.test(message);
     return isEmpty ? { ...failure, status: 402 } : failure;
   },

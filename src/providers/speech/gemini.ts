@@ -1,6 +1,6 @@
 // Speech of Gemini's TTS models: raw PCM in base64. https://ai.google.dev/gemini-api/docs/speech-generation
 import { readTokenCounts } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { objectOf, listOf } from '../../lib/json.ts';
 import { modelPath } from '../vertex/paths.ts';
 import { readBase64, type SpeechHost, type SpeechJob } from './host.ts';
 import { wavHeader } from './wav.ts';
@@ -34,24 +34,21 @@ function at(pathOf: (job: SpeechJob) => string): SpeechHost {
       const pcm = Buffer.concat(pieces.map((piece) => piece!.bytes));
       const header = format === 'pcm' ? [] : [wavHeader(pcm.length, pieces[0]!.rate)];
       const audio = Buffer.concat([...header, pcm]);
-      const { promptTokenCount: input, candidatesTokenCount: output } = isObject(usageMetadata)
-        ? usageMetadata
-        : {};
+      const { promptTokenCount: input, candidatesTokenCount: output } = objectOf(usageMetadata);
       return { audio, count: readTokenCounts(input, output) };
     },
   };
 }
 
 function partsOf(candidates: unknown): readonly unknown[] {
-  const first: unknown = Array.isArray(candidates) ? candidates[0] : null;
-  const content = isObject(first) ? first.content : null;
-  return isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  const { content } = objectOf(listOf(candidates)[0]);
+  return listOf(objectOf(content).parts);
 }
 
 const usualRate = 24_000;
 
 function readPart(part: unknown): { readonly bytes: Buffer; readonly rate: number } | null {
-  const { data, mimeType } = isObject(part) && isObject(part.inlineData) ? part.inlineData : {};
+  const { data, mimeType } = objectOf(objectOf(part).inlineData);
   const bytes = readBase64(data);
   const [, rate] = /^audio\/L16\b.*\brate=(\d{4,6})\b/i.exec(String(mimeType)) ?? [];
   return bytes && { bytes, rate: Number(rate ?? usualRate) };

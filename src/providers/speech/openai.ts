@@ -1,6 +1,6 @@
 // OpenAI's form of speech. https://platform.openai.com/docs/api-reference/audio/createSpeech
 import { readTokenCounts } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
 import { readBase64, type SpeechHost } from './host.ts';
 
@@ -25,7 +25,7 @@ export function openAiForm(formats: readonly SpeechFormat[]): SpeechHost {
       },
     }),
     read({ type, audio, usage }) {
-      const { input_tokens: input, output_tokens: output } = isObject(usage) ? usage : {};
+      const { input_tokens: input, output_tokens: output } = objectOf(usage);
       if (type === 'speech.audio.done') return { count: readTokenCounts(input, output) };
       if (type !== 'speech.audio.delta') return {};
       const bytes = readBase64(audio);

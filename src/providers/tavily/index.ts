@@ -1,6 +1,6 @@
 // Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search (from memory,
 // 2026-11-21).
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const tavily: SearchProviderKind = {
@@ -16,7 +16,7 @@ export const tavily: SearchProviderKind = {
       search_depth: 'basic',
     }),
   readSearch: (body) =>
-    readPages(isObject(body) ? body.results : null, 'results', {
+    readPages(objectOf(body).results, 'results', {
       title: 'title',
       url: 'url',
       snippet: ['content'],

@@ -1,4 +1,5 @@
 // ElevenLabs' form of transcription. https://elevenlabs.io/docs/api-reference/speech-to-text/convert
+import { listOf } from '../../lib/json.ts';
 import { keyHeader } from '../speech/elevenlabs.ts';
 import { readWords, type TranscriptionHost } from './host.ts';
 
@@ -29,7 +30,7 @@ export const elevenlabs: TranscriptionHost = {
   }),
   // Its spaces are words.
   read({ text, language_code: language, words, audio_duration_secs: duration }) {
-    const given: unknown[] = Array.isArray(words) ? words : [];
+    const given = listOf(words);
     const spoken = given.map((word) => ({
       ...(word as object),
       speaker: (word as { readonly speaker_id?: unknown } | null)?.speaker_id,

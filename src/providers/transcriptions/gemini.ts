@@ -1,7 +1,7 @@
 // Transcription by Gemini's models: they are asked for the text in words, with the audio beside them.
 // https://ai.google.dev/gemini-api/docs/audio
 import { readTokenCount } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, listOf } from '../../lib/json.ts';
 import { modelPath } from '../vertex/paths.ts';
 import type { TranscriptionHost, TranscriptionJob } from './host.ts';
 
@@ -69,10 +69,9 @@ function promptOf({ task, fields: { language, prompt } }: TranscriptionJob): str
 
 /** Returns null for an answer without a text; silence has an empty one. */
 function textOf(candidates: unknown): string | null {
-  const first: unknown = Array.isArray(candidates) ? candidates[0] : null;
+  const first = listOf(candidates)[0];
   if (!isObject(first)) return null;
-  const parts: unknown = isObject(first.content) ? first.content.parts : null;
-  const texts = (Array.isArray(parts) ? parts.filter(isObject) : []).flatMap(({ text, thought }) =>
+  const texts = objectsOf(objectOf(first.content).parts).flatMap(({ text, thought }) =>
     typeof text === 'string' && thought !== true ? [text] : [],
   );
   return texts.length > 0 || first.finishReason === 'STOP' ? texts.join('').trim() : null;

@@ -1,7 +1,7 @@
 // The interface of a host of transcriptions: what a call looks like, and what its answer says. Pure:
 // the gateway does the HTTP.
 import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonical/usage.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import type { FormField } from '../../lib/multipart.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import type { ProviderPlace } from '../provider.ts';
@@ -75,12 +75,12 @@ export function readTranscript(body: JsonObject): Transcript | null {
     text,
     segments: list?.includes(null) ? null : (list as readonly Segment[] | null),
     spokenSeconds: readTokenCount(Math.ceil(end)) ?? 0,
-    usage: readUsage(isObject(usage) ? usage : {}, duration),
+    usage: readUsage(objectOf(usage), duration),
   };
 }
 
 function readSegment(segment: unknown): Segment | null {
-  const { start, end, text } = isObject(segment) ? segment : {};
+  const { start, end, text } = objectOf(segment);
   return typeof start === 'number' && typeof end === 'number' && typeof text === 'string'
     ? { start, end, text }
     : null;
@@ -110,7 +110,7 @@ const wordsMax = 20;
  * `joint`: between two words.
  */
 export function readWords(words: unknown, joint: '' | ' '): JsonObject {
-  const given = Array.isArray(words) ? words.filter(isWord) : [];
+  const given = listOf(words).filter(isWord);
   const segments: { start: number; end: number; text: string; speaker: string }[] = [];
   let count = 0;
   for (const { text, start, end, speaker: label } of given) {
@@ -133,6 +133,6 @@ export function readWords(words: unknown, joint: '' | ' '): JsonObject {
 }
 
 function isWord(value: unknown): value is Word {
-  const { text, start, end } = isObject(value) ? value : {};
+  const { text, start, end } = objectOf(value);
   return typeof text === 'string' && typeof start === 'number' && typeof end === 'number';
 }

@@ -1,5 +1,5 @@
 // Google Cloud: tokens for a service account, for a workload identity, or of the machine.
-import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { isObject, type JsonObject, parseJson, objectOf } from '../../lib/json.ts';
 import {
   bearing,
   CredentialError,
@@ -141,19 +141,19 @@ async function externalToken(
     headers: { authorization: `Bearer ${exchanged.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ scope: [scope] }),
   });
-  const { accessToken, expireTime } = isObject(acting.body) ? acting.body : {};
+  const { accessToken, expireTime } = objectOf(acting.body);
   if (acting.status !== 200 || typeof accessToken !== 'string') throw noToken(acting, 'Google');
   return { token: accessToken, endsAtMs: Date.parse(String(expireTime)) || tools.clock.nowMs() };
 }
 
 /** The identity's own token, from a file or an address of its platform. */
 async function subjectToken(document: JsonObject, tools: CredentialTools): Promise<string> {
-  const source = isObject(document['credential_source']) ? document['credential_source'] : {};
+  const source = objectOf(document['credential_source']);
   const { file, url, headers, format } = source;
   let text: unknown;
   if (typeof file === 'string') text = await readSecret(tools, file);
   else if (typeof url === 'string') {
-    const sent = isObject(headers) ? headers : {};
+    const sent = objectOf(headers);
     const reply = await tools.send({
       method: 'GET',
       url,

@@ -316,7 +316,7 @@ testMutations([], {
   // Formats
   'the signature of thinking is lost': {
     file: 'formats/messages/read-stream.ts',
-    guard: `if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);`,
+    guard: `if (this.#open?.kind === 'thinking') this.#open.signature += textOf(part.signature);`,
     watchers: [answers],
   },
   'the input of a call that arrives in one piece is lost': {
