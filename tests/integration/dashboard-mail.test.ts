@@ -112,6 +112,17 @@ test('a reset link dies with the password that it was made for', async () => {
   assert.equal(reply.status, 404);
 });
 
+test('a link for a new address dies with the password that asked for it', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const email = newcomer('thief');
+  await ok(user.post('/profile/email', { email, password }));
+  const token = tokenIn(await mailbox.take(email), 'verify-email');
+  const change = { current_password: password, new_password: 'another horse battery' };
+  await ok(user.post('/profile/password', change));
+  await mailbox.take(user.email);
+  assert.equal((await user.post('/auth/verify-email', { token })).status, 404);
+});
+
 test('a forgotten password is reset by a mailed link that works once and ends all sessions', async () => {
   const user = await signIn(gateway, { passwordHash });
   const { email } = user;

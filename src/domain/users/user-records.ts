@@ -82,11 +82,11 @@ export async function replacePassword(
     .execute();
   if (result!.numUpdatedRows === 0n) await insertPassword(transaction, userId, passwordHash, now);
   await transaction.deleteFrom('user_sessions').where('user_id', '=', userId).execute();
-  // Nor may a link that was made for the old password set another one.
+  // Nor may a link that was made for the old password set another one, or another address.
   await transaction
     .updateTable('sign_in_links')
     .set({ used_at_ms: nowMs })
-    .where('kind', '=', 'password-reset')
+    .where('kind', 'in', ['password-reset', 'verify-email'])
     .where('user_id', '=', userId)
     .where('used_at_ms', 'is', null)
     .execute();
