@@ -1,8 +1,8 @@
 // Shared by all image providers: reads an answer's images by their bytes, and describes failures.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { readErrorMessage } from '../formats/error-message.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
 import type { ImageJobFailed, ImageJobResult, ImageReply } from './image-provider.ts';
+import { wordedFailure } from './worded-failure.ts';
 
 /** One image as base64, with room to spare: the largest have 8 megapixels. */
 export const imageAnswerBytesMax = 64 * 1_024 * 1_024;
@@ -28,11 +28,11 @@ export function imagesOrFailure(files: readonly Buffer[], countMax: number): Ima
 
 /** A failed HTTP call, with the upstream's own message if it sent one. */
 export function failedReply(
-  { failure, body, requestSent }: Extract<ImageReply, { kind: 'failure' }>,
-  readFailure: (failure: UpstreamFailure, body: unknown) => UpstreamFailure = (plain) => plain,
+  reply: Extract<ImageReply, { kind: 'failure' }>,
+  readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure,
 ): ImageJobFailed {
-  const message = readErrorMessage(body) ?? failure.message;
-  return { kind: 'failure', failure: readFailure({ ...failure, message }, body), requestSent };
+  const { requestSent } = reply;
+  return { kind: 'failure', failure: wordedFailure(reply, { readFailure }), requestSent };
 }
 
 export function failed(failure: UpstreamFailure): ImageJobFailed {

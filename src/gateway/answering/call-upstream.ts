@@ -1,8 +1,9 @@
 // Makes one call of the chosen upstream, over HTTP or played by the sandbox. Failures have one
 // shape.
-import { readErrorMessage, readVendorError } from '../../formats/error-message.ts';
+import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
+import { wordedFailure } from '../../providers/worded-failure.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { readPassed } from '../calling/read-reply.ts';
@@ -22,13 +23,12 @@ export async function callUpstream<Stream extends boolean>(
   const call = called.asked.passed?.answer ? read : send;
   const reply = await (route.isSandbox ? play : call)(called, stream, spentMs);
   if (reply.kind !== 'failure') return shown(reply, route) as AnswerTo<Stream>;
-  const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
     reply.failure.status === null
       ? upstreamFormats[route.format].readBilledAnswer(shownBody(reply.body, route))
       : null;
-  const failure = { ...reply.failure, message, ...readVendorError(reply.body) };
-  const failed = failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
+  const failure = { ...reply.failure, ...readVendorError(reply.body) };
+  const failed = failedCall(wordedFailure({ ...reply, failure }, route.kind), {
     requestSent: reply.requestSent,
     billed,
   });

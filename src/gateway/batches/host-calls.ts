@@ -1,10 +1,10 @@
 // Calls of a provider's batch API.
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { HostCalls } from '../../providers/batches/host.ts';
 import { unreadable } from '../../providers/batches/shared.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
+import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
@@ -26,9 +26,9 @@ export class CallFailed extends UpstreamBroken {
   /** False when the call can have changed nothing: it was refused, or never sent. */
   readonly mayHaveRun: boolean;
 
-  constructor({ failure, body, requestSent }: FailedReply, { kind: host }: ConnectedProvider) {
-    const named = { ...failure, message: readErrorMessage(body) ?? failure.message };
-    super(host.readFailure?.(named, body) ?? named);
+  constructor(reply: FailedReply, { kind: host }: ConnectedProvider) {
+    super(wordedFailure(reply, host));
+    const { failure, requestSent } = reply;
     const { kind, status } = failure;
     const isRefused = kind === 'status' && status! < 500 && status !== 408 && status !== 409;
     this.mayHaveRun = requestSent && !isRefused;

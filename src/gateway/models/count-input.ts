@@ -5,13 +5,13 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { messages } from '../../formats/messages/index.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
+import { wordedFailure } from '../../providers/worded-failure.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { isCredentialRefused } from '../calling/retry-policy.ts';
@@ -173,9 +173,7 @@ async function askRoute(
     signal: counting.signal,
   });
   if (reply.kind === 'answer') return counter.read(reply.body);
-  const message = readErrorMessage(reply.body) ?? reply.failure.message;
-  const failure = { ...reply.failure, message };
-  noteFailure(counting, route, route.kind.readFailure?.(failure, reply.body) ?? failure);
+  noteFailure(counting, route, wordedFailure(reply, route.kind));
   return null;
 }
 

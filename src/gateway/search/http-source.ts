@@ -1,12 +1,12 @@
 // A search provider as a source of pages: one HTTP call for each page of results needed.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, FoundPage, PageSearch, SearchSource } from '../../terms/search-source.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
 import type {
   ReadSearch,
   SearchPage,
   SearchProviderKind,
 } from '../../providers/search-provider.ts';
+import { wordedFailure } from '../../providers/worded-failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { makeFailure } from '../calling/failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
@@ -84,10 +84,9 @@ export function callsFor({ resultsPerCallMax, pagesMax }: SearchProviderKind, nu
   return Math.min(Math.ceil(num / Math.min(num, resultsPerCallMax)), pagesMax);
 }
 
-function readFailure(provider: SearchProvider, { failure, body }: FailedReply): UpstreamFailure {
-  const message = withoutProvider(readErrorMessage(body) ?? failure.message, provider);
-  const worded = { ...failure, message };
-  return asOperators(provider.kind.readFailure?.(worded, body) ?? worded);
+function readFailure(provider: SearchProvider, reply: FailedReply): UpstreamFailure {
+  const failure = wordedFailure(reply, provider.kind);
+  return asOperators({ ...failure, message: withoutProvider(failure.message, provider) });
 }
 
 /**

@@ -8,6 +8,7 @@ import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
 import { SseOverflow, SseParser } from '../../lib/sse.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
@@ -85,9 +86,8 @@ function writeCall(
 }
 
 function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply): UpstreamBroken {
-  const message = readErrorMessage(reply.body) ?? reply.failure.message;
-  const named = { ...reply.failure, message: withoutProvider(message, provider) };
-  const failure = kind.readFailure?.(named, reply.body) ?? named;
+  const worded = wordedFailure(reply, kind);
+  const failure = { ...worded, message: withoutProvider(worded.message, provider) };
   return new UpstreamBroken(reply.requestSent ? failure : { ...failure, isBilled: false });
 }
 
