@@ -269,17 +269,8 @@ export class OpenHold {
     const { requestId, key, record } = this.#payer.caller;
     const holdId = `${requestId}/attempt-${callNumber}`;
     try {
-      const held = await ledger.submit({
-        type: 'reserve',
-        holdId,
-        ledgerId: this.#ledgerId,
-        keyId: key.id,
-        amountMicros: zeroMicros,
-        dailyCapMicros: null,
-        monthlyCapMicros: null,
-        owner,
-        isForLoss: true,
-      });
+      const toHold = reserveFor(key, { holdId, amountMicros: zeroMicros, owner });
+      const held = await ledger.submit({ ...toHold, isForLoss: true });
       const release = { type: 'release', holdId, lossMicros, isCausedByAccount } as const;
       const outcome = held.type === 'held' ? await ledger.submit(release) : held;
       if (outcome.type === 'released')
