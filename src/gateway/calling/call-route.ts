@@ -78,39 +78,26 @@ function endingOf(failure: UpstreamFailure | null, signal: AbortSignal): CallEnd
 /** `running`: ends a call at once. Once `waiting` is aborted, no further route is tried. */
 export type StopSignals = Pick<Run, 'waiting' | 'running'>;
 
-type ToTry<Route> = Omit<Calling, 'signal'> & {
+type ToTry<Route> = {
   /** At least one, in the order of preference. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
   /** A search goes on after any failure, because providers limit queries differently. */
   readonly isSearch: boolean;
-  /** Left out: false. */
-  readonly isStream?: boolean;
   readonly signals: StopSignals;
 };
 
 /**
- * Calls each route once, those that are out of use last, until one answers or refuses the request
- * itself. `left`: how many routes come after it. `noteFirstByte`: as of `callRoute`.
+ * Tries each route once, those that are out of use last, until one answers or refuses the request
+ * itself. `left`: how many routes come after it.
  */
-export function callInOrder<Route extends Callable, R extends Result>(
-  { routes, health, isSearch, isStream = false, signals, record, clock }: ToTry<Route>,
-  send: (
-    route: Route,
-    call: ProviderCall,
-    { left, noteFirstByte }: { readonly left: number; readonly noteFirstByte: () => void },
-  ) => Promise<R>,
+export function tryInOrder<Route extends Callable, R extends Result>(
+  { routes, health, isSearch, signals }: ToTry<Route>,
+  call: (route: Route, tried: { readonly number: number; readonly left: number }) => Promise<R>,
 ): Promise<R> {
-  const calling = { record, clock, signal: signals.running };
   const waiting = availableFirst(routes, health);
   return tryRoutes<Route, R>(waiting.shift()!, {
-    call(callable, count) {
-      const { route, baseUrl } = callable;
-      const facts = { route, baseUrl, isStream, number: isSearch ? null : count };
-      return callRoute(calling, facts, (call, noteFirstByte) =>
-        send(callable, call, { left: waiting.length, noteFirstByte }),
-      );
-    },
+    call: (route, number) => call(route, { number, left: waiting.length }),
     nextAfter({ failure }) {
       const isFinal = !isSearch && failure && nextStepAfter(failure) === 'never';
       return signals.waiting.aborted || isFinal ? null : (waiting.shift() ?? null);
@@ -118,10 +105,35 @@ export function callInOrder<Route extends Callable, R extends Result>(
   });
 }
 
+/** As `tryInOrder`, with one call of each route. `isStream`: left out: false. */
+export function callInOrder<Route extends Callable, R extends Result>(
+  {
+    record,
+    clock,
+    isStream = false,
+    ...order
+  }: ToTry<Route> & Omit<Calling, 'signal'> & { readonly isStream?: boolean },
+  send: (
+    route: Route,
+    call: ProviderCall,
+    /** `noteFirstByte`: as of `callRoute`. */
+    { left, noteFirstByte }: { readonly left: number; readonly noteFirstByte: () => void },
+  ) => Promise<R>,
+): Promise<R> {
+  const calling = { record, clock, signal: order.signals.running };
+  return tryInOrder<Route, R>(order, (callable, { number, left }) => {
+    const { route, baseUrl } = callable;
+    const facts = { route, baseUrl, isStream, number: order.isSearch ? null : number };
+    return callRoute(calling, facts, (call, noteFirstByte) =>
+      send(callable, call, { left, noteFirstByte }),
+    );
+  });
+}
+
 /**
  * Returns the routes in their order, those that are out of use last. The sandbox is always in use.
  */
-export function availableFirst<Route extends Callable>(
+function availableFirst<Route extends Callable>(
   routes: readonly Route[],
   health: RouteHealth,
 ): Route[] {

@@ -15,15 +15,9 @@ import type {
   ImageJobResult,
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
-import {
-  availableFirst,
-  callRoute,
-  type Callable,
-  type StopSignals,
-} from '../calling/call-route.ts';
+import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
-import { tryRoutes } from '../calling/try-routes.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import { modelEnded } from '../retirement-headers.ts';
@@ -105,32 +99,25 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
     );
   };
   const routes = asked.routes.map((route) => callableOf(route, request));
-  const [first, ...others] = availableFirst(routes, hosts.routing.health);
+  const order = { routes, health: hosts.routing.health, isSearch: false, signals };
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
-  const last = await tryRoutes<ImageRoute, RouteResult>(first!, {
-    async call(route) {
-      const counts = countsOf(route, request);
-      // All at once.
-      const drawing = counts.map((count, index) => draw(route, count, calls + index + 1));
-      const results = await Promise.all(drawing);
-      calls += counts.length;
-      const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
-      const lostCalls = failures.filter(mayHaveDrawn);
-      const imagesPerCall = request.count / results.length;
-      lost += lostCalls.length * imagesPerCall;
-      spoiled +=
-        lostCalls.filter(({ failure }) => failure.isCausedByAccount).length * imagesPerCall;
-      if (failures.length < results.length) return { kind: 'made', route, results };
-      // A failure that the client can act on is reported before one that may pass.
-      const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
-      return { kind: 'failure', route, failure: (reported ?? failures[0]!).failure };
-    },
-    nextAfter: ({ failure }) =>
-      signals.waiting.aborted || nextStepAfter(failure) === 'never'
-        ? null
-        : (others.shift() ?? null),
+  const last = await tryInOrder<ImageRoute, RouteResult>(order, async (route) => {
+    const counts = countsOf(route, request);
+    // All at once.
+    const drawing = counts.map((count, index) => draw(route, count, calls + index + 1));
+    const results = await Promise.all(drawing);
+    calls += counts.length;
+    const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
+    const lostCalls = failures.filter(mayHaveDrawn);
+    const imagesPerCall = request.count / results.length;
+    lost += lostCalls.length * imagesPerCall;
+    spoiled += lostCalls.filter(({ failure }) => failure.isCausedByAccount).length * imagesPerCall;
+    if (failures.length < results.length) return { kind: 'made', route, results };
+    // A failure that the client can act on is reported before one that may pass.
+    const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
+    return { kind: 'failure', route, failure: (reported ?? failures[0]!).failure };
   });
   const { provider } = last.route;
   const results = last.kind === 'made' ? last.results : [];
