@@ -4,11 +4,11 @@ import { Type } from 'typebox';
 import { invalidRequest } from '../canonical/errors.ts';
 import { base64Source } from '../canonical/media-type.ts';
 import type { DocumentPart, MediaSource } from '../canonical/request.ts';
+import { ofKind } from './schema-parts.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { readMediaUrl } from './media-url.ts';
 
-export const InputAudio = Type.Object({
-  type: Type.Literal('input_audio'),
+export const InputAudio = ofKind('input_audio', {
   input_audio: Type.Object(
     {
       data: Type.String({ description: 'The sound as base64.' }),

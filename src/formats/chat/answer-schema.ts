@@ -3,7 +3,7 @@
 // https://platform.openai.com/docs/api-reference/chat/object
 import { Type } from 'typebox';
 import { ChatErrorFields } from '../error-schema.ts';
-import { optional, unknownKind } from '../schema-parts.ts';
+import { optional, openUnion } from '../schema-parts.ts';
 
 const count = optional(Type.Number({ minimum: 0 }));
 
@@ -20,7 +20,7 @@ export const Usage = Type.Object(usageFields);
 
 const functionFields = { name: Type.String(), arguments: Type.String() };
 
-export const ToolCall = Type.Union([
+export const ToolCall = openUnion(
   Type.Object({
     id: Type.String(),
     type: Type.Literal('function'),
@@ -31,8 +31,7 @@ export const ToolCall = Type.Union([
     type: Type.Literal('custom'),
     custom: Type.Object({ name: Type.String(), input: Type.String() }),
   }),
-  unknownKind('function', 'custom'),
-]);
+);
 
 /** Conventions of other hosts: reasoning as text, and as signed blocks to be sent back. */
 const reasoningFields = {

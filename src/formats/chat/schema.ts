@@ -6,43 +6,27 @@ import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { InputAudio } from '../input-audio.ts';
-import { optional, unknownKind } from '../schema-parts.ts';
+import { optional, ofKind, openUnion } from '../schema-parts.ts';
 
-const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
-const ImagePart = Type.Object({
-  type: Type.Literal('image_url'),
+const TextPart = ofKind('text', { text: Type.String() });
+const ImagePart = ofKind('image_url', {
   image_url: Type.Object({ url: addressText({ minLength: 1 }), detail: optional(Type.String()) }),
 });
-const FilePart = Type.Object({
-  type: Type.Literal('file'),
+const FilePart = ofKind('file', {
   file: Type.Object({
     file_data: optional(dataOrAddressText()),
     file_id: optional(Type.String()),
     filename: optional(Type.String()),
   }),
 });
-const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
+const RefusalPart = ofKind('refusal', { refusal: Type.String() });
 
-const TextContent = Type.Union([
-  Type.String(),
-  Type.Array(Type.Union([TextPart, unknownKind('text')])),
-]);
+const TextContent = Type.Union([Type.String(), Type.Array(openUnion(TextPart))]);
 const UserContent = Type.Union([
   Type.String(),
-  Type.Array(
-    Type.Union([
-      TextPart,
-      ImagePart,
-      FilePart,
-      InputAudio,
-      unknownKind('text', 'image_url', 'file', 'input_audio'),
-    ]),
-  ),
+  Type.Array(openUnion(TextPart, ImagePart, FilePart, InputAudio)),
 ]);
-const AssistantContent = Type.Union([
-  Type.String(),
-  Type.Array(Type.Union([TextPart, RefusalPart, unknownKind('text', 'refusal')])),
-]);
+const AssistantContent = Type.Union([Type.String(), Type.Array(openUnion(TextPart, RefusalPart))]);
 
 const FunctionCall = Type.Object({
   id: Type.String({ minLength: 1 }),
@@ -88,8 +72,7 @@ export const Message = Type.Union([
   }),
 ]);
 
-const FunctionTool = Type.Object({
-  type: Type.Literal('function'),
+const FunctionTool = ofKind('function', {
   function: Type.Object({
     name: Type.String({ minLength: 1 }),
     description: optional(Type.String()),
@@ -97,29 +80,26 @@ const FunctionTool = Type.Object({
     strict: optional(Type.Boolean()),
   }),
 });
-const CustomTool = Type.Object({
-  type: Type.Literal('custom'),
+const CustomTool = ofKind('custom', {
   custom: Type.Object({
     name: Type.String({ minLength: 1 }),
     description: optional(Type.String()),
     format: optional(Type.Object({ type: Type.String() })),
   }),
 });
-export const Tool = Type.Union([FunctionTool, CustomTool, unknownKind('function', 'custom')]);
+export const Tool = openUnion(FunctionTool, CustomTool);
 
 const Named = Type.Object({ name: Type.String({ minLength: 1 }) });
-const ToolChoice = Type.Union([
+const ToolChoice = openUnion(
   Type.Enum(['none', 'auto', 'required']),
-  Type.Object({ type: Type.Literal('function'), function: Named }),
-  Type.Object({ type: Type.Literal('custom'), custom: Named }),
-  unknownKind('function', 'custom'),
-]);
+  ofKind('function', { function: Named }),
+  ofKind('custom', { custom: Named }),
+);
 
-const ResponseFormat = Type.Union([
-  Type.Object({ type: Type.Literal('text') }),
-  Type.Object({ type: Type.Literal('json_object') }),
-  Type.Object({
-    type: Type.Literal('json_schema'),
+const ResponseFormat = openUnion(
+  ofKind('text', {}),
+  ofKind('json_object', {}),
+  ofKind('json_schema', {
     json_schema: Type.Object({
       name: Type.String({ minLength: 1 }),
       description: optional(Type.String()),
@@ -127,8 +107,7 @@ const ResponseFormat = Type.Union([
       strict: optional(Type.Boolean()),
     }),
   }),
-  unknownKind('text', 'json_object', 'json_schema'),
-]);
+);
 
 export const RequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),

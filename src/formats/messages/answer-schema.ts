@@ -3,7 +3,7 @@
 // https://platform.claude.com/docs/en/api/messages
 import { Type } from 'typebox';
 import { AnyMessagesError } from '../error-schema.ts';
-import { optional, unknownKind } from '../schema-parts.ts';
+import { optional, ofKind, openUnion } from '../schema-parts.ts';
 
 const count = optional(Type.Number({ minimum: 0 }));
 const cost = Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' });
@@ -16,26 +16,15 @@ const counts = {
 
 export const Usage = Type.Object({ ...counts, cost });
 
-export const AnswerBlock = Type.Union([
-  Type.Object({
-    type: Type.Literal('text'),
-    text: Type.String(),
-    citations: optional(Type.Array(Type.Object({}))),
-  }),
-  Type.Object({
-    type: Type.Literal('thinking'),
+export const AnswerBlock = openUnion(
+  ofKind('text', { text: Type.String(), citations: optional(Type.Array(Type.Object({}))) }),
+  ofKind('thinking', {
     thinking: Type.String(),
     signature: optional(Type.String({ description: 'Send it back unchanged.' })),
   }),
-  Type.Object({ type: Type.Literal('redacted_thinking'), data: Type.String() }),
-  Type.Object({
-    type: Type.Literal('tool_use'),
-    id: Type.String(),
-    name: Type.String(),
-    input: Type.Object({}),
-  }),
-  unknownKind('text', 'thinking', 'redacted_thinking', 'tool_use'),
-]);
+  ofKind('redacted_thinking', { data: Type.String() }),
+  ofKind('tool_use', { id: Type.String(), name: Type.String(), input: Type.Object({}) }),
+);
 
 const head = {
   id: Type.String(),
@@ -54,49 +43,35 @@ export const AnswerSchema = Type.Object({
 
 const index = Type.Integer({ minimum: 0 });
 
-const Delta = Type.Union([
-  Type.Object({ type: Type.Literal('text_delta'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('input_json_delta'), partial_json: Type.String() }),
-  Type.Object({ type: Type.Literal('thinking_delta'), thinking: Type.String() }),
-  Type.Object({ type: Type.Literal('signature_delta'), signature: Type.String() }),
-  unknownKind('text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta'),
-]);
+const Delta = openUnion(
+  ofKind('text_delta', { text: Type.String() }),
+  ofKind('input_json_delta', { partial_json: Type.String() }),
+  ofKind('thinking_delta', { thinking: Type.String() }),
+  ofKind('signature_delta', { signature: Type.String() }),
+);
 
 /** The events of a stream by `type`, which is also on the `event:` line. */
 const streamEvents = {
-  message_start: Type.Object({
-    type: Type.Literal('message_start'),
+  message_start: ofKind('message_start', {
     message: Type.Object({
       ...head,
       stop_reason: optional(Type.String()),
       usage: optional(Type.Object(counts)),
     }),
   }),
-  content_block_start: Type.Object({
-    type: Type.Literal('content_block_start'),
-    index,
-    content_block: AnswerBlock,
-  }),
-  content_block_delta: Type.Object({
-    type: Type.Literal('content_block_delta'),
-    index,
-    delta: Delta,
-  }),
-  content_block_stop: Type.Object({ type: Type.Literal('content_block_stop'), index }),
-  message_delta: Type.Object({
-    type: Type.Literal('message_delta'),
+  content_block_start: ofKind('content_block_start', { index, content_block: AnswerBlock }),
+  content_block_delta: ofKind('content_block_delta', { index, delta: Delta }),
+  content_block_stop: ofKind('content_block_stop', { index }),
+  message_delta: ofKind('message_delta', {
     delta: Type.Object({
       stop_reason: optional(Type.String()),
       stop_sequence: optional(Type.String()),
     }),
     usage: optional(Type.Object({ ...counts, cost: Type.Optional(cost) })),
   }),
-  message_stop: Type.Object({ type: Type.Literal('message_stop') }),
-  ping: Type.Object({ type: Type.Literal('ping') }),
+  message_stop: ofKind('message_stop', {}),
+  ping: ofKind('ping', {}),
   error: AnyMessagesError,
 } as const;
 
-export const StreamEventSchema = Type.Union([
-  ...Object.values(streamEvents),
-  unknownKind(...Object.keys(streamEvents)),
-]);
+export const StreamEventSchema = openUnion(...Object.values(streamEvents));

@@ -3,7 +3,7 @@
 // https://platform.openai.com/docs/api-reference/responses/object
 import { Type } from 'typebox';
 import { ErrorFields } from '../error-schema.ts';
-import { optional, unknownKind } from '../schema-parts.ts';
+import { optional, ofKind, openUnion } from '../schema-parts.ts';
 
 const count = optional(Type.Number({ minimum: 0 }));
 const text = Type.String();
@@ -18,28 +18,21 @@ export const Usage = Type.Object({
   cost: Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' }),
 });
 
-export const AnswerPart = Type.Union([
-  Type.Object({
-    type: Type.Literal('output_text'),
-    text,
-    annotations: optional(Type.Array(Type.Object({}))),
-  }),
-  Type.Object({ type: Type.Literal('refusal'), refusal: text }),
-  Type.Object({ type: Type.Literal('reasoning_text'), text }),
-  Type.Object({ type: Type.Literal('summary_text'), text }),
-  unknownKind('output_text', 'refusal', 'reasoning_text', 'summary_text'),
-]);
+export const AnswerPart = openUnion(
+  ofKind('output_text', { text, annotations: optional(Type.Array(Type.Object({}))) }),
+  ofKind('refusal', { refusal: text }),
+  ofKind('reasoning_text', { text }),
+  ofKind('summary_text', { text }),
+);
 
-export const OutputItem = Type.Union([
-  Type.Object({
-    type: Type.Literal('message'),
+export const OutputItem = openUnion(
+  ofKind('message', {
     id: optional(text),
     role: Type.Literal('assistant'),
     status,
     content: Type.Array(AnswerPart),
   }),
-  Type.Object({
-    type: Type.Literal('function_call'),
+  ofKind('function_call', {
     id: optional(text),
     call_id: optional(text),
     name: text,
@@ -48,8 +41,7 @@ export const OutputItem = Type.Union([
     arguments: Type.Union([text, Type.Object({})]),
     status,
   }),
-  Type.Object({
-    type: Type.Literal('custom_tool_call'),
+  ofKind('custom_tool_call', {
     id: optional(text),
     call_id: text,
     name: text,
@@ -57,22 +49,19 @@ export const OutputItem = Type.Union([
     input: text,
     status,
   }),
-  Type.Object({
-    type: Type.Literal('reasoning'),
+  ofKind('reasoning', {
     id: optional(text),
     summary: optional(Type.Array(AnswerPart)),
     content: optional(Type.Array(AnswerPart)),
     encrypted_content: optional(text),
   }),
-  Type.Object({
-    type: Type.Literal('tool_search_call'),
+  ofKind('tool_search_call', {
     id: optional(text),
     call_id: optional(text),
     arguments: Type.Unknown(),
     status,
   }),
-  unknownKind('message', 'function_call', 'custom_tool_call', 'reasoning', 'tool_search_call'),
-]);
+);
 
 const responseFields = {
   id: text,
@@ -155,7 +144,4 @@ const streamEvents = Object.fromEntries(
   ]),
 );
 
-export const StreamEventSchema = Type.Union([
-  ...Object.values(streamEvents),
-  unknownKind(...Object.keys(streamEvents)),
-]);
+export const StreamEventSchema = openUnion(...Object.values(streamEvents));

@@ -5,136 +5,95 @@ import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { InputAudio } from '../input-audio.ts';
-import { optional, unknownKind } from '../schema-parts.ts';
+import { optional, ofKind, openUnion, words } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 
 const textPart = Type.Object({
-  type: Type.Union([Type.Literal('input_text'), Type.Literal('output_text')]),
+  type: words('input_text', 'output_text'),
   text: Type.String(),
 });
-const refusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
-const imagePart = Type.Object({
-  type: Type.Literal('input_image'),
+const refusalPart = ofKind('refusal', { refusal: Type.String() });
+const imagePart = ofKind('input_image', {
   image_url: optional(addressText()),
   file_id: optional(Type.String()),
   detail: optional(Type.String()),
 });
-const filePart = Type.Object({
-  type: Type.Literal('input_file'),
+const filePart = ofKind('input_file', {
   file_data: optional(dataOrAddressText()),
   file_url: optional(addressText()),
   file_id: optional(Type.String()),
   filename: optional(Type.String()),
 });
-export const contentPart = Type.Union([
-  textPart,
-  refusalPart,
-  imagePart,
-  filePart,
-  InputAudio,
-  unknownKind('input_text', 'output_text', 'refusal', 'input_image', 'input_file', 'input_audio'),
-]);
+export const contentPart = openUnion(textPart, refusalPart, imagePart, filePart, InputAudio);
 const content = Type.Union([Type.String(), Type.Array(contentPart)]);
 
 const message = Type.Object({
   type: optional(Type.Literal('message')),
-  role: Type.Union([
-    Type.Literal('user'),
-    Type.Literal('assistant'),
-    Type.Literal('system'),
-    Type.Literal('developer'),
-  ]),
+  role: words('user', 'assistant', 'system', 'developer'),
   content,
 });
-const functionCall = Type.Object({
-  type: Type.Literal('function_call'),
+const functionCall = ofKind('function_call', {
   call_id: name,
   name,
   namespace: optional(Type.String()),
   arguments: Type.String(),
 });
-const functionCallOutput = Type.Object({
-  type: Type.Literal('function_call_output'),
-  call_id: name,
-  output: content,
-});
-const customToolCall = Type.Object({
-  type: Type.Literal('custom_tool_call'),
+const functionCallOutput = ofKind('function_call_output', { call_id: name, output: content });
+const customToolCall = ofKind('custom_tool_call', {
   call_id: name,
   name,
   namespace: optional(Type.String()),
   input: Type.String(),
 });
-const customToolCallOutput = Type.Object({
-  type: Type.Literal('custom_tool_call_output'),
-  call_id: name,
-  output: content,
-});
+const customToolCallOutput = ofKind('custom_tool_call_output', { call_id: name, output: content });
 const reasoningText = Type.Object({ type: Type.String(), text: Type.String() });
-const reasoningItem = Type.Object({
-  type: Type.Literal('reasoning'),
+const reasoningItem = ofKind('reasoning', {
   summary: optional(Type.Array(reasoningText)),
   content: optional(Type.Array(reasoningText)),
   encrypted_content: optional(Type.String()),
 });
 
-const functionTool = Type.Object({
-  type: Type.Literal('function'),
+const functionTool = ofKind('function', {
   name,
   description: optional(Type.String()),
   parameters: optional(jsonObject),
   strict: optional(Type.Boolean()),
 });
-const customFormat = Type.Union([
-  Type.Object({ type: Type.Literal('text') }),
-  Type.Object({ type: Type.Literal('grammar'), syntax: Type.String(), definition: Type.String() }),
-  unknownKind('text', 'grammar'),
-]);
-const customTool = Type.Object({
-  type: Type.Literal('custom'),
+const customFormat = openUnion(
+  ofKind('text', {}),
+  ofKind('grammar', { syntax: Type.String(), definition: Type.String() }),
+);
+const customTool = ofKind('custom', {
   name,
   description: optional(Type.String()),
   format: optional(customFormat),
 });
-const namespaceTool = Type.Object({
-  type: Type.Literal('namespace'),
+const namespaceTool = ofKind('namespace', {
   name,
   description: optional(Type.String()),
-  tools: Type.Array(Type.Union([functionTool, customTool, unknownKind('function', 'custom')])),
+  tools: Type.Array(openUnion(functionTool, customTool)),
 });
-const toolSearchTool = Type.Object({
-  type: Type.Literal('tool_search'),
+const toolSearchTool = ofKind('tool_search', {
   execution: optional(Type.String()),
   description: optional(Type.String()),
   parameters: optional(jsonObject),
 });
-export const tool = Type.Union([
-  functionTool,
-  customTool,
-  namespaceTool,
-  toolSearchTool,
-  unknownKind('function', 'custom', 'namespace', 'tool_search'),
-]);
+export const tool = openUnion(functionTool, customTool, namespaceTool, toolSearchTool);
 
-const additionalTools = Type.Object({
-  type: Type.Literal('additional_tools'),
-  tools: Type.Array(tool),
-});
-const toolSearchCall = Type.Object({
-  type: Type.Literal('tool_search_call'),
+const additionalTools = ofKind('additional_tools', { tools: Type.Array(tool) });
+const toolSearchCall = ofKind('tool_search_call', {
   call_id: optional(Type.String()),
   arguments: Type.Unknown(),
   execution: optional(Type.String()),
 });
-const toolSearchOutput = Type.Object({
-  type: Type.Literal('tool_search_output'),
+const toolSearchOutput = ofKind('tool_search_output', {
   call_id: optional(Type.String()),
   tools: Type.Array(tool),
   execution: optional(Type.String()),
 });
-export const inputItem = Type.Union([
+export const inputItem = openUnion(
   message,
   functionCall,
   functionCallOutput,
@@ -144,45 +103,30 @@ export const inputItem = Type.Union([
   additionalTools,
   toolSearchCall,
   toolSearchOutput,
-  unknownKind(
-    'message',
-    'function_call',
-    'function_call_output',
-    'custom_tool_call',
-    'custom_tool_call_output',
-    'reasoning',
-    'additional_tools',
-    'tool_search_call',
-    'tool_search_output',
-  ),
-]);
+);
 
-const toolChoice = Type.Union([
+const toolChoice = openUnion(
   Type.Literal('auto'),
   Type.Literal('none'),
   Type.Literal('required'),
-  Type.Object({ type: Type.Literal('function'), name }),
-  Type.Object({ type: Type.Literal('custom'), name }),
-  Type.Object({
-    type: Type.Literal('allowed_tools'),
-    mode: Type.Union([Type.Literal('auto'), Type.Literal('required')]),
+  ofKind('function', { name }),
+  ofKind('custom', { name }),
+  ofKind('allowed_tools', {
+    mode: words('auto', 'required'),
     tools: Type.Array(Type.Object({ type: Type.String(), name: optional(Type.String()) })),
   }),
-  unknownKind('function', 'custom', 'allowed_tools'),
-]);
+);
 
-const textFormat = Type.Union([
-  Type.Object({ type: Type.Literal('text') }),
-  Type.Object({ type: Type.Literal('json_object') }),
-  Type.Object({
-    type: Type.Literal('json_schema'),
+const textFormat = openUnion(
+  ofKind('text', {}),
+  ofKind('json_object', {}),
+  ofKind('json_schema', {
     name,
     schema: jsonObject,
     description: optional(Type.String()),
     strict: optional(Type.Boolean()),
   }),
-  unknownKind('text', 'json_object', 'json_schema'),
-]);
+);
 
 const reasoning = Type.Object({
   effort: optional(Type.Union(effortLevels.map((level) => Type.Literal(level)))),
@@ -202,15 +146,13 @@ export const RequestSchema = Type.Object({
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(Type.Boolean()),
   reasoning: optional(reasoning),
-  truncation: optional(Type.Union([Type.Literal('auto'), Type.Literal('disabled')])),
+  truncation: optional(words('auto', 'disabled')),
   previous_response_id: optional(Type.String()),
   store: optional(Type.Boolean()),
   text: optional(
     Type.Object({
       format: optional(textFormat),
-      verbosity: optional(
-        Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
-      ),
+      verbosity: optional(words('low', 'medium', 'high')),
     }),
   ),
   metadata: optional(Type.Record(Type.String(), Type.String())),
