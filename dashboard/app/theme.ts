@@ -163,6 +163,8 @@ export const theme = createTheme({
     },
     Skeleton: { defaultProps: { radius: 'sm' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    // Fields for the browser to fill say so.
+    TextInput: { defaultProps: { autoComplete: 'off' } },
     PasswordInput: {
       defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide password' } },
     },

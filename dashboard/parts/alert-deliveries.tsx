@@ -65,7 +65,7 @@ function columnsOf(
     },
     { title: 'Result', render: (row) => <Result row={row} /> },
     { title: 'Happened', kind: 'ago', render: ({ created_at: at }) => <TimeAgo at={at} /> },
-    { title: '', width: 110, align: 'right', render: (row) => <SendAgain {...{ of, row }} /> },
+    { title: '', width: 110, render: (row) => <SendAgain {...{ of, row }} /> },
   ];
 }
 

@@ -23,10 +23,7 @@ export function AlertEndpointsTable({ of, alerts }: Props) {
     <DataTable
       label="Endpoints"
       rows={alerts.endpoints}
-      columns={[
-        ...columns,
-        { title: '', align: 'right', render: (row) => <Actions {...{ of, row }} /> },
-      ]}
+      columns={[...columns, { title: '', render: (row) => <Actions {...{ of, row }} /> }]}
       rowKey={(endpoint) => endpoint.id}
       empty={
         <EmptyState

@@ -61,7 +61,6 @@ function ConfirmDialog({
             label={`Type “${typed}” to confirm`}
             value={entered}
             onChange={(event) => setEntered(event.currentTarget.value)}
-            autoComplete="off"
             data-autofocus
           />
         )}

@@ -22,3 +22,7 @@ export function cellOf<Row>({ kind, never, value, render }: Column<Row>, row: Ro
       return typeof shown === 'number' ? countText(shown) : shown;
   }
 }
+
+export function alignOf({ align, title, kind }: Pick<Column<never>, 'align' | 'title' | 'kind'>) {
+  return align ?? (title === '' || kind === 'money' ? 'right' : undefined);
+}

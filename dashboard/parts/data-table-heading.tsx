@@ -1,6 +1,7 @@
 // The heading of a column: its title, the time zone, and the order of the rows.
 import { Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { alignOf } from './data-table-cell.tsx';
 import type { Column, ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { firstOrder } from './sort-rows.ts';
@@ -9,7 +10,8 @@ import { useZone, zoneName } from './zone.ts';
 type Props<Row> = ViewProps<Row> & { readonly column: Column<Row> };
 
 export function SortHeading<Row>(props: Props<Row>) {
-  const { title, align, width, kind } = props.column;
+  const { title, width, kind } = props.column;
+  const align = alignOf(props.column);
   const sorting = sortingOf(props);
   return (
     <Table.Th

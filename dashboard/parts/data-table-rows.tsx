@@ -1,7 +1,7 @@
 // The rows of a `DataTable` on a desktop or tablet.
 import { Skeleton, Table } from '@mantine/core';
 import { OpenButton } from './data-table-button.tsx';
-import { cellOf } from './data-table-cell.tsx';
+import { alignOf, cellOf } from './data-table-cell.tsx';
 import { SortHeading } from './data-table-heading.tsx';
 import type { ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
@@ -48,7 +48,7 @@ export function TableRows<Row>(props: ViewProps<Row>) {
                   onClick={onOpen && ((event) => isRowClick(event.target) && onOpen(row))}
                 >
                   {columns.map((column, index) => (
-                    <Table.Td key={column.title || index} ta={column.align}>
+                    <Table.Td key={column.title || index} ta={alignOf(column)}>
                       <Digits value={digits[index]}>
                         {index === 0 && onOpen ? (
                           <OpenButton row={rowKey(row)} onOpen={() => onOpen(row)}>

@@ -15,7 +15,7 @@ export type Column<Row, Sort extends string = string> = {
   readonly kind?: 'money' | 'time' | 'day' | 'ago';
   /** For the kind `ago`: the text for a missing time. Default: a dash. */
   readonly never?: string;
-  /** `right` for numbers. */
+  /** `right` for numbers. Default: `right` for money and buttons. */
   readonly align?: 'left' | 'right';
   readonly width?: number | string;
   /** On a phone, `title` becomes the card's heading and `hidden` is left out. */

@@ -49,7 +49,6 @@ const columns: readonly Column<Invitation>[] = [
   { title: 'Expires', kind: 'ago', value: ({ expires_at: at }) => at },
   {
     title: '',
-    align: 'right',
     width: 110,
     render: (invitation) => <WithdrawButton invitation={invitation} />,
   },

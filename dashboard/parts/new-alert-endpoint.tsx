@@ -105,7 +105,6 @@ function EndpointForm({ of, alerts, onClose, onCreated }: FormProps) {
           of.below === '' || kind !== 'email' ? hints[kind] : 'The e-mail address of anybody.'
         }
         placeholder={of.below !== '' && kind === 'email' ? 'ops@example.com' : samples[kind]}
-        autoComplete="off"
         data-autofocus
         withAsterisk
         {...form.getInputProps('address')}

@@ -22,7 +22,7 @@ export function OwnKeysTable({ keys, renderActions: render }: Props) {
     <DataTable
       label="Own keys"
       rows={keys}
-      columns={[...columns, ...(render ? [{ title: '', align: 'right' as const, render }] : [])]}
+      columns={[...columns, ...(render ? [{ title: '', render }] : [])]}
       rowKey={({ id }) => id}
       empty={<EmptyState icon={IconKey} title="No own keys" text="None was added." />}
     />

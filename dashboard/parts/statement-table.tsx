@@ -81,14 +81,12 @@ const columns: readonly Column<Line>[] = [
   },
   {
     title: 'Amount',
-    align: 'right',
     kind: 'money',
     value: (line) => line.amount_micros,
     render: (line) => <Amount micros={line.amount_micros} />,
   },
   {
     title: 'Balance after',
-    align: 'right',
     kind: 'money',
     value: balanceAfter,
     render: (line) => <Money micros={balanceAfter(line)} c="dimmed" />,

@@ -116,7 +116,6 @@ const columns: readonly Column<Batch>[] = [
     title: 'Cost',
     kind: 'money',
     value: ({ cost_micros: micros }) => micros,
-    align: 'right',
     render: ({ cost_micros: cost, held_micros: held }) => (
       <>
         <Money micros={cost} />
@@ -132,7 +131,6 @@ const columns: readonly Column<Batch>[] = [
 
 const cancelColumn: Column<Batch> = {
   title: '',
-  align: 'right',
   render: (batch) => isRunning(batch) && <CancelButton batch={batch} />,
 };
 

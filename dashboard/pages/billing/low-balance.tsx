@@ -87,7 +87,6 @@ function ThresholdForm({ thresholds }: { readonly thresholds: readonly number[] 
           placeholder="No warning; several: 50 20 5"
           leftSection="$"
           inputMode="decimal"
-          autoComplete="off"
           w={260}
           {...form.getInputProps('thresholds')}
         />

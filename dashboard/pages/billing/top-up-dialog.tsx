@@ -70,7 +70,6 @@ function TopUpForm({ bounds, onClose }: Omit<Props, 'opened'>) {
           description={`USD, from ${usdText(bounds.min_micros)} to ${usdText(bounds.max_micros)}`}
           leftSection="$"
           inputMode="decimal"
-          autoComplete="off"
           data-autofocus
           {...form.getInputProps('amount')}
         />

@@ -39,7 +39,6 @@ export function KeyFields({ form, readOnly = false }: Props) {
           description="The program or person that uses this key."
           maxLength={200}
           data-autofocus
-          autoComplete="off"
           withAsterisk={!readOnly}
           {...form.getInputProps('name')}
         />
@@ -50,7 +49,6 @@ export function KeyFields({ form, readOnly = false }: Props) {
             placeholder="No cap"
             leftSection="$"
             inputMode="decimal"
-            autoComplete="off"
             {...form.getInputProps('dailyCap')}
           />
           <TextInput
@@ -59,7 +57,6 @@ export function KeyFields({ form, readOnly = false }: Props) {
             placeholder="No cap"
             leftSection="$"
             inputMode="decimal"
-            autoComplete="off"
             {...form.getInputProps('monthlyCap')}
           />
         </SimpleGrid>

@@ -179,6 +179,7 @@ const columnsOf = (costs: DayCosts): readonly Column<Key>[] => [
   {
     title: 'Today',
     kind: 'money',
+    align: 'left',
     value: (key) => key.today.spent_micros,
     width: 170,
     sort: 'spent-today',
@@ -189,6 +190,7 @@ const columnsOf = (costs: DayCosts): readonly Column<Key>[] => [
   {
     title: 'This month',
     kind: 'money',
+    align: 'left',
     value: (key) => key.this_month.spent_micros,
     width: 170,
     sort: 'spent-this-month',
@@ -220,7 +222,6 @@ function menuColumn({
   return {
     title: '',
     width: 60,
-    align: 'right',
     phone: 'hidden',
     render: (key) => (
       <KeyMenu

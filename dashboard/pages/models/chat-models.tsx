@@ -90,7 +90,6 @@ const cachedInputColumn: Column<ChatModel> = {
   title: 'Cached input',
   kind: 'money',
   value: ({ price }) => price?.base.cache_read_micros,
-  align: 'right',
 };
 
 /** The account's own measurements. */
@@ -134,14 +133,12 @@ const columns: readonly Column<ChatModel>[] = [
     title: 'Input',
     kind: 'money',
     value: ({ price }) => price?.base.input_micros,
-    align: 'right',
     render: (model) => <Price model={model} micros={model.price?.base.input_micros} showsMarks />,
   },
   {
     title: 'Output',
     kind: 'money',
     value: ({ price }) => price?.base.output_micros,
-    align: 'right',
     render: (model) => <Price model={model} micros={model.price?.base.output_micros} />,
   },
 ];

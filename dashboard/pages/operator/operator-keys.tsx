@@ -73,18 +73,16 @@ const columns: readonly Column<Key>[] = [
     title: 'Today',
     kind: 'money',
     value: (key) => key.today.spent_micros,
-    align: 'right',
     render: (key) => <Money short micros={key.today.spent_micros} />,
   },
   {
     title: 'This month',
     kind: 'money',
     value: (key) => key.this_month.spent_micros,
-    align: 'right',
     render: (key) => <Money short micros={key.this_month.spent_micros} />,
   },
   { title: 'Last used', kind: 'ago', value: (key) => key.last_used_at, never: 'Never' },
-  { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} /> },
+  { title: '', width: 60, render: (key) => <KeyMenu row={key} /> },
 ];
 
 function KeyMenu({ row }: { readonly row: Key }) {

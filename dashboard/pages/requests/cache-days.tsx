@@ -78,5 +78,5 @@ const columns: readonly Column<CacheDay>[] = [
     render: ({ input_tokens: input, output_tokens: output }) =>
       `${countText(input)} → ${countText(output)}`,
   },
-  { title: 'Saved', kind: 'money', align: 'right', value: ({ saved_micros: micros }) => micros },
+  { title: 'Saved', kind: 'money', value: ({ saved_micros: micros }) => micros },
 ];

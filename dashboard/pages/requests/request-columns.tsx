@@ -90,7 +90,6 @@ export const columns: readonly RequestColumn[] = [
   {
     id: 'cost',
     title: 'Cost',
-    align: 'right',
     kind: 'money',
     value: ({ cost_micros: micros }) => micros,
     sort: 'cost',

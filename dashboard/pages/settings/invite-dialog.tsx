@@ -67,13 +67,7 @@ function InviteForm({
   );
   return (
     <SubmitForm sending={sending} submit="Invite" onClose={onClose}>
-      <TextInput
-        label="E-mail"
-        type="email"
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('email')}
-      />
+      <TextInput label="E-mail" type="email" data-autofocus {...form.getInputProps('email')} />
       <Select
         label="Role"
         description={roleTexts[form.values.role]}

@@ -82,7 +82,6 @@ function Members() {
     { title: 'Joined', kind: 'ago', value: ({ joined_at: at }) => at },
     {
       title: '',
-      align: 'right',
       width: 110,
       render: (member) => {
         if (isLastOwner(all, member)) return null;

@@ -67,7 +67,6 @@ export function PasskeyNameForm({ text, name, action, send, onClose }: NameProps
         label="Name"
         description="To recognise it in your list"
         maxLength={100}
-        autoComplete="off"
         data-autofocus
         {...form.getInputProps('name')}
       />

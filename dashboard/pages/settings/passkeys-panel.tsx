@@ -102,7 +102,6 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
     },
     {
       title: '',
-      align: 'right',
       width: 190,
       render: (passkey) => (
         <Group gap={4} justify="flex-end" wrap="nowrap">

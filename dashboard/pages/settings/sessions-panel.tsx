@@ -77,7 +77,6 @@ const columns: readonly Column<Session>[] = [
   { title: 'Signed in', kind: 'ago', value: ({ created_at: at }) => at },
   {
     title: '',
-    align: 'right',
     width: 120,
     render: (session) => (session.current ? null : <EndButton session={session} />),
   },

@@ -90,7 +90,6 @@ function ReceiverForm({ telemetry }: Props) {
         label="Address"
         description="OTLP over HTTP. /v1/traces is added."
         placeholder="https://otlp.example.com"
-        autoComplete="off"
         {...form.getInputProps('endpoint')}
       />
       <Textarea

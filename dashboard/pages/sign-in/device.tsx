@@ -57,7 +57,6 @@ function EnterCode({ onFound }: { readonly onFound: (waiting: Waiting) => void }
         <TextInput
           label="Code"
           placeholder="WDJB-MJHT"
-          autoComplete="off"
           key={form.key('code')}
           {...form.getInputProps('code')}
         />

@@ -100,7 +100,6 @@ function AdjustForm({ account, mode, kind, onClose }: Props & { readonly kind: K
           description="USD"
           leftSection="$"
           inputMode="decimal"
-          autoComplete="off"
           readOnly={isConfirming}
           data-autofocus
           withAsterisk
@@ -112,7 +111,6 @@ function AdjustForm({ account, mode, kind, onClose }: Props & { readonly kind: K
           placeholder={
             kind === 'credit' ? 'Bank transfer of 22 November' : 'Refunded by bank transfer'
           }
-          autoComplete="off"
           maxLength={500}
           readOnly={isConfirming}
           withAsterisk

@@ -72,7 +72,6 @@ const columns: readonly Column<Member>[] = [
   { title: 'Joined', kind: 'ago', value: (member) => member.joined_at },
   {
     title: '',
-    align: 'right',
     render: (member) => <ResetLinkButton userId={member.user_id} email={member.email} />,
   },
 ];
@@ -113,7 +112,6 @@ function Invite() {
             <TextInput
               label="E-mail address"
               type="email"
-              autoComplete="off"
               style={{ flex: '1 1 220px' }}
               maw={360}
               {...form.getInputProps('email')}

@@ -46,7 +46,6 @@ export function ModelPrices({ account }: { readonly account: Account }) {
     },
     {
       title: '',
-      align: 'right',
       width: 60,
       render: (price) => (
         <ActionIcon
@@ -85,7 +84,6 @@ export function ModelPrices({ account }: { readonly account: Account }) {
             <TextInput
               aria-label="Model"
               placeholder="Model ID, or web-search"
-              autoComplete="off"
               style={{ flex: '1 1 220px' }}
               maw={360}
               {...form.getInputProps('model')}
@@ -95,7 +93,6 @@ export function ModelPrices({ account }: { readonly account: Account }) {
               placeholder="0.9"
               leftSection="×"
               inputMode="decimal"
-              autoComplete="off"
               w={130}
               {...form.getInputProps('multiplier')}
             />

@@ -70,17 +70,11 @@ export function TermsForm({ account }: { readonly account: Account }) {
     >
       <SubmitForm sending={sending} submit="Save changes" button={{ disabled: !form.isDirty() }}>
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          <TextInput
-            label="Name"
-            maxLength={200}
-            autoComplete="off"
-            {...form.getInputProps('name')}
-          />
+          <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />
           <TextInput
             label="Price multiplier"
             leftSection="×"
             inputMode="decimal"
-            autoComplete="off"
             {...form.getInputProps('multiplier')}
           />
         </SimpleGrid>

@@ -98,7 +98,6 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
         description="The person or company. Members see this name."
         maxLength={200}
         withAsterisk
-        autoComplete="off"
         data-autofocus
         {...form.getInputProps('name')}
       />
@@ -107,21 +106,18 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
         description="Multiplies the list prices: 0.9 is 10% less."
         leftSection="×"
         inputMode="decimal"
-        autoComplete="off"
         {...form.getInputProps('multiplier')}
       />
       <TextInput
         label="First owner"
         description="E-mail address of whom to invite. Leave it empty to do so later."
         type="email"
-        autoComplete="off"
         {...form.getInputProps('email')}
       />
       <TextInput
         label="First live key"
         description="Its name. Leave it empty for none."
         maxLength={200}
-        autoComplete="off"
         {...form.getInputProps('keyName')}
       />
       {form.values.keyName.trim() !== '' && (
@@ -130,7 +126,6 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
           description="USD; empty: the balance is the only limit."
           leftSection="$"
           inputMode="decimal"
-          autoComplete="off"
           {...form.getInputProps('cap')}
         />
       )}

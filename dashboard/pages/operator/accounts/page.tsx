@@ -107,7 +107,6 @@ function sumColumn(title: string, name: keyof Sums): Column<Row> {
   return {
     title,
     kind: 'money',
-    align: 'right',
     value: (row) => row.last_30_days[name],
     render: ({ last_30_days: { [name]: micros } }) => (
       <Money short micros={micros} c={micros < 0 ? 'red' : undefined} />
@@ -137,7 +136,6 @@ const columns: readonly Column<Row>[] = [
     title: 'Available',
     kind: 'money',
     value: (row) => row.live.available_micros,
-    align: 'right',
     render: (row) => (
       <Money
         short

@@ -108,7 +108,6 @@ function CreateForm({ onClose, onCreated }: FormProps) {
         description="The program that uses this key. The audit log shows it."
         maxLength={200}
         data-autofocus
-        autoComplete="off"
         withAsterisk
         {...form.getInputProps('name')}
       />

@@ -97,7 +97,7 @@ const columns: readonly Column<AdminKey>[] = [
   },
   { title: 'Expires', kind: 'ago', value: (key) => key.expires_at, never: 'Never' },
   { title: 'Created', kind: 'ago', value: (key) => key.created_at },
-  { title: '', width: 110, align: 'right', render: (key) => <RevokeButton row={key} /> },
+  { title: '', width: 110, render: (key) => <RevokeButton row={key} /> },
 ];
 
 function stateOf({ revoked_at: revokedAt, expires_at: expiresAt }: AdminKey) {

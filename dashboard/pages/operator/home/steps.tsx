@@ -94,7 +94,6 @@ function ProviderForm({ saved }: { readonly saved: Saved }) {
         description={usual === null ? undefined : 'Leave it empty for its usual one.'}
         placeholder={usual ?? 'https://'}
         withAsterisk={usual === null}
-        autoComplete="off"
         {...form.getInputProps('address')}
       />
     </SubmitForm>

@@ -214,7 +214,6 @@ const allColumns: readonly Column<Output<'GET /operator/payments/all'>['data'][n
 function decisionColumn(onDecide: (pending: PendingDecision) => void): Column<Payment> {
   return {
     title: '',
-    align: 'right',
     render: (payment) =>
       payment.decision === null ? (
         <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -306,7 +305,6 @@ function DecisionForm({
         <TextInput
           label="Account ID"
           placeholder="acc_…"
-          autoComplete="off"
           withAsterisk
           data-autofocus
           {...form.getInputProps('account')}
@@ -315,7 +313,6 @@ function DecisionForm({
       <TextInput
         label="Reason"
         maxLength={500}
-        autoComplete="off"
         withAsterisk
         data-autofocus={!isAssigning || undefined}
         {...form.getInputProps('note')}

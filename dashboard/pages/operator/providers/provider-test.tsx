@@ -158,7 +158,6 @@ function Listed({ provider, models, onSell }: ListedProps) {
     },
     {
       title: '',
-      align: 'right',
       render: (listed) => (
         <Button
           size="xs"

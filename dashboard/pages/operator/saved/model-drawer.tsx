@@ -123,7 +123,6 @@ function ModelPanel({
           label="Name"
           description="What clients ask for."
           value={typed}
-          autoComplete="off"
           onChange={(event) => setTyped(event.currentTarget.value)}
           error={isTaken && 'There is a model of this name.'}
         />

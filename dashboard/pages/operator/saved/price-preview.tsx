@@ -68,12 +68,11 @@ function Result({ preview: { requests, left_out: leftOut, data } }: { readonly p
 const columns: readonly Column<Preview['data'][number]>[] = [
   { title: 'Model', phone: 'title', render: ({ model }) => model },
   { title: 'Requests', align: 'right', render: ({ requests }) => countText(requests) },
-  { title: 'Charged', kind: 'money', value: (row) => row.charged_micros, align: 'right' },
-  { title: 'Would be', kind: 'money', value: (row) => row.would_charge_micros, align: 'right' },
+  { title: 'Charged', kind: 'money', value: (row) => row.charged_micros },
+  { title: 'Would be', kind: 'money', value: (row) => row.would_charge_micros },
   {
     title: 'Difference',
     kind: 'money',
     value: (row) => row.would_charge_micros - row.charged_micros,
-    align: 'right',
   },
 ];

@@ -58,7 +58,6 @@ export function Versions() {
     },
     {
       title: '',
-      align: 'right',
       render: ({ version }) =>
         version === newest ? (
           <Button

@@ -105,7 +105,6 @@ const columns: readonly Column<User>[] = [
   { title: 'Created', kind: 'ago', value: (user) => user.created_at },
   {
     title: '',
-    align: 'right',
     render: (user) => <ResetLinkButton userId={user.id} email={user.email} />,
   },
 ];
