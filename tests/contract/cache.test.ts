@@ -17,6 +17,7 @@ import {
   digestsIn,
 } from './caches.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
+import { rowOf } from '../support/rows.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -120,11 +121,7 @@ onEachStore((store) => {
       assert.deepEqual(errors, []);
       const forged = { ...owner, accountId: owner.accountId === 'a' ? 'b' : 'a' };
       // Even a row moved to the other account does not open, because it was sealed for its own.
-      const row = await database.read
-        .selectFrom('cached_responses')
-        .selectAll()
-        .where('digest', '=', owner.digest)
-        .executeTakeFirstOrThrow();
+      const row = await rowOf(database, 'cached_responses', { digest: owner.digest });
       await database.write
         .insertInto('cached_responses')
         .values({ ...row, account_id: forged.accountId })

@@ -11,6 +11,7 @@ import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
 import { answerStatus, behind, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
+import { rowsOf } from '../support/rows.ts';
 
 /** A microdollar for each token of the input, and two for each of the output. */
 const prices = { input: 1, output: 2 };
@@ -327,11 +328,7 @@ test('a batch that does not fit is refused as a whole, and nothing of it stays',
     await assert.rejects(begin(made, lines), { status });
     assert.equal((await balanceOf(made)).heldMicros, 0);
     assert.deepEqual((await openAi(made).batches.list()).data, []);
-    const rows = await database.read
-      .selectFrom('batches')
-      .where('account_id', '=', made.account)
-      .selectAll()
-      .execute();
+    const rows = await rowsOf(database, 'batches', { account_id: made.account });
     assert.deepEqual(rows, []);
   }
   upstream.on(chatPath, answers);

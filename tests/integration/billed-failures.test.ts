@@ -21,6 +21,7 @@ import {
   type Script,
   type SseFrame,
 } from '../support/upstream.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const clock = new TestClock();
 /** USD per million tokens. */
@@ -143,11 +144,7 @@ async function ask({ client, upstream, script, stream = false }: Asked): Promise
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const body = client.body({ model: `to-${upstream.name}`, stream, [client.limitField]: 8_000 });
   const reply = await clock.skipWaits(gateway.post(client.path, { key, body }));
-  const charges = await gateway.database.read
-    .selectFrom('charges')
-    .select('cost_micros')
-    .where('id', '=', reply.requestId)
-    .execute();
+  const charges = await rowsOf(gateway.database, 'charges', { id: reply.requestId });
   const losses = await gateway.lossesOf(reply.requestId);
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.equal(heldMicros, 0);

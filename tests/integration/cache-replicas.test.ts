@@ -9,6 +9,7 @@ import { numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { startReplicas } from '../support/replicas.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const chat = endpoint('chat');
 const clock = new TestClock();
@@ -61,11 +62,7 @@ test('an account without retention has no cache, and its Idempotency-Keys store 
     (await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' })).error.code,
     'idempotency_body_not_retained',
   );
-  const cached = await setup.database.read
-    .selectFrom('cached_responses')
-    .select('digest')
-    .where('account_id', '=', account)
-    .execute();
+  const cached = await rowsOf(setup.database, 'cached_responses', { account_id: account });
   assert.equal(cached.length, 0);
   const bodies = await setup.database.read
     .selectFrom('idempotent_responses')

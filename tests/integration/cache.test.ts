@@ -14,6 +14,7 @@ import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerBytes, answerStatus, behind, framesText, thenHang } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 const weekMs = 7 * 24 * 3_600_000;
 let clock: TestClock;
@@ -367,11 +368,7 @@ test('cached answers survive a restart, encrypted, for seven days', async () => 
   const { key, account } = await newKey();
   const { ask, runs } = asker(chat, key, zero);
   const first = await ask();
-  const row = await gateway.database.read
-    .selectFrom('cached_responses')
-    .selectAll()
-    .where('account_id', '=', account)
-    .executeTakeFirstOrThrow();
+  const row = await rowOf(gateway.database, 'cached_responses', { account_id: account });
   assert.equal(row.expires_at_ms - row.created_at_ms, weekMs);
   assert.ok(!Buffer.from(row.body).includes('one two'), 'it is encrypted');
   clock.jumpTo(row.expires_at_ms - 1);

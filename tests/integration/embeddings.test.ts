@@ -7,6 +7,7 @@ import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 const path = '/v1/embeddings';
 const openAiPath = '/v1/embeddings';
@@ -221,11 +222,9 @@ describe('inputs beyond what a host takes', () => {
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
     assert.equal(reply.status, 400, reply.text);
     assert.equal(await chargedMicros(made), 0);
-    const { provoked_micros: provoked } = await gateway.database.read
-      .selectFrom('loss_days')
-      .select('provoked_micros')
-      .where('ledger_id', '=', `${made.account}:live`)
-      .executeTakeFirstOrThrow();
+    const { provoked_micros: provoked } = await rowOf(gateway.database, 'loss_days', {
+      ledger_id: `${made.account}:live`,
+    });
     assert.ok([154, 192].includes(provoked), String(provoked));
   });
 

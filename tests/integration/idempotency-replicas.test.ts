@@ -119,8 +119,7 @@ test('when a gateway stalls, another runs its request after the lease ends, and 
     }
     assert.equal(upstream.requests.length, 4);
     const costs = replies.reduce((sum, { costMicros }) => sum + costMicros!, 0);
-    const { postedMicros, heldMicros } = await setup.balance(account);
-    assert.deepEqual([postedMicros, heldMicros], [5_000_000 - costs, 0]);
+    await setup.assertLeft(account, 5_000_000 - costs);
     assert.deepEqual(await lossesOf(setup, account), [true, true]);
   } finally {
     resumed.resolve();

@@ -22,6 +22,7 @@ import { until } from '../support/until.ts';
 import { keepAliveMs } from '../../src/gateway/keep-alives.ts';
 import { noise } from '../support/noise.ts';
 import { answerStatus, behind, framesText, type Script } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 const chat = endpoint('chat');
 const dayMs = 24 * 3_600_000;
@@ -293,11 +294,7 @@ test('after 24 hours the Idempotency-Key is free again', async () => {
   const { id, key } = await newKey();
   const { ask, runs } = asker(chat, key, newName());
   const first = await ask();
-  const row = await gateway.database.read
-    .selectFrom('idempotent_responses')
-    .selectAll()
-    .where('key_id', '=', id)
-    .executeTakeFirstOrThrow();
+  const row = await rowOf(gateway.database, 'idempotent_responses', { key_id: id });
   assert.equal(row.expires_at_ms! - row.stored_at_ms!, dayMs);
   assert.ok(!Buffer.from(row.body!).includes('one two'), 'it is encrypted');
   clock.jumpTo(row.expires_at_ms! - 1);

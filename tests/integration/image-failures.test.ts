@@ -105,11 +105,6 @@ const essay = 'The history of foxes is long. '.repeat(100);
 const geminiWrites = (text: string) =>
   answerJson({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] });
 
-async function assertBalance(account: string, leftMicros: number): Promise<void> {
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0]);
-}
-
 describe('failures', () => {
   test('a partial result is returned and charged', async (t) => {
     play(t, imagePaths.gemini, geminiDraws, answerStatus(500), geminiDraws);
@@ -274,7 +269,7 @@ describe('failures', () => {
     // One that arrives when the budget is used up is refused.
     const refused = replies.filter(({ text }) => text.includes('loss_budget_exceeded'));
     assert.equal(charged.length + refused.length, 5);
-    await assertBalance(owner.account, 5_000_000 - charged.length * 68_000);
+    await gateway.assertLeft(owner.account, 5_000_000 - charged.length * 68_000);
   });
 
   test('an account pays for what it spoils beyond the budget, not for what breaks off beside it', async (t) => {
@@ -296,7 +291,7 @@ describe('failures', () => {
     assert.equal(provoked, 30 * 34_000);
     const charged = replies.filter(({ text: said }) => said.includes('It was charged ($0.034)'));
     assert.equal(charged.length, 2);
-    await assertBalance(owner.account, 5_000_000 - 2 * 34_000);
+    await gateway.assertLeft(owner.account, 5_000_000 - 2 * 34_000);
     const losses = await lossesOf(owner.account);
     const lost = losses.reduce((sum, loss) => sum + loss, 0);
     assert.equal(lost, 62 * 34_000, 'the rest is a loss');

@@ -13,6 +13,7 @@ import { databaseFor } from '../support/installation.ts';
 import { Program } from '../support/program.ts';
 import { Random } from '../support/random.ts';
 import { scaled } from '../support/volume.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const users = 400;
 const each = Array.from({ length: users }, (_, index) => index + 1);
@@ -43,11 +44,7 @@ test('killed at random moments, an import goes on where it was', async () => {
     await ended;
   }
   await promisify(execFile)(process.execPath, argv, { ...options, maxBuffer: 2 ** 26 });
-  const ledgers = await database.read
-    .selectFrom('ledgers')
-    .selectAll()
-    .where('mode', '=', 'live')
-    .execute();
+  const ledgers = await rowsOf(database, 'ledgers', { mode: 'live' });
   assert.equal(ledgers.length, users);
   assert.deepEqual(
     ledgers.map(({ posted_micros: posted }) => posted).toSorted((one, other) => one - other),

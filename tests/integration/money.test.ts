@@ -199,7 +199,7 @@ test('a failed request is free, whatever failed and whenever', async (t) => {
         for (const stream of [false, true]) {
           const reply = await gateway.ask(endpoint, key, { stream });
           assertFailed(reply, `${endpoint.name}, ${name}, stream ${stream}`);
-          await assertBalance(account, 5_000_000, `${name}, stream ${stream}`);
+          await gateway.assertLeft(account, 5_000_000, `${name}, stream ${stream}`);
         }
       }
       assert.deepEqual((await gateway.get('/v1/usage', { key })).json(), {
@@ -259,7 +259,7 @@ test('concurrent requests never exceed a cap, and as many as fit are served', as
       // The message says that running requests hold the rest.
       assert.ok(Number(error.details?.['held_micros']) > 0);
     }
-    await assertBalance(account, 5_000_000 - 5 * shortCost);
+    await gateway.assertLeft(account, 5_000_000 - 5 * shortCost);
     assert.ok(5 * shortCost <= cap);
     const other = await gateway.makeKey({ mode: 'live', account });
     const [reply] = await atOnce(1, other.key);
@@ -342,7 +342,7 @@ test('fifty concurrent requests never overdraw a small balance', async () => {
   const served = replies.filter((reply) => reply.status === 200);
   assert.equal(served.length, 7);
   assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200, 402]));
-  await assertBalance(account, holdMicros * 7 + 10 - 7 * shortCost);
+  await gateway.assertLeft(account, holdMicros * 7 + 10 - 7 * shortCost);
   assert.ok(lowest >= 0, `the balance was seen at ${lowest}`);
 });
 
@@ -520,14 +520,8 @@ test('what a provider claims too much is booked, however little else it counts',
   assert.equal(reply.costMicros, priceOf({ input, output }));
   const claimed = priceOf({ input: tokens.input, output });
   assert.equal(await lossesOf(account), claimed - priceOf({ input, output }));
-  await assertBalance(account, 5_000_000 - priceOf({ input, output }));
+  await gateway.assertLeft(account, 5_000_000 - priceOf({ input, output }));
 });
-
-/** What is left, with nothing held. */
-async function assertBalance(account: string, leftMicros: number, where?: string): Promise<void> {
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0], where);
-}
 
 async function lossesOf(account: string): Promise<number> {
   const { sum } = await gateway.database.read

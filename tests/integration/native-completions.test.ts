@@ -10,6 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import { readFrames, type Reply } from '../support/http.ts';
 import fc from '../support/property.ts';
 import { answerBytes, answerJson, answerSse, answerStatus } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 const prices = { input: 10, output: 100 };
 const sizes = { max_input_tokens: 10_000, max_output_tokens: 1_000, prices };
@@ -226,11 +227,7 @@ test('a suffix is held for every prompt', async () => {
   );
   const reply = await ask(given);
   assert.equal(reply.costMicros, input * prices.input + 50 * prices.output, reply.text);
-  const row = await gateway.database.read
-    .selectFrom('charges')
-    .select('hold_micros')
-    .where('id', '=', reply.requestId)
-    .executeTakeFirstOrThrow();
+  const row = await rowOf(gateway.database, 'charges', { id: reply.requestId });
   assert.ok(row.hold_micros >= reply.costMicros, `${row.hold_micros} held`);
 });
 
@@ -307,8 +304,7 @@ test('a failure of the host is Chat’s, and free', async () => {
   upstream.on(nativePath, answerStatus(500));
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   assert.equal((await ask({}, key)).status, 502);
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [1_000_000, 0]);
+  await gateway.assertLeft(account, 1_000_000);
 });
 
 const refusals: readonly (readonly [what: string, fields: object, message: RegExp])[] = [

@@ -31,8 +31,7 @@ test('of 500 clients of three gateways on a balance for 100 requests, exactly 10
   assert.equal(served.length, 100);
   assert.equal(replies.filter(({ status }) => status === 402).length, 400);
   assert.ok(served.every(({ costMicros }) => costMicros === priceMicros));
-  const { postedMicros, heldMicros } = await setup.balance(account);
-  assert.deepEqual([postedMicros, heldMicros], [0, 0]);
+  await setup.assertLeft(account, 0);
 });
 
 test('a change of a key or account on one gateway takes effect on the others within five seconds', async (t) => {

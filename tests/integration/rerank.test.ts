@@ -17,6 +17,7 @@ import {
   holdBack,
   type Script,
 } from '../support/upstream.ts';
+import { rowsOf } from '../support/rows.ts';
 
 const creditMicros = 1_000_000;
 const clock = new TestClock();
@@ -93,11 +94,7 @@ async function assertBooked({ key, account }: Owner, { charged = 0, lost = 0 }):
   assert.deepEqual([creditMicros - availableMicros, heldMicros], [charged, 0]);
   const records = await gateway.usage(key);
   assert.equal(records.length, charged > 0 ? 1 : 0);
-  const entries = await gateway.database.read
-    .selectFrom('entries')
-    .select('loss_micros')
-    .where('ledger_id', '=', `${account}:live`)
-    .execute();
+  const entries = await rowsOf(gateway.database, 'entries', { ledger_id: `${account}:live` });
   assert.equal(
     entries.reduce((sum, { loss_micros: micros }) => sum + Number(micros), 0),
     lost,

@@ -144,8 +144,7 @@ test('requests still running at the deadline end with an error in their format, 
   await clock.advance(sweepMs);
   await until(stopping.hasEnded);
 
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
+  await gateway.assertLeft(account, 5_000_000);
 });
 
 test('SIGTERM lets an open stream finish and exits with 0; a second one exits at once with 1', async (t) => {
@@ -234,8 +233,7 @@ function assertComplete(reply: Reply): void {
 }
 
 async function assertPaid(gateway: TestGateway, account: string): Promise<void> {
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
+  await gateway.assertLeft(account, 5_000_000 - costMicros);
 }
 
 function dial(gateway: TestGateway) {

@@ -13,6 +13,7 @@ import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { wav } from '../support/task-samples.ts';
 import { answerJson, framesText, thenReset } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 const prices = { input: 1, output: 10, cache_read: 0.1 };
 const modelAt = (provider: string, api: string | null, fields: object = {}) => ({
@@ -96,11 +97,7 @@ for (const wire of ['chat', 'responses', 'gemini'] as const) {
           assert.equal(reply.costMicros, costMicros);
           const [charge] = await gateway.usage<{ input_tokens: number; request_id: string }>(key);
           assert.equal(charge!.input_tokens, 10 + audio);
-          const row = await gateway.database.read
-            .selectFrom('charges')
-            .selectAll()
-            .where('id', '=', charge!.request_id)
-            .executeTakeFirstOrThrow();
+          const row = await rowOf(gateway.database, 'charges', { id: charge!.request_id });
           // Besides the text: the output limit, and the sound with a margin.
           const leastMicros = audio * 20 + 200 * 10;
           const mostMicros = audio * 20 * 1.15 + 200 * 10 + 200;

@@ -169,6 +169,5 @@ function assertRefused(
 
 /** No failure was charged, and nothing stays held. */
 async function assertFree(): Promise<void> {
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [creditMicros, 0]);
+  await gateway.assertLeft(account, creditMicros);
 }

@@ -365,7 +365,7 @@ test('a client that leaves pays for the searches done so far and the results tha
     cut.release();
     const reply = new Reply(stream, await readAll(stream));
     assert.equal(reply.costMicros, null, wire.name);
-    await assertBalance(account, 20_000_000, wire.name);
+    await gateway.assertLeft(account, 20_000_000, wire.name);
     const [loss] = await gateway.lossesOf(reply.requestId);
     assert.ok(loss! >= 10_000, `the operator paid the search: ${loss}`);
   }
@@ -398,7 +398,7 @@ async function leave(
   const promptTokens = (record.input_tokens - resultTokens) / (searches + 1);
   assert.ok(promptTokens > 0 && promptTokens < 100, `${wire.name}: ${record.input_tokens}`);
   assert.equal(record.cost_cents, cost / 10_000, wire.name);
-  await assertBalance(account, 20_000_000 - cost, wire.name);
+  await gateway.assertLeft(account, 20_000_000 - cost, wire.name);
 }
 
 test('a balance or cap too small for the searches is a 402 or 429 with the numbers, and fewer searches fit', async () => {
@@ -542,7 +542,7 @@ test('on a model of another format a search that the model must use is refused b
       assert.match(refused.error.message, /^tools\[0\]\.type/);
     }
   }
-  await assertBalance(live.account, 20_000_000);
+  await gateway.assertLeft(live.account, 20_000_000);
 });
 
 type UsageRecord = {
@@ -560,12 +560,6 @@ async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
 
 async function waitForRecord(key: string): Promise<UsageRecord> {
   return until(async () => (await gateway.usage<UsageRecord>(key))[0]);
-}
-
-/** What is left, with nothing held. */
-async function assertBalance(account: string, leftMicros: number, where?: string): Promise<void> {
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0], where);
 }
 
 function frameOf(type: string, fields: object = {}): SseFrame {

@@ -53,8 +53,7 @@ test('a frame is answered with the events of a stream, and charged as over HTTP'
     overHttp.frames.filter(({ comment }) => comment === null).map(({ data }) => data),
   );
   assert.equal(response!.usage['cost'], paid / 1e6);
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 2 * paid, 0]);
+  await gateway.assertLeft(account, 5_000_000 - 2 * paid);
   // The same records, with ids of their own.
   const records = await gateway.usage(key);
   assert.equal(records.length, 2);

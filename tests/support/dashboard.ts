@@ -15,6 +15,7 @@ import { Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { insertUser } from '../../src/domain/users/user-records.ts';
 import { jsonOf, send, type Reply, type SendOptions } from './http.ts';
 import type { Program } from './program.ts';
+import { rowOf } from './rows.ts';
 
 /** A `TestGateway`, or the parts of one that a test put together. */
 export type DashboardPlace = {
@@ -191,11 +192,7 @@ async function confirmationOf(
   cookie: string,
 ): Promise<string> {
   const [, token = ''] = /session_token=([\w-]+)/.exec(cookie) ?? [];
-  const { id } = await database.read
-    .selectFrom('user_sessions')
-    .select('id')
-    .where('token', '=', digestOf(token))
-    .executeTakeFirstOrThrow();
+  const { id } = await rowOf(database, 'user_sessions', { token: digestOf(token) });
   const secrets = loadSecrets(program.env, program.dataDir, { isShared: false });
   const proofs = new Challenges(secrets);
   const proof = proofs.make(`signed in at the provider ${id}`, program.clock.nowMs());

@@ -222,6 +222,12 @@ export class TestGateway<Started extends Installation = Installation> {
     return (await readBalance(this.database.read, ledgerIdOf(account, mode)))!;
   }
 
+  /** Asserts that this much is left of the live balance, and that nothing is held. */
+  async assertLeft(account: string, leftMicros: number, where?: string): Promise<void> {
+    const { availableMicros, heldMicros } = await this.balance(account);
+    assert.deepEqual([availableMicros, heldMicros], [leftMicros, 0], where);
+  }
+
   /** Stops the gateway, verifies its books, and stops the upstream. */
   async stop(): Promise<void> {
     await this.database.close();

@@ -10,6 +10,7 @@ import { BatchProvider, stepOf, type Answer, type Fault, type HostForm } from '.
 import { startGateway, type KeyOptions, type TestGateway } from './gateway.ts';
 import { until } from './until.ts';
 import type { Script } from './upstream.ts';
+import { rowOf, rowsOf } from './rows.ts';
 
 export type Form = 'openai' | 'anthropic';
 export const creditUsd = 10;
@@ -140,11 +141,7 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
   /** Waits for the end, and returns what became of each line. */
   async function resultsOf(made: Made, id: string): Promise<string[]> {
     await until(async () => {
-      const { state } = await database.read
-        .selectFrom('batches')
-        .select('state')
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow();
+      const { state } = await rowOf(database, 'batches', { id });
       return state === 'ended';
     }, hangMs);
     const found = new Map<string, string>();
@@ -169,11 +166,7 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
   }
 
   async function lossesOf({ id }: Made): Promise<number> {
-    const entries = await database.read
-      .selectFrom('entries')
-      .select('loss_micros')
-      .where('key_id', '=', id)
-      .execute();
+    const entries = await rowsOf(database, 'entries', { key_id: id });
     return entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
   }
 

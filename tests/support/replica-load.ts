@@ -10,6 +10,7 @@ import type { TestGateway } from './gateway.ts';
 import { send, type Reply } from './http.ts';
 import { until } from './until.ts';
 import type { LocalUpstream, Script } from './upstream.ts';
+import { rowsOf } from './rows.ts';
 
 /**
  * A request that uses all of its 200 tokens costs 20 cents and its input is free, so the charge
@@ -131,17 +132,12 @@ type Compared = Told & { readonly setup: TestGateway; readonly account: string }
  * of charges.
  */
 async function compare({ setup, account, journal, free }: Compared): Promise<number> {
-  const charges = await setup.database.read
-    .selectFrom('charges')
-    .select(['id', 'cost_micros'])
-    .where('ledger_id', '=', `${account}:live`)
-    .execute();
+  const charges = await rowsOf(setup.database, 'charges', { ledger_id: `${account}:live` });
   const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
   for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `the charge of ${id}`);
   for (const id of free) assert.ok(!charged.has(id), `${id} was told that it is free, and charged`);
   const spent = charges.reduce((sum, charge) => sum + charge.cost_micros, 0);
-  const { postedMicros, heldMicros } = await setup.balance(account);
-  assert.deepEqual([postedMicros, heldMicros], [creditUsd * dollar - spent, 0]);
+  await setup.assertLeft(account, creditUsd * dollar - spent);
   const books = await verify(setup.database.read);
   assert.ok(books.ok, JSON.stringify(books));
   return charges.length;

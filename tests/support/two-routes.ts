@@ -7,6 +7,7 @@ import { startGateway, upstreamKey, type TestGateway } from './gateway.ts';
 import type { Reply } from './http.ts';
 import type { RunningAppOptions } from './running-app.ts';
 import { startUpstream, type LocalUpstream, type Script } from './upstream.ts';
+import { rowsOf } from './rows.ts';
 
 /** USD per million tokens. */
 const prices = { input: 1, output: 10 };
@@ -112,11 +113,7 @@ export function endpointOf(wire: WireName): Endpoint {
 }
 
 async function readBooked({ database }: TestGateway, { requestId }: Reply): Promise<Booked> {
-  const charges = await database.read
-    .selectFrom('charges')
-    .selectAll()
-    .where('id', '=', requestId)
-    .execute();
+  const charges = await rowsOf(database, 'charges', { id: requestId });
   const entries = await database.read
     .selectFrom('entries')
     .selectAll()

@@ -10,6 +10,7 @@ import { mountSmallDisk, noSmallDisk } from '../../support/small-disk.ts';
 import { TestClock } from '../../support/test-clock.ts';
 import { until } from '../../support/until.ts';
 import { answerInParts, holdBack } from '../../support/upstream.ts';
+import { rowsOf } from '../../support/rows.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
@@ -84,11 +85,7 @@ test('on a full PostgreSQL disk running requests are answered and charged once t
   });
   const costs = replies.reduce((sum, reply) => sum + reply.costMicros!, 0);
   assert.equal((await gateway.balance(account)).postedMicros, creditMicros - costs);
-  const charges = await gateway.database.read
-    .selectFrom('charges')
-    .select('cost_micros')
-    .where('ledger_id', '=', `${account}:live`)
-    .execute();
+  const charges = await rowsOf(gateway.database, 'charges', { ledger_id: `${account}:live` });
   assert.equal(charges.length, replies.length, 'each once');
   assert.equal(replies[0]!.costMicros, costMicros);
 });

@@ -17,6 +17,7 @@ import { goEnv } from '../../support/go.ts';
 import { readPoints, readSpans, traceOf } from '../../support/otlp-receiver.ts';
 import { installPython, skipWithoutPython } from '../../support/python.ts';
 import { until } from '../../support/until.ts';
+import { rowOf } from '../../support/rows.ts';
 
 const hasGo = spawnSync('go', ['version']).status === 0;
 const skip = hasGo ? false : skipWithoutPython;
@@ -93,11 +94,7 @@ test(
       const { request, holds, calls, settlements } = await until(() =>
         traceOf(readSpans(collector.bodies('traces')), reply.requestId),
       );
-      const charge = await gateway.database.read
-        .selectFrom('charges')
-        .selectAll()
-        .where('id', '=', reply.requestId)
-        .executeTakeFirstOrThrow();
+      const charge = await rowOf(gateway.database, 'charges', { id: reply.requestId });
       for (const { attributes } of [request, ...settlements])
         assert.equal(attributes['tollgate.cost.micros'], charge.cost_micros);
       assert.equal(request.attributes['gen_ai.usage.output_tokens'], charge.output_tokens);
