@@ -6,8 +6,10 @@ import fc from '../support/property.ts';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { until } from '../support/until.ts';
 import { answerJson, answerSse, type Script } from '../support/upstream.ts';
+import { rowOf } from '../support/rows.ts';
 
 type Item = Readonly<Record<string, unknown>> & { readonly type: string };
 type Answered = {
@@ -37,13 +39,8 @@ const paths: Readonly<Record<UpstreamWireName, readonly string[]>> = {
     '/v1beta/models/upstream:streamGenerateContent',
   ],
 };
-const model = (provider: string) => ({
-  routes: [{ provider, model: 'upstream' }],
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: true },
-  prices: { input: 2, output: 10 },
-});
+const terms = { supports: { thinking: true }, prices: { input: 2, output: 10 } };
+const model = (provider: string) => modelOf([{ provider, model: 'upstream' }], terms);
 const costMicros = 900 * 2 + 70 * 10;
 
 const gateway = await startGateway(({ url }) => ({
@@ -154,11 +151,9 @@ test('the hold counts the request for the summary, too', async () => {
   play('messages', summary);
   const hold = async (input: object[]) => {
     const reply = await post({ model: 'on-claude', input });
-    const { hold_micros: micros } = await gateway.database.read
-      .selectFrom('charges')
-      .select('hold_micros')
-      .where('id', '=', reply.requestId)
-      .executeTakeFirstOrThrow();
+    const { hold_micros: micros } = await rowOf(gateway.database, 'charges', {
+      id: reply.requestId,
+    });
     return micros;
   };
   const added = (await hold([...history, trigger])) - (await hold(history));

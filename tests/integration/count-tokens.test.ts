@@ -7,6 +7,7 @@ import OpenAI, { BadRequestError as OpenaiBadRequestError } from 'openai';
 import { pngHead } from '../support/images/png-head.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
 
@@ -16,13 +17,8 @@ const estimateHeader = 'x-service-token-count';
 
 const clock = new TestClock();
 
-const model = (...routes: object[]) => ({
-  routes,
-  supports: { thinking: true },
-  prices: { input: 3, output: 15 },
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-});
+const terms = { supports: { thinking: true }, prices: { input: 3, output: 15 } };
+const model = (...routes: object[]) => modelOf(routes, terms);
 const local = { provider: 'local', model: 'm' };
 const gateway = await startGateway(
   (upstream) => ({

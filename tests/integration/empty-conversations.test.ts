@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { answerContent, type WireName } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson } from '../support/upstream.ts';
 import type { Json } from '../support/plain/reading.ts';
 
@@ -13,22 +14,13 @@ const geminiPath = '/v1beta/models/gemini-2.5-flash:generateContent';
 const upstreams = { R: 'responses', C: 'chat', M: 'messages', G: 'gemini' } as const;
 type Upstream = keyof typeof upstreams;
 
-const limits = {
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-};
-const model = (provider: string, id: string, api?: string) => ({
-  ...limits,
-  routes: [{ provider, model: id, ...(api && { api }) }],
-});
 const gateway = await startGateway({
   models: {
-    R: model('openai', 'gpt-4.1', 'responses'),
-    C: model('local', 'llama-4', 'chat'),
-    M: model('anthropic', 'claude-sonnet-4-5'),
+    R: modelOf([{ provider: 'openai', model: 'gpt-4.1', api: 'responses' }]),
+    C: modelOf([{ provider: 'local', model: 'llama-4', api: 'chat' }]),
+    M: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }]),
     // Continues a last turn of the model (prefill).
-    G: model('google', 'gemini-2.5-flash'),
+    G: modelOf([{ provider: 'google', model: 'gemini-2.5-flash' }]),
   },
 });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });

@@ -3,26 +3,18 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerSse } from '../support/upstream.ts';
 
 const id = '1234567890123456789';
 const rounded = /12345678901234567(?:70|68|80|00)|1\.2345678901234568e/;
 const exact = { input: { id: JSON.rawJSON(id) } };
 
-const limits = {
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-};
-const modelAt = (provider: string, upstream: string, api?: string) => ({
-  ...limits,
-  routes: [{ provider, model: upstream, ...(api && { api }) }],
-});
 const gateway = await startGateway({
   models: {
-    O: modelAt('openai', 'gpt-4.1', 'chat'),
-    M: modelAt('anthropic', 'claude-sonnet-4-5'),
-    G: modelAt('google', 'gemini-2.5-flash'),
+    O: modelOf([{ provider: 'openai', model: 'gpt-4.1', api: 'chat' }]),
+    M: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }]),
+    G: modelOf([{ provider: 'google', model: 'gemini-2.5-flash' }]),
   },
 });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });

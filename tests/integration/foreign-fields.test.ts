@@ -6,24 +6,16 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 import type { WireName } from '../support/answers.ts';
+import { modelOf } from '../support/model-of.ts';
 
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
 
-const limits = {
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-};
-const modelAt = (provider: string, id: string, api?: string) => ({
-  ...limits,
-  routes: [{ provider, model: id, ...(api && { api }) }],
-});
 const gateway = await startGateway({
   models: {
-    R: modelAt('openai', 'gpt-4.1', 'responses'),
-    C: modelAt('local', 'llama-4', 'chat'),
-    M: modelAt('anthropic', 'claude-sonnet-4-5'),
-    G: modelAt('google', 'gemini-2.5-flash'),
+    R: modelOf([{ provider: 'openai', model: 'gpt-4.1', api: 'responses' }]),
+    C: modelOf([{ provider: 'local', model: 'llama-4', api: 'chat' }]),
+    M: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }]),
+    G: modelOf([{ provider: 'google', model: 'gemini-2.5-flash' }]),
   },
 });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { streamFrames } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
@@ -17,13 +18,10 @@ const sliceTokens = 256;
 const firstTokens = 1_024;
 const outputMicros = pairPrices.output;
 
-const silentThinker = {
-  routes: [{ provider: 'anthropic', model: 'claude-opus-4-8' }],
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
+const silentThinker = modelOf([{ provider: 'anthropic', model: 'claude-opus-4-8' }], {
   supports: { thinking: true },
   prices: pairPrices,
-};
+});
 
 const clock = new TestClock();
 

@@ -8,6 +8,7 @@ import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
 import { answerAsCohere } from '../support/cohere-answers.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
 /** Returns what is wrong with a body; '' for nothing. */
@@ -160,13 +161,7 @@ const gateway = await startGateway(({ url }) => ({
   models: Object.fromEntries(
     names.map((name) => [
       `a-${name}-model`,
-      {
-        routes: [{ provider: name, model: 'upstream' }],
-        max_input_tokens: 100_000,
-        max_output_tokens: 8_000,
-        prices: { input: 1, output: 2 },
-        supports: { thinking: true },
-      },
+      modelOf([{ provider: name, model: 'upstream' }], { supports: { thinking: true } }),
     ]),
   ),
 }));

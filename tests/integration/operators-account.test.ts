@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { until } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
 
@@ -39,12 +40,8 @@ const problems: Readonly<Record<string, { readonly path: string; readonly body: 
   },
 };
 
-const model = (...providers: string[]) => ({
-  routes: providers.map((provider) => ({ provider, model: 'upstream' })),
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-});
+const model = (...providers: string[]) =>
+  modelOf(providers.map((provider) => ({ provider, model: 'upstream' })));
 const names = Object.keys(problems);
 const gateway = await startGateway(({ url }) => ({
   retries: { max_attempts: 2 },

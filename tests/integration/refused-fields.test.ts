@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { answerContent } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
 
 /** The fields of npm `@mistralai/mistralai` 2.7. */
@@ -23,15 +24,7 @@ const gateway = await startGateway(({ url }) => ({
     names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
   ),
   models: Object.fromEntries(
-    names.map((name) => [
-      `a-${name}-model`,
-      {
-        routes: [{ provider: name, model: 'upstream' }],
-        max_input_tokens: 100_000,
-        max_output_tokens: 8_000,
-        prices: { input: 1, output: 2 },
-      },
-    ]),
+    names.map((name) => [`a-${name}-model`, modelOf([{ provider: name, model: 'upstream' }])]),
   ),
 }));
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

@@ -5,25 +5,18 @@ import { after, test } from 'node:test';
 import { startGateway } from '../support/gateway.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { parseSse } from '../support/formats/sse.ts';
+import { modelOf } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerSse, answerStatus } from '../support/upstream.ts';
 
 const clock = new TestClock();
 
-const limits = {
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-  supports: { thinking: true },
-};
-const gpt = (model: string) => ({
-  ...limits,
-  routes: [{ provider: 'openai', api: 'responses', model }],
-});
+const thinks = { supports: { thinking: true } };
+const gpt = (model: string) => modelOf([{ provider: 'openai', api: 'responses', model }], thinks);
 const models = {
   gpt: gpt('gpt-5.4'),
   'gpt-2': gpt('gpt-5.5'),
-  claude: { ...limits, routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }] },
+  claude: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }], thinks),
 };
 const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

@@ -4,27 +4,20 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 const thoughtful = { role: 'assistant', content: 'Hi', reasoning_content: 'hm' };
 
-const limits = {
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 1, output: 2 },
-  supports: { thinking: true },
-};
+const thinks = { supports: { thinking: true } };
 const gateway = await startGateway(({ url }) => ({
   providers: Object.fromEntries(
     ['mistral', 'groq'].map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
   ),
   models: {
-    magistral: {
-      ...limits,
-      routes: [{ provider: 'mistral', model: 'magistral-medium-latest' }],
-    },
-    'gpt-oss': { ...limits, routes: [{ provider: 'groq', model: 'openai/gpt-oss-120b' }] },
+    magistral: modelOf([{ provider: 'mistral', model: 'magistral-medium-latest' }], thinks),
+    'gpt-oss': modelOf([{ provider: 'groq', model: 'openai/gpt-oss-120b' }], thinks),
   },
 }));
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

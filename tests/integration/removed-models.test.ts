@@ -9,18 +9,14 @@ import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { rowsOf, setRows } from '../support/rows.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
+import { modelOf } from '../support/model-of.ts';
 import { asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { answerJson } from '../support/upstream.ts';
 
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const route = { provider: 'openai', api: 'chat', model: 'upstream-model' };
-const model = {
-  routes: [route],
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  prices: { input: 3, output: 15 },
-};
+const model = modelOf([route], { prices: { input: 3, output: 15 } });
 
 type Ask = { readonly name: string; readonly path: string; readonly body: object };
 const asks: readonly Ask[] = [

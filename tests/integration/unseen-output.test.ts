@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer, type UpstreamWireName } from '../support/answers.ts';
 import { addressed, clients, endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { pairPrices } from '../support/pairs.ts';
 import { TestClock, flushEventLoop } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -18,14 +19,9 @@ const chatPath = '/v1/chat/completions';
 const geminiPath = '/v1beta/models/upstream-model:streamGenerateContent';
 
 const clock = new TestClock();
-const thinker = (route: object) => ({
-  routes: [{ ...route, model: 'upstream-model' }],
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: true },
-  timeouts: { total_ms: totalMs },
-  prices: pairPrices,
-});
+const terms = { timeouts: { total_ms: totalMs }, prices: pairPrices };
+const thinker = (route: object) =>
+  modelOf([{ ...route, model: 'upstream-model' }], { supports: { thinking: true }, ...terms });
 const unthinking = (route: object) => ({ ...thinker(route), supports: { thinking: false } });
 const models = {
   'plain-chat': unthinking({ provider: 'openai', api: 'chat' }),
@@ -129,8 +125,7 @@ test('a provider that hangs costs a client that gives up nothing', async () => {
     await untilIdle();
     assert.equal(answer.destroyed, true, `${call.model}: its time is limited`);
     assert.deepEqual(await chargedTokens(key), [], call.model);
-    const { availableMicros, heldMicros } = await gateway.balance(account);
-    assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0], call.model);
+    await gateway.assertLeft(account, 5_000_000, call.model);
   }
 });
 
@@ -246,7 +241,6 @@ test('a client that leaves pays nothing for a request that the provider refuses,
     answer.writeHead(503, { 'content-type': 'application/json' }).end('{"error":{}}');
     await untilIdle();
     assert.deepEqual(await chargedTokens(key), []);
-    const { availableMicros, heldMicros } = await gateway.balance(account);
-    assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
+    await gateway.assertLeft(account, 5_000_000);
   }
 });
