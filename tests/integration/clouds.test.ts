@@ -360,21 +360,21 @@ test('the usage behind Bedrock’s last event is charged', async () => {
 });
 
 test('a prompt that Bedrock may keep for an hour is held at that price', async () => {
-  const usage = { inputTokens: 1, cacheWriteInputTokens: 900, outputTokens: 1, totalTokens: 902 };
+  const counted = { inputTokens: 1, cacheWriteInputTokens: 900, outputTokens: 1, totalTokens: 902 };
   const cacheDetails = [{ ttl: '1h', inputTokens: 900 }];
   gateway.upstream.on(
     '/signed/model/anthropic.claude-opus-4-5/converse',
     answerJson({
       output: { message: { role: 'assistant', content: [{ text: 'Yes' }] } },
       stopReason: 'end_turn',
-      usage: { ...usage, cacheDetails },
+      usage: { ...counted, cacheDetails },
     }),
   );
   const text = 'A lighthouse at night. '.repeat(180);
-  const content = [{ type: 'text', text, cache_control: { type: 'ephemeral', ttl: '1h' } }];
+  const kept = [{ type: 'text', text, cache_control: { type: 'ephemeral', ttl: '1h' } }];
   const reply = await gateway.post('/v1/messages', {
     key,
-    body: { model: 'converse-claude', max_tokens: 1, messages: [{ role: 'user', content }] },
+    body: { model: 'converse-claude', max_tokens: 1, messages: [{ role: 'user', content: kept }] },
   });
   assert.equal(reply.status, 200, reply.text);
   assert.equal(reply.costMicros, 1_811);

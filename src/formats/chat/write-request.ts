@@ -42,7 +42,9 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   };
   const body: JsonObject = {
     model: target.model,
-    messages: prefill ? messages.with(-1, { ...messages.at(-1), [prefill.mark]: true }) : messages,
+    messages: prefill
+      ? [...messages.slice(0, -1), { ...messages.at(-1), [prefill.mark]: true }]
+      : messages,
     [outputLimitField(target)]: target.maxOutputTokens,
     ...writeSampling(request, target, ignored),
     ...(request.stopSequences.length === 0 || emulated.stopSequences

@@ -2,7 +2,7 @@
 // finish reason on wait for the charge, and the last gets its cost.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { parseEventData } from '../event-data.ts';
 import { AnswerStream } from '../answer-stream.ts';
