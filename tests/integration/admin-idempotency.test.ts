@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 let gateway: TestGateway<Program>;
 let admin: AdminClient;
 before(async () => {
-  gateway = await startGatewayProgram({ server: { threads: 2 }, overload: { lag_ms: null } });
+  gateway = await startGatewayProgram({ server: { threads: 2 } });
   admin = await adminOf(gateway);
 });
 after(() => gateway.stop());

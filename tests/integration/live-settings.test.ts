@@ -101,7 +101,6 @@ async function changeUnderLoad({ urls, key, admin, upstream }: Setup): Promise<v
 test('all threads of a process take each version whole, and no request fails', async () => {
   const gateway: TestGateway = await startGatewayProgram({
     server: { threads: 3 },
-    overload: { lag_ms: null },
   });
   ended.push(() => gateway.stop());
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
@@ -111,7 +110,7 @@ test('all threads of a process take each version whole, and no request fails', a
 });
 
 test('SIGHUP has all threads read the file again; a bad file changes nothing', async () => {
-  const gateway = await startGatewayProgram({ server: { threads: 2 }, overload: { lag_ms: null } });
+  const gateway = await startGatewayProgram({ server: { threads: 2 } });
   ended.push(() => gateway.stop());
   const { key } = await gateway.makeKey({ mode: 'test' });
   const file = join(gateway.program.dataDir, 'tollgate.yaml');

@@ -19,7 +19,6 @@ const settings = [
   { path: ['models', 'sold', 'routes'], value: routes },
   { path: ['models', 'sold', 'prices'], value: { input: 1, output: 1 } },
 ];
-const config = { overload: { lag_ms: null } };
 
 const hooks = hooksOfFile();
 
@@ -59,7 +58,7 @@ async function followChanges(gateway: TestGateway, urls: readonly string[]): Pro
 }
 
 test('all threads of a process follow', async () => {
-  const gateway = await startGatewayProgram({ ...config, server: { threads: 3 } });
+  const gateway = await startGatewayProgram({ server: { threads: 3 } });
   hooks.after(() => gateway.stop());
   await followChanges(gateway, [gateway.url]);
 });
@@ -67,7 +66,7 @@ test('all threads of a process follow', async () => {
 test('all gateways of a database follow', async () => {
   const { replicas, setup } = await startReplicaPrograms(hooks, {
     count: 2,
-    config: { ...config, server: { threads: 1 } },
+    config: { server: { threads: 1 } },
   });
   const urls = replicas.map(({ url }) => url);
   await followChanges(setup, urls);

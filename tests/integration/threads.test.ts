@@ -61,7 +61,6 @@ before(async () => {
       retries: { max_attempts: 4 },
       // A revoked key counts as a wrong one, and all tests share an address.
       limits: { failed_keys_per_minute: null },
-      overload: { lag_ms: null },
     },
     { env: { OTEL_METRIC_EXPORT_INTERVAL: '250' } },
   );

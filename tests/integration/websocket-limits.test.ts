@@ -297,7 +297,6 @@ test('a gateway that stops ends idle connections at once, and lets running respo
 test('every HTTP thread has connections, and a conversation stays on its own', async (t) => {
   const gateway = await startGatewayProgram({
     server: { threads: 3 },
-    overload: { lag_ms: null },
   });
   t.after(() => gateway.stop());
   gateway.upstream.on('/v1/responses', answer);

@@ -32,7 +32,6 @@ type Fields = Readonly<Record<string, unknown>> & {
   readonly providers?: object;
   readonly limits?: object;
   readonly retries?: object;
-  readonly overload?: object;
 };
 
 /**
@@ -47,10 +46,7 @@ export async function startGateway(
   config: GatewayConfig = {},
   options: Omit<RunningAppOptions, 'config'> = {},
 ): Promise<TestGateway<RunningApp>> {
-  // The test's own work delays the event loop; that must not count as overload.
-  return startBehind(config, { overload: { lag_ms: null } }, (whole) =>
-    startRunningApp({ ...options, config: whole }),
-  );
+  return startBehind(config, (whole) => startRunningApp({ ...options, config: whole }));
 }
 
 /** Starts a gateway as a separate process, for tests that end it, measure it or read its output. */
@@ -58,16 +54,15 @@ export async function startGatewayProgram(
   config: GatewayConfig = {},
   options: Omit<ProgramOptions, 'config'> = {},
 ): Promise<TestGateway<Program>> {
-  return startBehind(config, {}, (whole) => startProgram({ ...options, config: whole }));
+  return startBehind(config, (whole) => startProgram({ ...options, config: whole }));
 }
 
 async function startBehind<Started extends Installation>(
   config: GatewayConfig,
-  base: Fields,
   start: (config: InstallationOptions['config']) => Promise<Started>,
 ): Promise<TestGateway<Started>> {
   const upstream = await startUpstream();
-  const { providers, limits, retries, overload, ...rest } =
+  const { providers, limits, retries, ...rest } =
     typeof config === 'function' ? config(upstream) : config;
   try {
     const program = await start({
@@ -80,7 +75,6 @@ async function startBehind<Started extends Installation>(
       },
       limits: { requests_per_minute: null, ...limits },
       retries: { max_attempts: 1, ...retries },
-      overload: { ...base.overload, ...overload },
       ...rest,
     });
     return new TestGateway(program, upstream);

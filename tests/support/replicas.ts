@@ -66,8 +66,6 @@ async function startAll<Started extends Installation>(
     },
     limits: { requests_per_minute: null },
     log: { level: 'fatal' },
-    // The test's own work delays the event loop; that must not count as overload.
-    overload: { lag_ms: null },
     ...config,
   };
   // Started together, so that they migrate concurrently.

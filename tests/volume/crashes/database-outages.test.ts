@@ -73,7 +73,6 @@ const config = {
   server: { threads: 2 },
   models: { priced: pricedModel },
   log: { level: 'fatal' },
-  overload: { lag_ms: null },
 };
 
 type Started = Awaited<ReturnType<typeof startGatewayProgram>>;

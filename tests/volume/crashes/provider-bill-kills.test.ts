@@ -90,7 +90,6 @@ async function start(t: TestContext, databaseUrl: string | undefined): Promise<S
     providers: hostProviders(url, { api_key: upstreamKey }),
     models: billedModelsConfig(),
     log: { level: 'fatal' },
-    overload: { lag_ms: null },
   });
   const gateway = await startGatewayProgram(
     config,

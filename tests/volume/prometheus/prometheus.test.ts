@@ -38,7 +38,6 @@ test(
         good: { ...model, routes: [{ provider: 'local', model: 'good' }] },
         bad: { ...model, routes: [{ provider: 'openai', model: 'bad' }] },
       },
-      overload: { lag_ms: null },
     });
     t.after(() => gateway.stop());
     await sendTraffic(gateway);

@@ -54,7 +54,6 @@ async function serveTogether(t: TestContext, startOld: Start, startNew: Start): 
     },
     limits: { requests_per_minute: null },
     log: { level: 'fatal' },
-    overload: { lag_ms: null },
     server: { threads: 2 },
   };
   const old = await startOld({ config, databaseUrl });
