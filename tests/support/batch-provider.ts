@@ -14,6 +14,14 @@ export type Answer = {
 };
 
 export type HostForm = 'openai' | 'anthropic' | 'mistral' | 'gemini' | 'xai';
+/** The kind of provider of each. */
+export const kinds = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  mistral: 'openai-compatible',
+  gemini: 'google',
+  xai: 'openai-compatible',
+} as const satisfies Record<HostForm, string>;
 type Status = 'in_progress' | 'completed' | 'expired' | 'cancelled' | 'failed';
 
 type Remote = {

@@ -6,7 +6,14 @@ import { after } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { wholeAnswer } from './answers.ts';
-import { BatchProvider, stepOf, type Answer, type Fault, type HostForm } from './batch-provider.ts';
+import {
+  BatchProvider,
+  kinds,
+  stepOf,
+  type Answer,
+  type Fault,
+  type HostForm,
+} from './batch-provider.ts';
 import { startGateway, type KeyOptions, type TestGateway } from './gateway.ts';
 import { until } from './until.ts';
 import type { Script } from './upstream.ts';
@@ -44,14 +51,6 @@ export const inTurn =
     faults.map((fault) => fault(asked)).find(Boolean) ?? null;
 
 export type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
-
-const kinds = {
-  openai: 'openai',
-  anthropic: 'anthropic',
-  mistral: 'openai-compatible',
-  gemini: 'google',
-  xai: 'openai-compatible',
-} as const satisfies Record<HostForm, string>;
 
 /**
  * Starts a gateway with a provider for each id, and a model of the same name there. Mistral
