@@ -6,7 +6,9 @@ import { pack, plainBytesMax, TextPacker, unpack } from './packing.ts';
 
 async function packAll(pieces: readonly string[], bytesMax = plainBytesMax) {
   const packer = new TextPacker(bytesMax);
-  for (const piece of pieces) packer.add(piece);
+  // Texts and bytes in turn.
+  for (const [index, piece] of pieces.entries())
+    packer.add(index % 2 === 0 ? piece : Buffer.from(piece));
   return packer.end();
 }
 

@@ -29,7 +29,7 @@ export type PackedText = { readonly body: Buffer; readonly packed?: Buffer };
 const partBytes = 128 * 1024;
 
 /**
- * Packs a text while it grows, part by part, so that a long stream takes little memory. Deflate's
+ * Packs a text, or bytes, while they grow, part by part, so that a long stream takes little memory. Deflate's
  * parts can be joined: each but the last ends with an empty block at a whole byte.
  */
 export class TextPacker {
