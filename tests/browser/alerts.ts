@@ -1,13 +1,7 @@
 // The page Alerts in a real browser: an owner adds a webhook, tests it, and sends an event again.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  checkAccessibility,
-  checkLooks,
-  confirmIdentity,
-  openBrowser,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, checkLooks, confirmIdentity, withPage } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -20,16 +14,12 @@ import {
 
 const password = 'correct horse battery';
 let gateway: TestGateway;
-let browser: TestBrowser;
 let receiver: WebhookReceiver;
 let owner: DashboardClient;
 
 before(async () => {
   receiver = await startWebhookReceiver();
-  [gateway, browser] = await Promise.all([
-    startGateway({ alerts: { allowed_hosts: [receiver.host] } }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({ alerts: { allowed_hosts: [receiver.host] } });
   owner = await signIn(gateway, { operator: true, passwordHash: quickHash(password) });
 });
 after(async () => {
@@ -42,7 +32,7 @@ for (const path of ['/alerts', '/operator/alerts'])
     const earlier = receiver.of('test').length;
     const sent = () => receiver.of('test').slice(earlier);
     const options = { baseUrl: gateway.url, cookie: owner.cookie, ignores: /status of 40[03]/ };
-    await browser.withPage(options, async (page) => {
+    await withPage(options, async (page) => {
       await page.goto(path);
       await page.getByText('No endpoints yet').waitFor();
       await page.getByRole('button', { name: 'Add endpoint' }).click();

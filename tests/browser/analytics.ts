@@ -5,12 +5,11 @@ import type { Locator, Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
   untilThereAre,
   visitsOf,
+  withPage,
 } from '../support/browser.ts';
 import { usdText } from '../../dashboard/parts/money-text.ts';
 import type { AnalyticsDays } from '../../src/management/contract/analytics.ts';
@@ -28,7 +27,6 @@ const dayMs = 86_400_000;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let user: DashboardClient;
 /** A user who sent requests on each of four days, the last of them today. */
 let regular: DashboardClient;
@@ -38,7 +36,7 @@ before(async () => {
   const nowMs = Date.now();
   days = [3, 2, 1, 0].map((ago) => dayOf(nowMs - ago * dayMs));
   const clock = new TestClock(nowMs - 3 * dayMs);
-  [gateway, browser] = await Promise.all([startGateway({}, { clock }), openBrowser()]);
+  gateway = await startGateway({}, { clock });
   regular = await signIn(gateway, { role: 'owner' });
   for (const [index, requests] of [1, 2, 4, 3].entries()) {
     clock.jumpTo(nowMs - (3 - index) * dayMs);
@@ -86,7 +84,7 @@ async function byDay(from: string, to: string): Promise<AnalyticsDays> {
   return (await ok(regular.get(path))).json<AnalyticsDays>();
 }
 
-const visitCharts = visitsOf(() => ({ browser, gateway, user: regular }));
+const visitCharts = visitsOf(() => ({ gateway, user: regular }));
 
 const costChart = (page: Page) => page.getByRole('figure', { name: 'Cost by day' });
 
@@ -98,7 +96,7 @@ async function pointAt(page: Page, chart: Locator, share: number): Promise<void>
   await page.mouse.move(box.x + share * box.width, box.y + box.height / 2, { steps: 4 });
 }
 
-const visit = visitsOf(() => ({ browser, gateway, user }));
+const visit = visitsOf(() => ({ gateway, user }));
 
 const rowsOf = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr');
 
@@ -319,7 +317,7 @@ test('a finger that moves up over a chart scrolls the page, and one that moves a
 
 test('analytics fit a phone in dark mode', async () => {
   const options = { baseUrl: gateway.url, cookie: user.cookie, viewport: phone } as const;
-  await browser.withPage({ ...options, colorScheme: 'dark' }, async (page) => {
+  await withPage({ ...options, colorScheme: 'dark' }, async (page) => {
     await page.goto('/analytics?mode=test&by=key');
     await page.getByRole('list', { name: 'By key' }).getByText('Web shop').waitFor();
     await checkAccessibility(page);
@@ -359,7 +357,7 @@ test('prompt caches show what was read and why the rest was not, on a phone in d
     await checkLooks(page, 'analytics-prompt-caches');
   });
   const options = { baseUrl: gateway.url, cookie: user.cookie, viewport: phone } as const;
-  await browser.withPage({ ...options, colorScheme: 'dark' }, async (page) => {
+  await withPage({ ...options, colorScheme: 'dark' }, async (page) => {
     await page.goto('/analytics?mode=live&days=365');
     await page.getByText('Choose at most 31 days to see this.').waitFor();
     await page.goto('/analytics?mode=live');
@@ -380,7 +378,7 @@ test('one click shows which key spent most last week, and the next its requests'
     for (let count = 0; count < requests; count++)
       await ok(gateway.post('/v1/chat/completions', { key, body: chat }));
   }
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/?mode=test');
     await page.getByRole('list', { name: 'Top keys' }).waitFor();
     let clicks = 0;

@@ -7,10 +7,9 @@ import {
   checkAccessibility,
   checkLooks,
   confirmIdentity,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
+  withPage,
 } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
@@ -23,12 +22,11 @@ const hooks = hooksOfFile();
 const password = 'correct horse battery';
 let stripe: LocalStripe;
 let gateway: TestGateway;
-let browser: TestBrowser;
 let owner: DashboardClient;
 let operator: DashboardClient;
 
 before(async () => {
-  [stripe, browser] = await Promise.all([startStripe(hooks), openBrowser()]);
+  stripe = await startStripe(hooks);
   gateway = await startGateway(
     {
       stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 },
@@ -53,7 +51,7 @@ function figure(page: Page, label: string): Locator {
 test('an owner tops up by card and is credited once, however often and in whatever order Stripe reports it', async () => {
   // The payment page is on another origin.
   const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/`);
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
     await page.goto('/billing');
     await page.getByText('No entries yet').waitFor();
     await page.getByText('Paid requests are refused until this is above zero.').waitFor();
@@ -135,7 +133,7 @@ test('an owner saves a card, which is charged when the balance is low; a decline
   const payer = await signIn(gateway, { passwordHash: quickHash(password) });
   // The 403 asks for the confirmation.
   const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/|status of 403`);
-  await browser.withPage({ baseUrl: gateway.url, cookie: payer.cookie, ignores }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: payer.cookie, ignores }, async (page) => {
     const panel = page.locator('section', {
       has: page.getByRole('heading', { name: 'Automatic top-up' }),
     });
@@ -173,7 +171,7 @@ test('an owner saves a card, which is charged when the balance is low; a decline
 });
 
 test('an operator creates an account, credits it once and sees both in the audit log', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
     await page.goto('/operator/accounts');
     await page.getByRole('button', { name: 'Create account' }).click();
     const create = page.getByRole('dialog', { name: 'Create account' });
@@ -227,7 +225,7 @@ test('operator pages with content are readable in light and dark, on a desktop a
     ['payments', '/operator/payments'],
     ['providers', '/operator/providers'],
   ];
-  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
     for (const [name, path] of pages) {
       await page.goto(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -248,7 +246,7 @@ test('without Stripe, an operator learns how to credit an account, and others wh
   try {
     const both = await signIn(plain, { operator: true, name: 'Grace Hopper' });
     const other = await signIn(plain, { account: both.account });
-    await browser.withPage({ baseUrl: plain.url, cookie: both.cookie }, async (page) => {
+    await withPage({ baseUrl: plain.url, cookie: both.cookie }, async (page) => {
       await page.goto('/billing');
       await page.getByText(`npx tollgate accounts credit ${both.account} --usd 25`).waitFor();
       await checkLooks(page, 'billing-operator');
@@ -263,7 +261,7 @@ test('without Stripe, an operator learns how to credit an account, and others wh
       // The account has no credit.
       await page.getByText('Card payments are not set up').waitFor();
     });
-    await browser.withPage({ baseUrl: plain.url, cookie: other.cookie }, async (page) => {
+    await withPage({ baseUrl: plain.url, cookie: other.cookie }, async (page) => {
       await page.goto('/billing');
       await page.getByRole('link', { name: 'billing@example.com' }).waitFor();
       assert.equal(await page.getByText('tollgate accounts credit').count(), 0);

@@ -3,15 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import {
-  checkLooks,
-  confirmIdentity,
-  openBrowser,
-  settle,
-  type TestBrowser,
-  unconfirmed,
-  visitsOf,
-} from '../support/browser.ts';
+import { checkLooks, confirmIdentity, settle, unconfirmed, visitsOf } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
@@ -21,25 +13,21 @@ import type { RunningApp } from '../support/running-app.ts';
 const password = 'correct horse battery';
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let operator: DashboardClient;
 let customer: { account: string; key: string; good: string; bad: string };
 
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({
-      bodies: { days_max: 5 },
-      models: {
-        'good-model': {
-          routes: [{ provider: 'local', model: 'up' }],
-          max_input_tokens: 10_000,
-          max_output_tokens: 1_000,
-          prices: { input: 1000, output: 1000 },
-        },
+  gateway = await startGateway({
+    bodies: { days_max: 5 },
+    models: {
+      'good-model': {
+        routes: [{ provider: 'local', model: 'up' }],
+        max_input_tokens: 10_000,
+        max_output_tokens: 1_000,
+        prices: { input: 1000, output: 1000 },
       },
-    }),
-    openBrowser(),
-  ]);
+    },
+  });
   gateway.upstream.on(
     '/local/v1/chat/completions',
     answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
@@ -71,7 +59,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: operator }));
+const visit = visitsOf(() => ({ gateway, user: operator }));
 
 test('an operator looks up a customer’s failed request by its id, and why it failed', async () => {
   await visit('/operator', async (page) => {

@@ -3,24 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { addressOf, homePage, isMade, sections } from '../../docs-site/contents.ts';
-import {
-  checkAccessibility,
-  checkLooks,
-  openBrowser,
-  phone,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, checkLooks, phone, withPage } from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { scaled } from '../support/volume.ts';
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({ test_mode: { enabled: true } }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({ test_mode: { enabled: true } });
 });
 after(() => gateway.stop());
 
@@ -41,7 +31,7 @@ const pages = scaled(
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 test('pages of the documentation are readable in light and dark, on a desktop and on a phone', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     for (const name of pages) {
       await page.goto(name === homePage ? '/docs' : `/docs/${name}`);
       await heading(page, '').waitFor();
@@ -51,7 +41,7 @@ test('pages of the documentation are readable in light and dark, on a desktop an
 });
 
 test('the search finds a passage, and the keyboard opens it', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs');
     await page.keyboard.press('/');
     await page.keyboard.type('why 402');
@@ -68,7 +58,7 @@ test('the search finds a passage, and the keyboard opens it', async () => {
 });
 
 test('a page that the query names is found first', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     for (const audience of ['customers', 'operators'] as const) {
       const own = sections.filter((section) => section.audience === audience);
       const names = own.flatMap((section) => section.pages);
@@ -91,7 +81,7 @@ test('a page that the query names is found first', async () => {
 });
 
 test('a path in the reference’s list breaks before slashes, colons and hyphens only', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     for (const name of ['reference', 'admin-reference']) {
       await page.goto(`/docs/${name}`);
       await page.locator('.calls a').first().waitFor();
@@ -116,7 +106,7 @@ test('a path in the reference’s list breaks before slashes, colons and hyphens
 
 test('samples have the gateway’s address and the reader’s key, also when they are copied', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto('/docs/guides/quick-start');
     await page.getByLabel('Your key').fill(key);
@@ -142,7 +132,7 @@ test('samples have the gateway’s address and the reader’s key, also when the
 });
 
 test('on a phone, the menu opens the navigation and closes it', async () => {
-  await browser.withPage({ baseUrl: gateway.url, viewport: phone }, async (page) => {
+  await withPage({ baseUrl: gateway.url, viewport: phone }, async (page) => {
     await page.goto('/docs');
     assert.equal(await page.getByRole('link', { name: 'Codex' }).count(), 0);
     await page.getByRole('button', { name: 'Menu' }).click();
@@ -155,7 +145,7 @@ test('on a phone, the menu opens the navigation and closes it', async () => {
 test('with an address and a key, a reader streams a first answer, finds why a 402 came and lists the models', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
   const { key: poor } = await gateway.makeKey({ mode: 'live' });
-  await browser.withPage({ baseUrl: gateway.url, ignores: /402/ }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: /402/ }, async (page) => {
     await page.goto('/docs');
     await page.getByRole('link', { name: 'API reference' }).first().click();
     await page.getByLabel('Your key').fill(key);
@@ -189,7 +179,7 @@ test('with an address and a key, a reader streams a first answer, finds why a 40
 });
 
 test('the reference shows the fields and the answers of a call, in light and dark, on a desktop and on a phone', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/reference');
     await heading(page, 'API reference').waitFor();
     await page.locator('#createMessage').waitFor();
@@ -208,7 +198,7 @@ test('the dashboard and its sign-in page lead to the documentation', async () =>
     ['/sign-in', undefined],
     ['/keys', user.cookie],
   ] as const) {
-    await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
       await page.goto(path);
       await page.getByRole('link', { name: 'Documentation' }).click();
       await heading(page, 'Start here').waitFor();
@@ -217,7 +207,7 @@ test('the dashboard and its sign-in page lead to the documentation', async () =>
 });
 
 test('an unknown address below /docs says so in the documentation’s frame', async () => {
-  await browser.withPage({ baseUrl: gateway.url, ignores: /404/ }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: /404/ }, async (page) => {
     await page.goto('/docs/no-such-page');
     await heading(page, 'Page not found').waitFor();
     await checkAccessibility(page);
@@ -235,7 +225,7 @@ async function tryCall(page: Page, path: string) {
 
 test('a long answer is shown to a limit, so that the page stays usable', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/reference');
     await page.getByLabel('Your key').fill(key);
     const chat = await tryCall(page, '/v1/chat/completions');
@@ -256,7 +246,7 @@ test('a long answer is shown to a limit, so that the page stays usable', async (
 
 test('a stopped answer stays, and another can be sent', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/reference');
     await page.getByLabel('Your key').fill(key);
     const chat = await tryCall(page, '/v1/chat/completions');
@@ -279,7 +269,7 @@ test('a stopped answer stays, and another can be sent', async () => {
 test('the reference sends the key alone, without the cookies of the dashboard', async () => {
   const user = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ mode: 'test' });
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
     await page.goto('/docs/reference');
     await page.getByLabel('Your key').fill(key);
     const models = await tryCall(page, '/v1/models');
@@ -297,7 +287,7 @@ test('the reference sends the key alone, without the cookies of the dashboard', 
 
 test('an admin key is not kept and not shown in samples', async () => {
   const { key } = await gateway.makeAdminKey({});
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/guides/quick-start');
     await page.getByLabel('Your key').fill(key);
     await page.getByText('This is an admin key').waitFor();
@@ -312,7 +302,7 @@ test('an admin key is not kept and not shown in samples', async () => {
 });
 
 test('a broken fragment in the address leaves the reference whole', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/reference#%E0%A4%A');
     await page.locator('#reference:not([aria-busy])').waitFor();
     await page.locator('#createMessage').waitFor();
@@ -321,7 +311,7 @@ test('a broken fragment in the address leaves the reference whole', async () => 
 
 test('a call has its code in four languages, with the reader’s key and edits, and the choice holds everywhere', async () => {
   const { key } = await gateway.makeKey({ mode: 'test' });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/reference');
     await page.getByLabel('Your key').fill(key);
     const chat = await tryCall(page, '/v1/chat/completions');
@@ -349,7 +339,7 @@ test('a call has its code in four languages, with the reader’s key and edits, 
 });
 
 test('the button copies the page as Markdown with this gateway’s address', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto('/docs/guides/quick-start');
     await page.getByRole('button', { name: 'Copy page' }).click();
@@ -361,7 +351,7 @@ test('the button copies the page as Markdown with this gateway’s address', asy
 });
 
 test('operators’ pages have a navigation of their own, and the search shows a reader’s own pages first', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs');
     assert.equal(await page.getByRole('link', { name: 'Kubernetes' }).count(), 0);
     const first = async (query: string) => {
@@ -379,7 +369,7 @@ test('operators’ pages have a navigation of their own, and the search shows a 
 });
 
 test('the page of models finds models by words', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/models');
     await page.getByLabel('Find models').fill('gpt-6 thinks');
     const rows = page.locator('table.models tbody tr').filter({ visible: true });
@@ -392,7 +382,7 @@ test('the page of models finds models by words', async () => {
 });
 
 test('the admin reference shows the calls of operators with code, and no field for a key', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/docs/admin-reference');
     await page.locator('#postAdminAccounts').getByText('ADMIN_KEY').waitFor();
     assert.equal(await page.getByLabel('Your key').count(), 0);

@@ -2,25 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import {
-  checkAccessibility,
-  openBrowser,
-  settle,
-  takePicture,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, settle, takePicture, withPage } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const password = 'correct horse battery staple';
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({ test_mode: { enabled: true } }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({ test_mode: { enabled: true } });
 });
 after(() => gateway.stop());
 
@@ -30,9 +20,7 @@ const ignores = /status of 401/;
 /** A new owner on their own page, who can sign in again. */
 function withOwner(visit: (page: Page, owner: DashboardClient) => Promise<void>): Promise<void> {
   return signIn(gateway, { role: 'owner', passwordHash: quickHash(password) }).then((owner) =>
-    browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, (page) =>
-      visit(page, owner),
-    ),
+    withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, (page) => visit(page, owner)),
   );
 }
 

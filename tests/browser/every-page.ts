@@ -2,14 +2,13 @@
 // reports an error, calls another origin, is wider than the screen, or has a serious accessibility
 // fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
 import { after, before, test } from 'node:test';
-import { checkLooks, goWithin, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { checkLooks, goWithin, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
 import { scaled } from '../support/volume.ts';
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 let user: DashboardClient;
 
 /** Nobody listens there. */
@@ -43,10 +42,10 @@ const pages = [
 ] as const;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({ test_mode: { enabled: true }, alerts: { allowed_hosts: [nobody] } }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({
+    test_mode: { enabled: true },
+    alerts: { allowed_hosts: [nobody] },
+  });
   user = await signIn(gateway, { role: 'owner', operator: true, name: 'Ada Lovelace' });
   await fill();
 });
@@ -95,7 +94,7 @@ async function fill(): Promise<void> {
 }
 
 test('every page with content is readable in light and dark, on a desktop and on a phone', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
     await page.goto('/');
     for (const [path, name] of pages) {
       const address = path.replace(':account', user.account);

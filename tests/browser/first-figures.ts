@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { withPage } from '../support/browser.ts';
 import { type DashboardClient, signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -20,11 +20,10 @@ const bytesMax = 320_000;
 /** The page, the session, the figures, and what the page loads beside them. */
 const roundTripsMax = 4;
 let gateway: TestGateway;
-let browser: TestBrowser;
 let owner: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
   const { key } = await gateway.makeKey({ account: owner.account });
   const chat = endpoint('chat');
@@ -61,7 +60,7 @@ function roundTripsOf(loads: readonly Load[]): Load[] {
 }
 
 test('the first figures of the overview need few bytes and few round trips', async (t) => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     const cdp = await page.context().newCDPSession(page);
     const loads = await watchLoads(cdp);
     const begunMs = performance.now();

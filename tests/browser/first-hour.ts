@@ -6,9 +6,8 @@ import {
   checkLooks,
   confirmIdentity,
   countClicks,
-  openBrowser,
-  type TestBrowser,
   unconfirmed,
+  withPage,
 } from '../support/browser.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -19,13 +18,11 @@ const password = 'correct horse battery';
 const clicksMax = 12;
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 
 before(async () => {
   // Without any provider, as `startGateway` has them.
   const [program, upstream] = await Promise.all([startRunningApp(), startUpstream()]);
   gateway = new TestGateway(program, upstream);
-  browser = await openBrowser();
   upstream.on(
     '/v1/chat/completions',
     answerContent('chat', { text: 'Hello there', tokens: { input: 30, output: 5 } }),
@@ -35,7 +32,7 @@ after(() => gateway.stop());
 
 test(`a charged live request is at most ${clicksMax} clicks from the printed link`, async () => {
   const options = { baseUrl: gateway.url, ignores: unconfirmed };
-  await browser.withPage(options, async (page) => {
+  await withPage(options, async (page) => {
     await page.goto(`/first-run?token=${gateway.program.firstRunToken}`);
     const field = (name: string) => page.getByRole('textbox', { name });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();

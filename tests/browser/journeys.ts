@@ -3,12 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Locator, Page, Route } from 'playwright-core';
-import {
-  checkAccessibility,
-  openBrowser,
-  takePicture,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, takePicture, withPage } from '../support/browser.ts';
 import { quickHash, signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
@@ -33,19 +28,18 @@ const password = 'correct horse battery';
 const hooks = hooksOfFile();
 let stripe: LocalStripe;
 let gateway: TestGateway;
-let browser: TestBrowser;
 
 before(async () => {
   stripe = await startStripe(hooks);
   const config = { stripe: stripe.config };
   const started = startGateway(config, { tuning: stripe.tuning });
-  [gateway, browser] = await Promise.all([started, openBrowser()]);
+  gateway = await started;
 });
 after(() => gateway.stop());
 
 test('a new operator opens the printed link, gets a first answer and finds its ID and cost in usage', async () => {
   const link = `${gateway.url}/first-run?token=${gateway.program.firstRunToken}`;
-  await browser.withPage({ baseUrl: gateway.url, ignores: /status of 404/ }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: /status of 404/ }, async (page) => {
     await page.goto(link);
     await page.getByRole('heading', { level: 1, name: /^Welcome to/ }).waitFor();
     await page.getByRole('button', { name: 'Create user' }).click();
@@ -112,7 +106,7 @@ test('the CSV export has the same records as the API, row by row', async () => {
     { path: '/v1/web-search', key: other.key, body: { query: 'cats' } },
   ];
   for (const { path, ...request } of requests) await ok(gateway.post(path, request));
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/requests?mode=test');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -150,7 +144,7 @@ test('a member sees no action that members may not take', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Grace Hopper' });
   await owner.post(`/accounts/${owner.account}/keys`, { mode: 'live', name: 'Backend' });
   const member = await signIn(gateway, { role: 'member', account: owner.account });
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/');
     const goTo = async (name: string) => {
       await page
@@ -192,7 +186,7 @@ test('a password reset by the operator does not skip the second factor', async (
   const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
     link: string;
   }>();
-  await browser.withPage({ baseUrl: gateway.url, ignores: /status of 40[14]/ }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: /status of 40[14]/ }, async (page) => {
     await page.goto(link);
     await fillIn(page, { Password: 'another long password' });
     await page.getByRole('button', { name: 'Set password' }).click();
@@ -214,7 +208,7 @@ test('a password reset by the operator does not skip the second factor', async (
 test('a credit is booked once and shown with its reason to the owner and in the audit log', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const operator = await signIn(gateway, { role: null, operator: true });
-  await browser.withPage(
+  await withPage(
     { baseUrl: gateway.url, cookie: operator.cookie, ignores: /ERR_FAILED/ },
     async (page) => {
       await page.goto('/operator/accounts');
@@ -245,7 +239,7 @@ test('a credit is booked once and shown with its reason to the owner and in the 
       assert.equal(await entry.count(), 1);
     },
   );
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/billing');
     await figure(page, 'Available').getByText('$40.00', { exact: true }).first().hover();
     await page.getByRole('tooltip', { name: '$40.000001' }).waitFor();

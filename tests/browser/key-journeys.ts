@@ -5,10 +5,9 @@ import type { Locator, Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
+  withPage,
 } from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -22,11 +21,10 @@ const chat = endpoint('chat');
 
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 
 before(async () => {
   clock = new TestClock();
-  [gateway, browser] = await Promise.all([startGateway({}, { clock }), openBrowser()]);
+  gateway = await startGateway({}, { clock });
 });
 after(() => gateway.stop());
 
@@ -87,40 +85,37 @@ test('an owner has a key keep bodies, and reads them at the next request', async
   });
   await gateway.program.app.gateway.observe.bodies.flush();
   for (const options of [{}, { viewport: phone, colorScheme: 'dark' }] as const)
-    await browser.withPage(
-      { baseUrl: gateway.url, cookie: owner.cookie, ...options },
-      async (page) => {
-        const suffix = 'viewport' in options ? '-phone' : '';
-        const open = async (request: string, tab: string) => {
-          await page.goto(`/requests?mode=test&request=${request}`);
-          await page.getByRole('dialog').getByRole('tab', { name: tab, exact: true }).click();
-        };
-        await open(kept.requestId, 'Request');
-        const shown = page.getByRole('region', { name: 'Body of the request' });
-        assert.deepEqual(JSON.parse(await shown.innerText()), body);
-        await checkAccessibility(page);
-        await takePicture(page, `request-body${suffix}`);
-        await page.getByRole('tab', { name: 'Answer' }).click();
-        const answer = page.getByRole('region', { name: 'Body of the answer' });
-        assert.deepEqual(JSON.parse(await answer.innerText()), kept.json());
-        await page.getByRole('button', { name: 'Copy code' }).waitFor();
-        await checkAccessibility(page);
-        await takePicture(page, `answer-body${suffix}`);
-        await open(streamed.requestId, 'Answer');
-        await answer.getByText(/^data: /).waitFor();
-        await page.getByText(/, streamed · kept until/).waitFor();
-        await page.getByRole('tab', { name: 'Request', exact: true }).click();
-        await page.getByText(/^Cut at 256 KiB of 390\.\d KiB/).waitFor();
-        await checkAccessibility(page);
-        await takePicture(page, `request-body-cut${suffix}`);
-        await open(earlier.requestId, 'Request');
-        await page.getByText('Nothing is stored.').waitFor();
-        await checkAccessibility(page);
-        await takePicture(page, `request-body-none${suffix}`);
-      },
-    );
+    await withPage({ baseUrl: gateway.url, cookie: owner.cookie, ...options }, async (page) => {
+      const suffix = 'viewport' in options ? '-phone' : '';
+      const open = async (request: string, tab: string) => {
+        await page.goto(`/requests?mode=test&request=${request}`);
+        await page.getByRole('dialog').getByRole('tab', { name: tab, exact: true }).click();
+      };
+      await open(kept.requestId, 'Request');
+      const shown = page.getByRole('region', { name: 'Body of the request' });
+      assert.deepEqual(JSON.parse(await shown.innerText()), body);
+      await checkAccessibility(page);
+      await takePicture(page, `request-body${suffix}`);
+      await page.getByRole('tab', { name: 'Answer' }).click();
+      const answer = page.getByRole('region', { name: 'Body of the answer' });
+      assert.deepEqual(JSON.parse(await answer.innerText()), kept.json());
+      await page.getByRole('button', { name: 'Copy code' }).waitFor();
+      await checkAccessibility(page);
+      await takePicture(page, `answer-body${suffix}`);
+      await open(streamed.requestId, 'Answer');
+      await answer.getByText(/^data: /).waitFor();
+      await page.getByText(/, streamed · kept until/).waitFor();
+      await page.getByRole('tab', { name: 'Request', exact: true }).click();
+      await page.getByText(/^Cut at 256 KiB of 390\.\d KiB/).waitFor();
+      await checkAccessibility(page);
+      await takePicture(page, `request-body-cut${suffix}`);
+      await open(earlier.requestId, 'Request');
+      await page.getByText('Nothing is stored.').waitFor();
+      await checkAccessibility(page);
+      await takePicture(page, `request-body-none${suffix}`);
+    });
   const member = await signIn(gateway, { account, role: 'member' });
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto(`/requests?mode=test&request=${kept.requestId}`);
     await page.getByRole('dialog').getByText('Held in advance').waitFor();
     assert.equal(await page.getByRole('tab', { name: 'Answer' }).count(), 0);
@@ -154,17 +149,14 @@ test('one click on a heading shows the key that spends most', async () => {
     assert.equal(new URL(page.url()).searchParams.get('sort'), 'spent-this-month');
     await checkAccessibility(page);
   });
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone },
-    async (page) => {
-      await page.goto('/keys?mode=test');
-      await page.getByLabel('Order of API keys').selectOption('This month');
-      const first = page.getByRole('list', { name: 'API keys' }).getByRole('listitem').first();
-      await first.filter({ hasText: 'Dear' }).waitFor();
-      assert.equal(await page.getByRole('combobox', { name: /order/i }).count(), 1);
-      assert.equal(await page.getByLabel('Order', { exact: true }).count(), 0);
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport: phone }, async (page) => {
+    await page.goto('/keys?mode=test');
+    await page.getByLabel('Order of API keys').selectOption('This month');
+    const first = page.getByRole('list', { name: 'API keys' }).getByRole('listitem').first();
+    await first.filter({ hasText: 'Dear' }).waitFor();
+    assert.equal(await page.getByRole('combobox', { name: /order/i }).count(), 1);
+    assert.equal(await page.getByLabel('Order', { exact: true }).count(), 0);
+  });
 });
 
 /** Counts the clicks of a journey. */
@@ -181,7 +173,7 @@ async function withKeys(
   cookie: string,
   visit: (page: Page, clicks: Clicks) => Promise<void>,
 ): Promise<void> {
-  await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
     await page.goto('/keys?mode=test');
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await visit(page, new Clicks());

@@ -6,10 +6,10 @@ import type { Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
+  withPage,
+  type PageOptions,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -25,11 +25,10 @@ const chat = endpoint('chat');
 
 const clock = new TestClock();
 let gateway: TestGateway;
-let browser: TestBrowser;
 let owner: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway({}, { clock }), openBrowser()]);
+  gateway = await startGateway({}, { clock });
   owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
 });
 after(() => gateway.stop());
@@ -251,7 +250,7 @@ test('a member can see keys on a phone but not change them', async () => {
   });
 });
 
-type Options = Partial<Parameters<TestBrowser['withPage']>[0]> & {
+type Options = Partial<PageOptions> & {
   readonly client?: DashboardClient;
 };
 
@@ -259,14 +258,11 @@ async function withKeys(
   { client = owner, ...options }: Options,
   visit: (page: Page) => Promise<void>,
 ): Promise<void> {
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: client.cookie, ...options },
-    async (page) => {
-      await page.goto('/keys?mode=test');
-      await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-      await visit(page);
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: client.cookie, ...options }, async (page) => {
+    await page.goto('/keys?mode=test');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await visit(page);
+  });
 }
 
 function ask(key: string, model = 'gpt-6-luna'): Promise<Reply> {

@@ -8,11 +8,10 @@ import {
   checkAccessibility,
   checkLooks,
   countClicks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
   visitsOf,
+  withPage,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -22,13 +21,9 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock: new TestClock() }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' } }, { clock: new TestClock() });
   member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 800_000 };
   await changeTerms(gateway.database.write, member.account, { modelPrice });
@@ -36,7 +31,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: member }));
+const visit = visitsOf(() => ({ gateway, user: member }));
 
 const rowsOf = (page: Page) =>
   page.getByRole('table', { name: 'Language models' }).locator('tbody tr');
@@ -157,28 +152,24 @@ test('two models are compared in three clicks, the differences marked', async ()
 });
 
 test('on a phone the whole catalogue is a few screens long, and models can be compared', async () => {
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: member.cookie, viewport: phone },
-    async (page) => {
-      await page.goto('/models?mode=test');
-      const list = page.getByRole('list', { name: 'Language models' });
-      await list.waitFor();
-      const height = () =>
-        page.evaluate('document.documentElement.scrollHeight') as Promise<number>;
-      assert.ok((await height()) < 4_000, `${await height()} pixels`);
-      await checkLooks(page, 'models-list');
-      await page.setViewportSize(phone);
-      await page.getByRole('button', { name: /^Show all \d+ models$/ }).click();
-      assert.ok((await list.getByRole('listitem').count()) > 50);
-      assert.ok((await height()) < 9_000, `${await height()} pixels`);
-      for (const box of await list
-        .getByRole('checkbox')
-        .all()
-        .then((all) => all.slice(0, 4)))
-        await box.click();
-      assert.ok(await list.getByRole('checkbox').nth(5).isDisabled());
-      await page.getByRole('button', { name: 'Compare', exact: true }).click();
-      await page.getByRole('heading', { name: 'Prices per million tokens' }).waitFor();
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie, viewport: phone }, async (page) => {
+    await page.goto('/models?mode=test');
+    const list = page.getByRole('list', { name: 'Language models' });
+    await list.waitFor();
+    const height = () => page.evaluate('document.documentElement.scrollHeight') as Promise<number>;
+    assert.ok((await height()) < 4_000, `${await height()} pixels`);
+    await checkLooks(page, 'models-list');
+    await page.setViewportSize(phone);
+    await page.getByRole('button', { name: /^Show all \d+ models$/ }).click();
+    assert.ok((await list.getByRole('listitem').count()) > 50);
+    assert.ok((await height()) < 9_000, `${await height()} pixels`);
+    for (const box of await list
+      .getByRole('checkbox')
+      .all()
+      .then((all) => all.slice(0, 4)))
+      await box.click();
+    assert.ok(await list.getByRole('checkbox').nth(5).isDisabled());
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await page.getByRole('heading', { name: 'Prices per million tokens' }).waitFor();
+  });
 });

@@ -6,11 +6,10 @@ import { answerContent } from '../support/answers.ts';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   takePicture,
-  type TestBrowser,
   untilThereAre,
   visitsOf,
+  withPage,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -23,26 +22,22 @@ const dayMs = 86_400_000;
 /** The page counts its days by the browser's clock. The first test ends on the day after. */
 const clock = new TestClock(Date.now() - dayMs);
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let operator: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway(
-      {
-        models: {
-          'good-model': {
-            routes: [{ provider: 'local', model: 'up' }],
-            max_input_tokens: 10_000,
-            max_output_tokens: 1_000,
-            prices: { input: 1, output: 10 },
-          },
+  gateway = await startGateway(
+    {
+      models: {
+        'good-model': {
+          routes: [{ provider: 'local', model: 'up' }],
+          max_input_tokens: 10_000,
+          max_output_tokens: 1_000,
+          prices: { input: 1, output: 10 },
         },
       },
-      { clock },
-    ),
-    openBrowser(),
-  ]);
+    },
+    { clock },
+  );
   gateway.upstream.on(
     '/local/v1/chat/completions',
     answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
@@ -51,7 +46,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: operator }));
+const visit = visitsOf(() => ({ gateway, user: operator }));
 
 function ask(key: string) {
   return gateway.post('/v1/chat/completions', {
@@ -210,7 +205,7 @@ test('the search finds keys, requests, models, accounts, documentation and actio
 
 test('a member finds neither actions nor accounts that are not for members', async () => {
   const member = await signIn(gateway, { role: 'member', account: operator.account });
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Control+K');

@@ -8,9 +8,7 @@ import {
   checkAccessibility,
   checkLooks,
   confirmIdentity,
-  openBrowser,
   phone,
-  type TestBrowser,
   unconfirmed,
   untilThereAre,
   visitsOf,
@@ -22,7 +20,6 @@ import { until } from '../support/until.ts';
 
 const password = 'correct horse battery';
 let gateway: TestGateway;
-let browser: TestBrowser;
 let operator: DashboardClient;
 
 const route = (provider: string) => ({
@@ -32,24 +29,21 @@ const route = (provider: string) => ({
 });
 
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({
-      metrics: { token: 'a-token-that-nobody-sees' },
-      models: {
-        'good-model': { ...route('local'), prices: { input: 1, output: 10 } },
-        'unpriced-model': route('nowhere'),
+  gateway = await startGateway({
+    metrics: { token: 'a-token-that-nobody-sees' },
+    models: {
+      'good-model': { ...route('local'), prices: { input: 1, output: 10 } },
+      'unpriced-model': route('nowhere'),
+    },
+    providers: {
+      nowhere: {
+        kind: 'openai',
+        base_url: 'http://127.0.0.1:1/v1',
+        api_key: 'sk-nowhere',
+        enabled: false,
       },
-      providers: {
-        nowhere: {
-          kind: 'openai',
-          base_url: 'http://127.0.0.1:1/v1',
-          api_key: 'sk-nowhere',
-          enabled: false,
-        },
-      },
-    }),
-    openBrowser(),
-  ]);
+    },
+  });
   operator = await signIn(gateway, {
     operator: true,
     role: null,
@@ -60,7 +54,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: operator }));
+const visit = visitsOf(() => ({ gateway, user: operator }));
 
 function row(page: Page, text: string): Locator {
   return page.getByRole('row').filter({ hasText: text });

@@ -1,13 +1,7 @@
 // The overview in a real browser: the first request of a new account, and the figures after it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  checkAccessibility,
-  openBrowser,
-  phone,
-  takePicture,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, phone, takePicture, withPage } from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -18,16 +12,15 @@ import { until } from '../support/until.ts';
 const chat = endpoint('chat');
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
 });
 after(() => gateway.stop());
 
 test('a new user creates a key, reads the request as code, sends it and sees the answer and its cost', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     await page.getByRole('button', { name: 'Try it in test mode' }).click();
     await page.getByRole('button', { name: 'Create a test key' }).click();
@@ -82,7 +75,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
     viewport: phone,
     colorScheme: 'dark',
   } as const;
-  await browser.withPage(options, async (page) => {
+  await withPage(options, async (page) => {
     await page.goto('/?mode=test');
     await page.getByRole('link', { name: 'model_not_found' }).waitFor();
     await checkAccessibility(page);
@@ -93,7 +86,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
 test('the pages of a frozen account say that new requests are refused', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const operator = await signIn(gateway, { operator: true });
-  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     const notice = page.getByRole('alert', { name: 'This account is frozen' });
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

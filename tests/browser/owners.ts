@@ -1,42 +1,32 @@
 // What an account's owner does now and then, in a real browser: own keys, and a batch to cancel.
 import { after, before, test } from 'node:test';
 import { addBatch } from '../support/add-batch.ts';
-import {
-  checkAccessibility,
-  checkLooks,
-  confirmIdentity,
-  openBrowser,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, checkLooks, confirmIdentity, withPage } from '../support/browser.ts';
 import { quickHash, signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const password = 'correct horse battery';
 let gateway: TestGateway;
-let browser: TestBrowser;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway(({ url }) => ({
-      providers: {
-        host: {
-          kind: 'openai-compatible',
-          base_url: url,
-          api_key: 'sk-host',
-          accounts_may_bring_keys: true,
-        },
+  gateway = await startGateway(({ url }) => ({
+    providers: {
+      host: {
+        kind: 'openai-compatible',
+        base_url: url,
+        api_key: 'sk-host',
+        accounts_may_bring_keys: true,
       },
-      pricing: { own_key_percent: 5, own_key_fee: 0.0001 },
-    })),
-    openBrowser(),
-  ]);
+    },
+    pricing: { own_key_percent: 5, own_key_fee: 0.0001 },
+  }));
 });
 after(() => gateway.stop());
 
 test('an owner adds, moves and removes an own key; an operator sees it', async () => {
   const owner = await signIn(gateway, { passwordHash: quickHash(password) });
   const options = { baseUrl: gateway.url, cookie: owner.cookie, ignores: /status of 40[03]/ };
-  await browser.withPage(options, async (page) => {
+  await withPage(options, async (page) => {
     await page.goto('/settings?tab=own-keys');
     await page.getByText('5 % of the usual price and $0.0001').waitFor();
     await page.getByRole('button', { name: 'Add key' }).click();
@@ -55,7 +45,7 @@ test('an owner adds, moves and removes an own key; an operator sees it', async (
     await checkAccessibility(page);
     await checkLooks(page, 'own-keys');
     const operator = await signIn(gateway, { operator: true });
-    await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (other) => {
+    await withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (other) => {
       await other.goto(`/operator/accounts/${owner.account}?tab=terms`);
       await other.getByText('host …a1b2').waitFor();
       await checkAccessibility(other);
@@ -71,7 +61,7 @@ test('an owner cancels a batch', async () => {
   const { account } = owner;
   const { id: key } = await gateway.makeKey({ account, name: 'Nightly' });
   const batch = await addBatch(gateway.database, { account, key, nowMs: Date.now() });
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/batches');
     await page.getByText('Running', { exact: true }).waitFor();
     await checkAccessibility(page);

@@ -6,10 +6,9 @@ import type { Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   settle,
   takePicture,
-  type TestBrowser,
+  withPage,
 } from '../support/browser.ts';
 import { quickHash, signIn } from '../support/dashboard.ts';
 import { startForwarder } from '../support/forwarder.ts';
@@ -22,16 +21,12 @@ const passwordHash = quickHash(password);
 const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 let forwarder: Awaited<ReturnType<typeof startForwarder>>;
 let url: string;
 before(async () => {
   forwarder = await startForwarder();
   url = `http://localhost:${forwarder.port}`;
-  [gateway, browser] = await Promise.all([
-    startGateway({ server: { public_url: url } }),
-    openBrowser(),
-  ]);
+  gateway = await startGateway({ server: { public_url: url } });
   forwarder.forwardTo(gateway.url);
 });
 after(async () => {
@@ -98,7 +93,7 @@ test('a passkey is added, signs in without password and code, is renamed, and wo
     email: 'ada@example.com',
   });
   const [code] = (await enrol(user, password)).backupCodes;
-  await browser.withPage({ baseUrl: url, cookie: user.cookie, ignores: refused }, async (page) => {
+  await withPage({ baseUrl: url, cookie: user.cookie, ignores: refused }, async (page) => {
     const device = await addDevice(page);
     await page.goto('/settings?tab=security');
     await page.getByText('No passkeys').waitFor();
@@ -156,7 +151,7 @@ test('a passkey is added, signs in without password and code, is renamed, and wo
 
 test('the browser suggests passkeys in the e-mail field', async () => {
   const user = await signIn(gateway, { passwordHash, name: 'Ada Lovelace' });
-  await browser.withPage({ baseUrl: url, cookie: user.cookie }, async (page) => {
+  await withPage({ baseUrl: url, cookie: user.cookie }, async (page) => {
     const device = await addDevice(page);
     await page.goto('/settings?tab=security');
     await button(page, 'Add a passkey').click();
@@ -175,7 +170,7 @@ test('the settings say why passkeys are impossible at an IP address, and the sig
   const plain = await startGateway();
   try {
     const user = await signIn(plain, { passwordHash });
-    await browser.withPage({ baseUrl: plain.url, cookie: user.cookie }, async (page) => {
+    await withPage({ baseUrl: plain.url, cookie: user.cookie }, async (page) => {
       await page.goto('/settings?tab=security');
       await page.getByText(/^Passkeys need an address with https and a host name/).waitFor();
       assert.equal(await button(page, 'Add a passkey').count(), 0);

@@ -6,10 +6,8 @@ import {
   checkAccessibility,
   checkLooks,
   countClicks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
   visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -22,16 +20,15 @@ const png = Buffer.from(
 );
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   member = await signIn(gateway, { role: 'member' });
   await gateway.makeKey({ account: member.account, name: 'Playground' });
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: member }));
+const visit = visitsOf(() => ({ gateway, user: member }));
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);

@@ -6,10 +6,9 @@ import { readKeyUses } from '../../src/domain/activity/queries.ts';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   takePicture,
-  type TestBrowser,
   visitsOf,
+  withPage,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -19,16 +18,15 @@ import { wav } from '../support/task-samples.ts';
 import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   member = await signIn(gateway, { role: 'member' });
   await gateway.makeKey({ account: member.account, name: 'Playground' });
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: member }));
+const visit = visitsOf(() => ({ gateway, user: member }));
 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
@@ -185,7 +183,7 @@ test('prompts are saved under a name, used again and deleted', async () => {
 
 test('a conversation survives a reload, in its mode only, and sign-out removes it', async () => {
   const other = await signIn(gateway, { role: 'member', account: member.account });
-  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
     await page.goto('/playground?mode=test&model=gpt-6-luna,gpt-5.6-luna&format=messages');
     await say(page, 'Remember me');
     await page
@@ -218,7 +216,7 @@ test('the page says when the key belongs to somebody else', async () => {
     [owner, 'your'],
     [other, 'Ada Lovelace’s'],
   ] as const)
-    await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
       await page.goto('/playground?mode=test');
       await page.getByText(`with ${whose} key “Backend”`).waitFor();
       const note = page.getByText('This is Ada Lovelace’s key. Your requests count in its caps.');
@@ -239,7 +237,7 @@ test('the key used last is offered first', async () => {
     await gateway.program.app.gateway.observe.activity.flush();
     return (await readKeyUses(gateway.database.read, [old.id])).size === 1;
   });
-  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
     const key = page.getByRole('combobox', { name: 'Key' });
     const isShown = (name: string) => until(async () => (await key.inputValue()) === name);
     // The gateway answers only after the message is sent.

@@ -8,10 +8,8 @@ import type { Locator, Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
   visitsOf,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -22,31 +20,27 @@ import type { RunningApp } from '../support/running-app.ts';
 const run = promisify(execFile);
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let owner: DashboardClient;
 /** Keeps bodies. */
 let keeping: { readonly id: string; readonly key: string };
 before(async () => {
-  [gateway, browser] = await Promise.all([
-    startGateway({
-      bodies: { days_max: 5 },
-      models: {
-        'broken-model': {
-          routes: [{ provider: 'local', model: 'up' }],
-          max_input_tokens: 10_000,
-          max_output_tokens: 1_000,
-          prices: { input: 1, output: 1 },
-        },
+  gateway = await startGateway({
+    bodies: { days_max: 5 },
+    models: {
+      'broken-model': {
+        routes: [{ provider: 'local', model: 'up' }],
+        max_input_tokens: 10_000,
+        max_output_tokens: 1_000,
+        prices: { input: 1, output: 1 },
       },
-    }),
-    openBrowser(),
-  ]);
+    },
+  });
   owner = await signIn(gateway);
   keeping = await gateway.makeKey({ account: owner.account, name: 'Agent', bodyDays: 2 });
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: owner }));
+const visit = visitsOf(() => ({ gateway, user: owner }));
 
 /** Sends a request, waits until its history and bodies are stored, and returns its id. */
 async function sent(path: string, body: object, key = keeping.key): Promise<string> {

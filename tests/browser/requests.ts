@@ -7,12 +7,11 @@ import {
   checkAccessibility,
   checkLooks,
   goWithin,
-  openBrowser,
   phone,
   takePicture,
-  type TestBrowser,
   untilThereAre,
   visitsOf,
+  withPage,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -20,7 +19,6 @@ import type { RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
-let browser: TestBrowser;
 let member: DashboardClient;
 let requestId: string;
 
@@ -28,7 +26,7 @@ let requestId: string;
 const chats = 58;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   member = await signIn(gateway, { role: 'member' });
   const { account } = member;
   const web = await gateway.makeKey({ account, name: 'Web shop' });
@@ -54,7 +52,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: member }));
+const visit = visitsOf(() => ({ gateway, user: member }));
 
 /** Rows of the table, without its head. */
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
@@ -168,30 +166,27 @@ test('two clicks on the overview show why a request failed', async () => {
     ).text.includes('model_not_found');
   });
   for (const options of [{}, { viewport: phone, colorScheme: 'dark' }] as const)
-    await browser.withPage(
-      { baseUrl: gateway.url, cookie: owner.cookie, ...options },
-      async (page) => {
-        await page.goto('/?mode=test');
-        const recent = page.getByRole('viewport' in options ? 'list' : 'table', {
-          name: 'Recent errors',
-        });
-        await recent.locator('td, li').getByRole('button').first().click();
-        const dialog = page.getByRole('dialog');
-        await dialog
-          .getByText(/gpt-6-lunna/)
-          .first()
-          .waitFor();
-        await dialog.getByText('Field model').waitFor();
-        const link = dialog.getByRole('link', { name: 'About model_not_found' });
-        assert.match((await link.getAttribute('href'))!, /\/docs\/errors#model_not_found$/);
-        await checkAccessibility(page);
-        await takePicture(page, 'viewport' in options ? 'request-failed-phone' : 'request-failed');
-        await page.keyboard.press('Escape');
-        await dialog.waitFor({ state: 'detached' });
-        await page.getByText('404 model_not_found').waitFor();
-        await checkAccessibility(page);
-      },
-    );
+    await withPage({ baseUrl: gateway.url, cookie: owner.cookie, ...options }, async (page) => {
+      await page.goto('/?mode=test');
+      const recent = page.getByRole('viewport' in options ? 'list' : 'table', {
+        name: 'Recent errors',
+      });
+      await recent.locator('td, li').getByRole('button').first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog
+        .getByText(/gpt-6-lunna/)
+        .first()
+        .waitFor();
+      await dialog.getByText('Field model').waitFor();
+      const link = dialog.getByRole('link', { name: 'About model_not_found' });
+      assert.match((await link.getAttribute('href'))!, /\/docs\/errors#model_not_found$/);
+      await checkAccessibility(page);
+      await takePicture(page, 'viewport' in options ? 'request-failed-phone' : 'request-failed');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('404 model_not_found').waitFor();
+      await checkAccessibility(page);
+    });
 });
 
 test('a click on a heading orders the list, columns are chosen, and filters are saved', async () => {
@@ -227,7 +222,7 @@ test('an open list shows new requests while it is live', async () => {
   const { key } = await gateway.makeKey({ account: owner.account, name: 'Shop' });
   const body = { model: 'gpt-6-luna', input: 'Hi' };
   await gateway.post('/v1/responses', { key, body });
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/requests?mode=test');
     await untilThereAre(rowsOf(page), 1);
     await page.getByRole('switch', { name: 'Live' }).check({ force: true });

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import { takePicture, withPage } from '../support/browser.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -30,13 +30,12 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-versions-'));
 const link = join(folder, 'current');
 
 let gateway: TestGateway<Program>;
-let browser: TestBrowser;
 let user: DashboardClient;
 
 before(async () => {
   symlinkSync(dirname(builtProgram()), link);
   const argv = [process.execPath, join(link, 'main.js'), 'serve'];
-  [gateway, browser] = await Promise.all([startGatewayProgram({}, { argv }), openBrowser()]);
+  gateway = await startGatewayProgram({}, { argv });
   const { program } = gateway;
   program.env = { ...program.env, PORT: new URL(program.url).port };
   user = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
@@ -51,8 +50,8 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 
 test('a page that is opened while the gateway is away appears when it is back, and figures come back by themselves', async () => {
   const options = { baseUrl: gateway.url, cookie: user.cookie, ignores };
-  await browser.withPage(options, (page) =>
-    browser.withPage(options, async (keys) => {
+  await withPage(options, (page) =>
+    withPage(options, async (keys) => {
       await page.goto('/');
       await page.getByText('Spent today').waitFor();
       await keys.goto('/keys');
@@ -88,7 +87,7 @@ test('a page that is opened while the gateway is away appears when it is back, a
 });
 
 test('after an update, an open page says so, and the next page is of the new version', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores }, async (page) => {
     await page.goto('/');
     await page.getByText('Spent today').waitFor();
     // A part of the page that is still loading would be missing.

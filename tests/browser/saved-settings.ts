@@ -6,13 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
-import {
-  checkLooks,
-  confirmIdentity,
-  openBrowser,
-  type TestBrowser,
-  visitsOf,
-} from '../support/browser.ts';
+import { checkLooks, confirmIdentity, visitsOf } from '../support/browser.ts';
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
@@ -24,11 +18,10 @@ const nextYear = `${new Date().getUTCFullYear() + 1}-12-31`;
 const credential = 'sk-typed-in-the-browser-4321';
 const expected = /status of 40[0349]/;
 let gateway: TestGateway;
-let browser: TestBrowser;
 let operator: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   const who = { operator: true, role: null, passwordHash: quickHash(password) };
   operator = await signIn(gateway, who);
   const pricing = { input: 0.5, output: 2, unit: 'usd_per_1m_tokens' };
@@ -44,7 +37,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const visit = visitsOf(() => ({ browser, gateway, user: operator }), { ignores: expected });
+const visit = visitsOf(() => ({ gateway, user: operator }), { ignores: expected });
 
 const drawer = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true });
 const press = (within: Page | Locator, name: string) =>

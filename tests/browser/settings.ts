@@ -7,11 +7,10 @@ import {
   checkAccessibility,
   checkLooks,
   confirmIdentity,
-  openBrowser,
   takePicture,
   type PageOptions,
-  type TestBrowser,
   unconfirmed,
+  withPage,
 } from '../support/browser.ts';
 import {
   type DashboardClient,
@@ -32,12 +31,11 @@ const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
 let receiver: OtlpReceiver;
-let browser: TestBrowser;
 const passwordHash = quickHash(password);
 before(async () => {
   receiver = await startOtlpReceiver();
   const telemetry = { allowed_hosts: [new URL(receiver.url).host] };
-  [gateway, browser] = await Promise.all([startGateway({ telemetry }), openBrowser()]);
+  gateway = await startGateway({ telemetry });
 });
 after(async () => {
   await gateway.stop();
@@ -54,7 +52,7 @@ function visit<Result>(
   action: (page: Page) => Promise<Result>,
   options: Pick<PageOptions, 'ignores'> = {},
 ): Promise<Result> {
-  return browser.withPage({ baseUrl: gateway.url, cookie, ...options }, async (page) => {
+  return withPage({ baseUrl: gateway.url, cookie, ...options }, async (page) => {
     await page.goto(path);
     return action(page);
   });
@@ -124,7 +122,7 @@ test('two-factor authentication is set up, required at the next sign-in, and tur
     },
     { ignores: refused },
   );
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
     await enterPassword(page, 'ada@example.com');
     await heading(page, 'Two-factor authentication').waitFor();
     await look(page, 'second-factor');
@@ -136,7 +134,7 @@ test('two-factor authentication is set up, required at the next sign-in, and tur
     await button(page, 'Continue').click();
     await heading(page, 'Overview').waitFor();
   });
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
     await enterPassword(page, 'ada@example.com');
     await button(page, 'Use a backup code').click();
     await fillIn(page, { 'Backup code': codes[0]! });
@@ -165,7 +163,7 @@ test('two-factor authentication is set up, required at the next sign-in, and tur
       .click();
     await button(page, 'Set up').waitFor();
   });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await enterPassword(page, 'ada@example.com');
     await heading(page, 'Overview').waitFor();
   });
@@ -278,7 +276,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     await rowOf(page, 'Invitations', 'newcomer@example.com').waitFor();
     return made.trim();
   });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(link);
     await page.getByText(/^Owner invites you to the account .* as a member\.$/).waitFor();
     await fillIn(page, { 'Your name': 'Newcomer', Password: password });

@@ -6,24 +6,16 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import {
-  checkAccessibility,
-  openBrowser,
-  phone,
-  settle,
-  takePicture,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, phone, settle, takePicture, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 let owner: DashboardClient;
 let operator: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
   operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });
 });
@@ -55,7 +47,7 @@ function heading(page: Page, name: string) {
 }
 
 test('a visitor has to sign in and then lands on the requested page', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/requests?mode=test');
     await heading(page, 'Sign in').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('next'), '/requests?mode=test');
@@ -73,7 +65,7 @@ test('a visitor has to sign in and then lands on the requested page', async () =
 });
 
 test('an owner sees the pages of their account and no operator pages', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     for (const name of accountPages) {
       await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
@@ -89,7 +81,7 @@ test('an owner sees the pages of their account and no operator pages', async () 
 });
 
 test('an operator without an account sees the operator pages and why there are no others', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
     await page.goto('/');
     await page.getByText('You are not a member of any account').waitFor();
     await checkAccessibility(page);
@@ -104,7 +96,7 @@ test('an operator without an account sees the operator pages and why there are n
 });
 
 test('a link to another account says that the user has no access', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/keys?account=acc_of_others');
     await page.getByText('You have no access to this account').waitFor();
     await checkAccessibility(page);
@@ -112,7 +104,7 @@ test('a link to another account says that the user has no access', async () => {
 });
 
 test('pages can be reached with the keyboard alone', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('Tab');
@@ -133,7 +125,7 @@ test('pages can be reached with the keyboard alone', async () => {
 });
 
 test('test mode stays on from page to page and is part of the address', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/keys');
     await heading(page, 'Keys').waitFor();
     await page.getByRole('switch', { name: 'Test mode' }).check();
@@ -148,23 +140,20 @@ test('test mode stays on from page to page and is part of the address', async ()
 
 test('the colour scheme follows the system until the user chooses one, and the choice is remembered', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await browser.withPage(
-      { baseUrl: gateway.url, cookie: owner.cookie, colorScheme },
-      async (page) => {
-        await page.goto('/');
-        await heading(page, 'Overview').waitFor();
-        assert.equal(await schemeOf(page), colorScheme);
-        await checkAccessibility(page);
-        await takePicture(page, `shell-${colorScheme}`);
-        const other = colorScheme === 'dark' ? 'light' : 'dark';
-        await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).click();
-        await page.getByRole('menuitem', { name: other === 'dark' ? 'Dark' : 'Light' }).click();
-        assert.equal(await schemeOf(page), other);
-        await page.reload();
-        await heading(page, 'Overview').waitFor();
-        assert.equal(await schemeOf(page), other);
-      },
-    );
+    await withPage({ baseUrl: gateway.url, cookie: owner.cookie, colorScheme }, async (page) => {
+      await page.goto('/');
+      await heading(page, 'Overview').waitFor();
+      assert.equal(await schemeOf(page), colorScheme);
+      await checkAccessibility(page);
+      await takePicture(page, `shell-${colorScheme}`);
+      const other = colorScheme === 'dark' ? 'light' : 'dark';
+      await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).click();
+      await page.getByRole('menuitem', { name: other === 'dark' ? 'Dark' : 'Light' }).click();
+      assert.equal(await schemeOf(page), other);
+      await page.reload();
+      await heading(page, 'Overview').waitFor();
+      assert.equal(await schemeOf(page), other);
+    });
   }
 });
 
@@ -177,26 +166,23 @@ async function schemeOf(page: Page): Promise<'light' | 'dark'> {
 }
 
 test('on a phone, nothing is wider than the screen, and the navigation opens and closes', async () => {
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone },
-    async (page) => {
-      await page.goto('/?mode=test');
-      await heading(page, 'Overview').waitFor();
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
-      assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
-      await page.getByRole('button', { name: 'Navigation', exact: true }).click();
-      await checkAccessibility(page);
-      await takePicture(page, 'shell-phone-navigation');
-      await page.getByRole('link', { name: 'Keys', exact: true }).click();
-      await heading(page, 'Keys').waitFor();
-      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'hidden' });
-      await takePicture(page, 'shell-phone');
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport: phone }, async (page) => {
+    await page.goto('/?mode=test');
+    await heading(page, 'Overview').waitFor();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
+    assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
+    await page.getByRole('button', { name: 'Navigation', exact: true }).click();
+    await checkAccessibility(page);
+    await takePicture(page, 'shell-phone-navigation');
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await heading(page, 'Keys').waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'hidden' });
+    await takePicture(page, 'shell-phone');
+  });
 });
 
 test('the navigation folds to icons with tooltips, by its button and by keyboard, and the browser keeps it', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     await heading(page, 'Overview').waitFor();
     const navigation = page.getByRole('navigation', { name: 'Account' });
@@ -219,7 +205,7 @@ test('the navigation folds to icons with tooltips, by its button and by keyboard
 
 test('on a tablet, the navigation is folded, and opens over the page until the next one', async () => {
   const viewport = { width: 760, height: 1000 };
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport }, async (page) => {
     await page.goto('/');
     await heading(page, 'Overview').waitFor();
     const widthOf = async (part: string) => (await page.locator(part).boundingBox())!.width;
@@ -240,7 +226,7 @@ test('on a tablet, the navigation is folded, and opens over the page until the n
 
 test('signing out ends the session and hides its pages', async () => {
   const leaver = await signIn(gateway, { role: 'member', name: 'Alan Turing' });
-  await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
     await page.goto('/');
     await page.getByRole('button', { name: 'User menu: Alan Turing' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -253,7 +239,7 @@ test('signing out ends the session and hides its pages', async () => {
 
 test('signing out ends every tab of the browser', async () => {
   const leaver = await signIn(gateway, { role: 'owner', name: 'Alan Turing' });
-  await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
     await page.goto('/');
     const other = await page.context().newPage();
     await other.goto('/settings?tab=changes');
@@ -267,7 +253,7 @@ test('signing out ends every tab of the browser', async () => {
 
 test('an unknown address shows an error page, in the usual frame', async () => {
   for (const cookie of [undefined, owner.cookie]) {
-    await browser.withPage({ baseUrl: gateway.url, ...(cookie && { cookie }) }, async (page) => {
+    await withPage({ baseUrl: gateway.url, ...(cookie && { cookie }) }, async (page) => {
       await page.goto('/no/such/page');
       await page.getByRole('main').getByRole('heading', { name: 'Page not found' }).waitFor();
       const search = page.getByRole('button', { name: 'Search' });
@@ -279,7 +265,7 @@ test('an unknown address shows an error page, in the usual frame', async () => {
 
 /** Checks the checks of `withPage`: they must be able to fail. */
 test('page errors and requests to other origins fail a test', async () => {
-  const visit = browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  const visit = withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/sign-in');
     await heading(page, 'Sign in').waitFor();
     await page.evaluate(() => {
@@ -305,7 +291,7 @@ test('page errors and requests to other origins fail a test', async () => {
 });
 
 test('the first figures are requested once, before the app asks for them', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     const asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());

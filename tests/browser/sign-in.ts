@@ -4,13 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import {
-  checkAccessibility,
-  openBrowser,
-  phone,
-  takePicture,
-  type TestBrowser,
-} from '../support/browser.ts';
+import { checkAccessibility, phone, takePicture, withPage } from '../support/browser.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { invite, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -21,9 +15,8 @@ const password = 'correct horse battery';
 const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
 });
 after(() => gateway.stop());
 
@@ -43,25 +36,22 @@ async function enterPassword(page: Page, email: string, entered = password): Pro
 
 test('every wrong sign-in gets the same error, and the right password leads to the requested page', async () => {
   await makeUser('grace@example.com');
-  await browser.withPage(
-    { baseUrl: gateway.url, ignores: refused, viewport: phone },
-    async (page) => {
-      await page.goto('/requests?mode=test');
-      await enterPassword(page, 'grace@example.com', 'not the password');
-      const text = await page.getByRole('alert').innerText();
-      await checkAccessibility(page);
-      await takePicture(page, 'sign-in-phone');
-      await enterPassword(page, 'nobody@example.com');
-      await page
-        .getByRole('button', { name: 'Sign in' })
-        .and(page.locator(':not([data-loading])'))
-        .waitFor();
-      assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
-      await enterPassword(page, 'grace@example.com');
-      await heading(page, 'Requests').waitFor();
-      assert.equal(new URL(page.url()).search, '?mode=test');
-    },
-  );
+  await withPage({ baseUrl: gateway.url, ignores: refused, viewport: phone }, async (page) => {
+    await page.goto('/requests?mode=test');
+    await enterPassword(page, 'grace@example.com', 'not the password');
+    const text = await page.getByRole('alert').innerText();
+    await checkAccessibility(page);
+    await takePicture(page, 'sign-in-phone');
+    await enterPassword(page, 'nobody@example.com');
+    await page
+      .getByRole('button', { name: 'Sign in' })
+      .and(page.locator(':not([data-loading])'))
+      .waitFor();
+    assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
+    await enterPassword(page, 'grace@example.com');
+    await heading(page, 'Requests').waitFor();
+    assert.equal(new URL(page.url()).search, '?mode=test');
+  });
 });
 
 function withoutId(text: string): string {
@@ -71,12 +61,12 @@ function withoutId(text: string): string {
 test('an invitation works only for the invited user', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Owner' });
   const { link } = await invite(owner, 'newcomer@example.com', 'admin');
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto(link);
     await page.getByText('This invitation is for newcomer@example.com').waitFor();
     await checkAccessibility(page);
   });
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+  await withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
     await page.goto(link);
     await page.getByText(/^Owner invites you to the account .* as an admin\.$/).waitFor();
     await checkAccessibility(page);
@@ -91,7 +81,7 @@ test('an invitation works only for the invited user', async () => {
   // An existing user signs in first and then returns to the invitation.
   await makeUser('known@example.com');
   const second = await invite(owner, 'known@example.com', 'admin');
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(second.link);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await enterPassword(page, 'known@example.com');
@@ -110,7 +100,7 @@ test('only the signed-in user can confirm their address', async () => {
   }>();
   const proof = { kind: 'verify-email', userId, email } as const;
   const link = () => createLink(gateway.database.write, proof, gateway.program.clock.nowMs());
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(`/verify-email?token=${await link()}`);
     await page.getByText('Sign in to confirm unproved@example.com.').waitFor();
     await checkAccessibility(page);
@@ -121,14 +111,11 @@ test('only the signed-in user can confirm their address', async () => {
     await heading(page, 'Thank you').waitFor();
   });
   const other = await makeUser('somebody@example.com');
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: other.cookie, ignores: refused },
-    async (page) => {
-      await page.goto(`/verify-email?token=${await link()}`);
-      await page.getByRole('button', { name: 'Confirm' }).click();
-      await page.getByText('This link is for another user').waitFor();
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: other.cookie, ignores: refused }, async (page) => {
+    await page.goto(`/verify-email?token=${await link()}`);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('This link is for another user').waitFor();
+  });
 });
 
 test('a program gets a key only by a click, after a look at what asks', async () => {
@@ -147,34 +134,28 @@ test('a program gets a key only by a click, after a look at what asks', async ()
     return (await reply.json()) as Record<string, unknown>;
   };
   const [wanted, unwanted] = [await begin(), await begin()];
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: owner.cookie, ignores: refused },
-    async (page) => {
-      await page.goto(`/device?user_code=${wanted.user_code}`);
-      assert.equal(
-        await page.getByRole('textbox', { name: 'Code' }).inputValue(),
-        wanted.user_code,
-      );
-      await checkAccessibility(page);
-      await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByText('Claude Code 2.1.329 at 127.0.0.1 asks for a key').waitFor();
-      await page.getByText('If somebody sent you the code or a link, refuse').waitFor();
-      await checkAccessibility(page);
-      await takePicture(page, 'device-login');
-      assert.equal((await poll(wanted.device_code))['error'], 'authorization_pending');
-      await page.getByRole('button', { name: 'Give it a key' }).click();
-      await heading(page, 'Done').waitFor();
-      assert.equal((await poll(wanted.device_code))['email'], owner.email);
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores: refused }, async (page) => {
+    await page.goto(`/device?user_code=${wanted.user_code}`);
+    assert.equal(await page.getByRole('textbox', { name: 'Code' }).inputValue(), wanted.user_code);
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Claude Code 2.1.329 at 127.0.0.1 asks for a key').waitFor();
+    await page.getByText('If somebody sent you the code or a link, refuse').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'device-login');
+    assert.equal((await poll(wanted.device_code))['error'], 'authorization_pending');
+    await page.getByRole('button', { name: 'Give it a key' }).click();
+    await heading(page, 'Done').waitFor();
+    assert.equal((await poll(wanted.device_code))['email'], owner.email);
 
-      await page.goto('/device');
-      await fillIn(page, { Code: unwanted.user_code.toLowerCase() });
-      await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('button', { name: 'Refuse' }).click();
-      await heading(page, 'Refused').waitFor();
-      assert.equal((await poll(unwanted.device_code))['error'], 'access_denied');
-    },
-  );
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/device');
+    await fillIn(page, { Code: unwanted.user_code.toLowerCase() });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    await heading(page, 'Refused').waitFor();
+    assert.equal((await poll(unwanted.device_code))['error'], 'access_denied');
+  });
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/device?user_code=BBBB-BBBB');
     await page.getByText('Sign in to give a program on your machine a key.').waitFor();
     await checkAccessibility(page);
@@ -184,7 +165,7 @@ test('a program gets a key only by a click, after a look at what asks', async ()
 test('without a mail server, the operator’s link sets a new password', async () => {
   const { userId } = await signIn(gateway, { email: 'forgetful@example.com' });
   const operator = await signIn(gateway, { operator: true });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByText('Ask its operator for a link').waitFor();
@@ -204,7 +185,7 @@ test('without a mail server, the operator’s link sets a new password', async (
 });
 
 test('a closed sign-up says so', async () => {
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/sign-up');
     await heading(page, 'Sign-up is closed').waitFor();
     await checkAccessibility(page);
@@ -216,18 +197,15 @@ test('a closed sign-up says so', async () => {
 
 test('a session that ends while a page is open leads to sign-in and back', async () => {
   const user = await makeUser('leaver@example.com');
-  await browser.withPage(
-    { baseUrl: gateway.url, cookie: user.cookie, ignores: refused },
-    async (page) => {
-      await page.goto('/settings');
-      await heading(page, 'Settings').waitFor();
-      await user.post('/auth/sign-out');
-      await page.goto('/keys?mode=test');
-      await heading(page, 'Sign in').waitFor();
-      await enterPassword(page, 'leaver@example.com');
-      await heading(page, 'Keys').waitFor();
-    },
-  );
+  await withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores: refused }, async (page) => {
+    await page.goto('/settings');
+    await heading(page, 'Settings').waitFor();
+    await user.post('/auth/sign-out');
+    await page.goto('/keys?mode=test');
+    await heading(page, 'Sign in').waitFor();
+    await enterPassword(page, 'leaver@example.com');
+    await heading(page, 'Keys').waitFor();
+  });
 });
 
 /**

@@ -2,13 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import {
-  checkAccessibility,
-  openBrowser,
-  phone,
-  type TestBrowser,
-  untilThereAre,
-} from '../support/browser.ts';
+import { checkAccessibility, phone, untilThereAre, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -18,11 +12,10 @@ import { until } from '../support/until.ts';
 const chat = endpoint('chat');
 
 let gateway: TestGateway;
-let browser: TestBrowser;
 let owner: DashboardClient;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  gateway = await startGateway();
   owner = await signIn(gateway, { role: 'owner' });
   const made = await owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'Alpha' });
   const { secret: key } = made.json<{ secret: string }>();
@@ -44,7 +37,7 @@ async function namesIn(page: Page): Promise<string[]> {
 }
 
 test('a heading sorts up, down and not at all, and the order is in the address', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/settings?tab=members');
     const heading = page
       .getByRole('table', { name: 'Invitations' })
@@ -82,7 +75,7 @@ test('a long list shows its first rows, the others on demand, sorts all of them,
     .insertInto('invitations')
     .values(Array.from({ length: 102 }, (_, index) => rowOf(index)))
     .execute();
-  await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
     await page.goto('/settings?tab=members');
     const table = page.getByRole('table', { name: 'Invitations' });
     const rows = table.locator('tbody').getByRole('row');
@@ -108,7 +101,7 @@ test('a long list shows its first rows, the others on demand, sorts all of them,
 
 test('a phone sorts the cards with a field', async () => {
   const options = { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone };
-  await browser.withPage(options, async (page) => {
+  await withPage(options, async (page) => {
     await page.goto('/settings?tab=members');
     await page.getByLabel('Order of Invitations').selectOption('E-mail');
     const names = (await page.locator('li').allInnerTexts()).flatMap(
@@ -126,7 +119,7 @@ test('a tablet shows tables, and cuts long names, of which the whole is in a too
   await ok(owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'member' }));
   const options = { baseUrl: gateway.url, cookie: owner.cookie };
   const viewport = { width: 760, height: 1000 };
-  await browser.withPage({ ...options, viewport }, async (page) => {
+  await withPage({ ...options, viewport }, async (page) => {
     await page.goto('/settings?tab=members');
     const cell = page.getByRole('table', { name: 'Invitations' }).getByText(email, { exact: true });
     await cell.waitFor();
@@ -144,7 +137,7 @@ test('a tablet shows tables, and cuts long names, of which the whole is in a too
 
 test('a small tablet shows tables whole', async () => {
   const options = { baseUrl: gateway.url, cookie: owner.cookie };
-  await browser.withPage({ ...options, viewport: { width: 700, height: 1000 } }, async (page) => {
+  await withPage({ ...options, viewport: { width: 700, height: 1000 } }, async (page) => {
     for (const path of ['/requests', '/keys', '/models?q=claude', '/analytics?days=7']) {
       await page.goto(`${path}${path.includes('?') ? '&' : '?'}mode=test`);
       const table = page
@@ -161,7 +154,7 @@ test('a small tablet shows tables whole', async () => {
 test('a wide screen is used by tables, but not by lines of text and fields', async () => {
   const options = { baseUrl: gateway.url, cookie: owner.cookie };
   const viewport = { width: 1920, height: 1000 };
-  await browser.withPage({ ...options, viewport }, async (page) => {
+  await withPage({ ...options, viewport }, async (page) => {
     await page.goto('/requests?mode=test');
     await page.locator('tbody tr').first().waitFor();
     const widthOf = async (part: string) => (await page.locator(part).first().boundingBox())!.width;
@@ -173,7 +166,7 @@ test('a wide screen is used by tables, but not by lines of text and fields', asy
 });
 
 test('all times of a page are in the zone that the user chose, which the heading names unless they are relative', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (usual) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (usual) => {
     const context = await usual
       .context()
       .browser()!
@@ -201,7 +194,7 @@ test('all times of a page are in the zone that the user chose, which the heading
 });
 
 test('all amounts of a column have the same number of decimals', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/requests?mode=test');
     await page.locator('tbody tr').nth(5).waitFor();
     const costs = await page.locator('tbody tr td:last-child').allInnerTexts();
@@ -214,7 +207,7 @@ test('all amounts of a column have the same number of decimals', async () => {
 });
 
 test('Back goes through tabs and filters, and a search is one step', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/settings');
     await page.getByRole('tab', { name: 'Members' }).click();
     await page.getByRole('tab', { name: 'Audit log' }).click();

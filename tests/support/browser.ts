@@ -1,13 +1,12 @@
 // A real browser for tests: headless Chromium from npm, independent of the machine's own
 // installation.
 //
-//   const browser = await openBrowser();
-//   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+//   await withPage({ baseUrl: gateway.url }, async (page) => {
 //     await page.goto('/keys');
 //     await checkLooks(page, 'keys');
 //   });
 //
-// Each test process has one browser, which ends with it.
+// Each test process has one browser, which begins before its tests and ends after them.
 //
 // A test fails when its page reports an error, violates its content security policy, or sends a
 // request to another origin.
@@ -27,7 +26,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { inflate } from '@sparticuz/chromium';
 import axe from 'axe-core';
@@ -66,17 +65,6 @@ export type PageOptions = {
   readonly ignores?: RegExp;
 };
 
-export type TestBrowser = {
-  /**
-   * Opens a page with an empty profile. A thrown error, or any problem of the page, leaves a
-   * screenshot.
-   */
-  readonly withPage: <Result>(
-    options: PageOptions,
-    visit: (page: Page) => Promise<Result>,
-  ) => Promise<Result>;
-};
-
 /** Opens a page as a signed-in user, and acts on it once its heading is there. */
 type Visit = <Result>(
   path: string,
@@ -87,16 +75,15 @@ type Visit = <Result>(
 /** `whose`: asked at each visit, because a file's gateway starts later. */
 export function visitsOf(
   whose: () => {
-    readonly browser: TestBrowser;
     readonly gateway: { readonly url: string };
     readonly user: { readonly cookie: string };
   },
   usual: Partial<PageOptions> = {},
 ): Visit {
   return (path, action, options = {}) => {
-    const { browser, gateway, user } = whose();
+    const { gateway, user } = whose();
     const all = { baseUrl: gateway.url, cookie: user.cookie, ...usual, ...options };
-    return browser.withPage(all, async (page) => {
+    return withPage(all, async (page) => {
       await page.goto(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       return action(page);
@@ -104,22 +91,15 @@ export function visitsOf(
   };
 }
 
-let opened: { readonly browser: Promise<Browser>; readonly profiles: Promise<Profiles> } | null =
-  null;
-after(async () => (await opened?.browser)?.close());
-
-export async function openBrowser(): Promise<TestBrowser> {
+let launched: Browser | undefined;
+let profiles: Profiles;
+before(async () => {
   // The gateway serves the built dashboard, also when it runs from its sources.
   builtProgram();
-  opened ??= open();
-  const profiles = await opened.profiles;
-  return { withPage: (options, visit) => withPage(profiles, options, visit) };
-}
-
-function open(): NonNullable<typeof opened> {
-  const browser = launch();
-  return { browser, profiles: browser.then((launched) => new Profiles(launched)) };
-}
+  launched = await launch();
+  profiles = new Profiles(launched);
+});
+after(() => launched?.close());
 
 /** `TOLLGATE_CHROMIUM`: the path of an installed Chromium, for systems other than Linux on x64. */
 function launch(): Promise<Browser> {
@@ -313,8 +293,11 @@ export async function confirmIdentity(page: Page, password: string): Promise<voi
   await dialog.waitFor({ state: 'detached' });
 }
 
-async function withPage<Result>(
-  profiles: Profiles,
+/**
+ * Opens a page with an empty profile. A thrown error, or any problem of the page, leaves a
+ * screenshot.
+ */
+export async function withPage<Result>(
   options: PageOptions,
   visit: (page: Page) => Promise<Result>,
 ): Promise<Result> {
@@ -508,12 +491,12 @@ function fontsConfiguration(folder: string): string {
  * The package unpacks into the system's temporary folder, whose name it reads when it is imported.
  */
 function inTemporaryFolder<Result>(folder: string, unpack: () => Promise<Result>): Promise<Result> {
-  const before = process.env.TMPDIR;
+  const usual = process.env.TMPDIR;
   process.env.TMPDIR = folder;
   try {
     return unpack();
   } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
   }
 }
