@@ -69,7 +69,10 @@ export const vertex: HttpProviderKind = {
   adaptBody: (body, { format, target, ignored }) => {
     if (format === 'messages') return asCloudBody(body, claudeThere, ignored);
     // Its Chat does not say which tier has answered.
-    if (format === 'chat' && target.tier) throw unofferedTier(target.tier);
+    if (format === 'chat') {
+      if (target.tier) throw unofferedTier(target.tier);
+      return body;
+    }
     const { serviceTier: _, ...rest } = body;
     const { body: lean, leftOut } = leaveOutServerCalls(rest);
     for (const name of leftOut) ignored.add(name);
