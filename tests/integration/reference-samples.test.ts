@@ -31,7 +31,11 @@ test('every call has code, except the one that opens a WebSocket', async () => {
 test('every sample in curl can be read by a shell', async () => {
   const own = await readSamples(gateway, 'curl');
   const functions = own.map(({ id, code }) => `${id}() {\n${code}\n}`).join('\n');
-  const defined = execFileSync('bash', ['-c', `${functions}\ndeclare -F`], { encoding: 'utf8' });
+  // The user's own shell may define functions, too.
+  const defined = execFileSync('bash', ['--norc', '-c', `${functions}\ndeclare -F`], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  });
   const expected = own.map(({ id }) => `declare -f ${id}`);
   assert.deepEqual(defined.trim().split('\n').toSorted(), expected.toSorted());
 });
