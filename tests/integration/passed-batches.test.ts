@@ -14,7 +14,6 @@ import {
   type Form,
   full,
   good,
-  hangMs,
   isCreate,
   isRead,
   type Made,
@@ -57,7 +56,7 @@ const sentTo = (provider: BatchProvider, count = 1) =>
       rows.some(({ state, owner }) => state === 'sent' && owner === null) &&
       provider.batches[0]!
     );
-  }, hangMs);
+  });
 const hurried = async (made: Made, id: string) => {
   const timer = setInterval(() => void hurry().catch(() => {}), 200);
   try {
@@ -237,7 +236,7 @@ test('a cancelled batch is cancelled at the provider, and what had run is paid',
     const remote = await sentTo(provider);
     if (form === 'openai') await openAi(made).batches.cancel(id);
     else await anthropic(made).messages.batches.cancel(id);
-    await until(() => remote.isCancelling, hangMs);
+    await until(() => remote.isCancelling);
     provider.finish(remote, 'cancelled', 2);
     assert.deepEqual(await hurried(made, id), ['succeeded', 'succeeded', 'canceled', 'canceled']);
     await assertSpent(made, 2 * costMicros);
@@ -277,7 +276,7 @@ test("a provider that does not answer does not keep others' batches", async () =
   await until(async () => {
     const rows = await database.read.selectFrom('sent_batches').select('owner').execute();
     return rows.filter(({ owner }) => owner !== null).length >= 2;
-  }, hangMs);
+  });
   const id = await clients.anthropic(made, other.model);
   assert.deepEqual(await hurried(made, id), good);
   silent.provider.before = () => null;
@@ -324,7 +323,7 @@ test('a line that fails by our own fault is settled later, also in a batch that 
   provider.finish(remote, 'expired', 2);
   const results = hurried(other, id);
   // The second reading of both files has begun, so the first one has ended.
-  await until(() => reads > 2, hangMs);
+  await until(() => reads > 2);
   await writeLine(id, 0, body);
   assert.deepEqual(await results, ['succeeded', 'succeeded', 'expired', 'expired']);
   await assertSpent(made, 2 * costMicros);
@@ -336,7 +335,7 @@ test('a line that cannot be read fails, and the others are sent', async () => {
   provider.before = (asked) => (isCreate(asked) ? answerStatus(429) : null);
   const made = await newKey();
   const id = await clients.anthropic(made, model);
-  await until(async () => (await sentOf(id))?.tries === 1, hangMs);
+  await until(async () => (await sentOf(id))?.tries === 1);
   await spoilLine(id, 0);
   provider.before = () => null;
   assert.deepEqual(await hurried(made, id), ['502', 'succeeded', '400', 'succeeded']);
@@ -354,7 +353,7 @@ test('after a failure of our own, and when the provider asks for a day, a batch 
   const { due_at_ms: dueMs } = await until(async () => {
     const sent = await sentOf(id);
     return sent?.tries === 1 && sent;
-  }, hangMs);
+  });
   const { request, expires_at_ms: endMs } = await batch();
   assert.ok(dueMs > Date.now() + 3_600_000 && dueMs <= endMs);
   const change = (text: string) =>
@@ -364,7 +363,7 @@ test('after a failure of our own, and when the provider asks for a day, a batch 
   await until(async () => {
     const sent = await sentOf(id);
     return sent!.due_at_ms !== 1 && sent!.owner === null && sent!.due_at_ms > Date.now();
-  }, 10_000);
+  });
   await change(request);
   provider.before = () => null;
   assert.deepEqual(await hurried(made, id), good);
@@ -456,7 +455,7 @@ test('a line that was charged when its process died is not charged again', async
   // As if it had died when it had deleted the batch there.
   const gone = { ...sent, owner: 'gone', due_at_ms: 1 };
   await database.write.insertInto('sent_batches').values(gone).execute();
-  await until(async () => (await sentOf(id)) === undefined, hangMs);
+  await until(async () => (await sentOf(id)) === undefined);
 });
 
 test('when the provider cannot be reached for a day and an hour, the lines expire as a loss', async () => {

@@ -21,7 +21,6 @@ import { rowOf, rowsOf } from './rows.ts';
 
 export type Form = 'openai' | 'anthropic';
 export const creditUsd = 10;
-export const hangMs = 60_000;
 export const tokens = { input: 10, output: 5 };
 /** At a microdollar for each token of the input, and two for each of the output, in a batch. */
 export const full = { input: 2, output: 4 };
@@ -142,7 +141,7 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
     await until(async () => {
       const { state } = await rowOf(database, 'batches', { id });
       return state === 'ended';
-    }, hangMs);
+    });
     const found = new Map<string, string>();
     if (id.startsWith('msgbatch'))
       for await (const { custom_id, result } of await anthropic(made).messages.batches.results(id))
