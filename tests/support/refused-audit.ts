@@ -51,6 +51,7 @@ const notCompared = [
   'key_uses',
   'provider_hours',
   'hold_owners',
+  'sealing',
 ];
 
 /** Looked up once, which takes longer than to read the rows. */
