@@ -25,7 +25,12 @@ const silentThinker = modelOf([{ provider: 'anthropic', model: 'claude-opus-4-8'
 
 const clock = new TestClock();
 
-const models = { ...pairModels, 'silent-thinker': silentThinker };
+const countingThinker = { ...silentThinker, routes: [{ provider: 'google', model: 'flash' }] };
+const models = {
+  ...pairModels,
+  'silent-thinker': silentThinker,
+  'counting-thinker': countingThinker,
+};
 const gateway = await startGateway(
   { models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } },
   { clock },
@@ -94,6 +99,49 @@ test('when the hold cannot grow, the answer ends as at its length limit and is c
       Math.ceil(reading.text.length / 4),
       `${pair.name}: charged for what came`,
     );
+  }
+});
+
+test('thoughts that a provider counts as it goes use up the hold like text', async () => {
+  const countedEach = 300;
+  const chunks = Array.from({ length: 20 }, (_, index) => ({
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text: 'and on ' }] },
+        ...(index === 19 && { finishReason: 'STOP' }),
+      },
+    ],
+    usageMetadata: { promptTokenCount: 100, thoughtsTokenCount: countedEach * (index + 1) },
+  }));
+  // Longer than what is read from a socket at once, so that chunks arrive one after the other.
+  const comment = `: ${'x'.repeat(100_000)}\n\n`;
+  const frames = chunks.map((data) => `${comment}data: ${JSON.stringify(data)}\n\n`);
+  const script = answerBytes(Buffer.from(frames.join('')));
+  const method = 'streamGenerateContent';
+  gateway.upstream.on(`/v1beta/models/flash:${method}`, script);
+  const [messages, contents] = [
+    [{ role: 'user', content: 'Hi' }],
+    [{ role: 'user', parts: [{ text: 'Hi' }] }],
+  ];
+  for (const [path, body, stop] of [
+    [
+      '/v1/chat/completions',
+      { model: 'counting-thinker', stream: true, max_completion_tokens: 8_000, messages },
+      '"length"',
+    ],
+    [
+      `/v1beta/models/counting-thinker:${method}?alt=sse`,
+      { contents, generationConfig: { maxOutputTokens: 8_000 } },
+      '"MAX_TOKENS"',
+    ],
+  ] as const) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
+    const reply = await gateway.post(path, { key, body });
+    const [lost = 0] = await gateway.lossesOf(reply.requestId);
+    assert.ok(lost <= 2 * countedEach * outputMicros, `${path}: ${lost} lost`);
+    assert.ok(reply.text.includes(stop), reply.text.slice(-500));
+    assert.equal((await gateway.balance(account)).heldMicros, 0);
   }
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
+import { noUsage } from '../../canonical/usage.ts';
 import type { Extend, Outcome } from '../../domain/ledger/commands.ts';
 import { micros } from '../../lib/money.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
@@ -157,6 +158,19 @@ test('silence of a thinking model is held for as reasoning; slow output is not',
   assert.equal(plain.growth.cover(0, plain.unseen), undefined);
   await settled();
   assert.deepEqual(plain.extensions, []);
+});
+
+test('thoughts that the provider has counted are held for beside the text that follows', async () => {
+  const { growth, unseen, held } = openStream({ thinking: true });
+  const output = new OutputMeter();
+  const usage = { ...noUsage, outputTokens: 4_000, reasoningTokens: 4_000 };
+  unseen.note({ output, usage });
+  assert.equal(await growth.cover(0, unseen), true);
+  assert.ok(held() >= 4_000, `${held()} held`);
+  output.addText('x'.repeat(bytesOf(3_000)));
+  unseen.note({ output, usage });
+  assert.equal(await growth.cover(output.bytes, unseen), true);
+  assert.ok(held() >= 7_000, `${held()} held`);
 });
 
 test('a call that replaces a failed one counts from zero under the same hold', async () => {

@@ -40,10 +40,12 @@ export class HoldGrowth {
    */
   cover(outputBytes: number, unseen: UnseenTokens): Promise<boolean> | void {
     if (this.#coveredTokens >= this.#granted.maxOutputTokens) return;
-    // The most tokens that one choice can have used: the visible ones, and an estimate for its
-    // silences.
-    const tokens =
-      outputBytes / bytesPerTokenMin / this.#granted.wanted.request.choices + unseen.tokens;
+    // The most tokens that one choice can have used: the visible ones, or those that the provider has
+    // counted and what came since, and an estimate for its silences.
+    const { counted } = unseen;
+    const since = (outputBytes - counted.bytes) / bytesPerTokenMin;
+    const used = Math.max(outputBytes / bytesPerTokenMin, counted.tokens + since);
+    const tokens = used / this.#granted.wanted.request.choices + unseen.tokens;
     const isUsedUp = tokens >= this.#coveredTokens;
     if (!isUsedUp && tokens + this.#sliceTokens / 2 < this.#coveredTokens) return;
     if (!isUsedUp && this.#refusedAtTokens === this.#coveredTokens) return;
@@ -67,7 +69,7 @@ export class HoldGrowth {
   }
 }
 
-type UnseenTokens = Pick<UnseenOutput, 'tokens'>;
+type UnseenTokens = Pick<UnseenOutput, 'tokens' | 'counted'>;
 
 type Watch = {
   readonly outputBytes: () => number;

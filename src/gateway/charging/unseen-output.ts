@@ -32,6 +32,8 @@ export class UnseenOutput {
   #isPaused = false;
   #outputBytes = 0;
   #countedTokens = 0;
+  /** The output that had come with the provider's count. */
+  #countedBytes = 0;
   #lastOutputMs: number;
   /** Output that one choice has shown without a silence before it; null: unknown, because we paused. */
   #shown: Writing | null = { tokens: 0, ms: 0 };
@@ -71,6 +73,7 @@ export class UnseenOutput {
     const countedTokens = usage?.outputTokens ?? 0;
     if (countedTokens === this.#countedTokens) return;
     this.#countedTokens = countedTokens;
+    this.#countedBytes = bytes;
     this.#tokens = 0;
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
@@ -108,6 +111,11 @@ export class UnseenOutput {
       tokens: this.#countedTokens / choices,
       ms: this.#clock.elapsedMs() - this.#startedAtMs,
     };
+  }
+
+  /** The provider's last count of all choices, and the bytes of output that had come with it. */
+  get counted(): { readonly tokens: number; readonly bytes: number } {
+    return { tokens: this.#countedTokens, bytes: this.#countedBytes };
   }
 
   /** The time since the last output, or since we could read again. */
