@@ -103,7 +103,6 @@ export type SandboxCall = SandboxOptions & {
   readonly format: UpstreamFormatName;
   /** The JSON written for the host. */
   readonly body: string;
-  readonly stream: boolean;
   /** The answer's ids derive from it. */
   readonly requestId: string;
 };
@@ -115,6 +114,7 @@ export type SandboxOptions = {
   readonly maxInputTokens: number;
   readonly maxOutputTokens: number;
   readonly thinking: boolean;
+  readonly stream: boolean;
   /** Ends delays. */
   readonly signal: AbortSignal;
   /** Times the requested delays. */

@@ -77,7 +77,9 @@ async function* playContent(
   options: SandboxOptions,
 ): AsyncGenerator<StreamEvent, boolean> {
   let deltas = 0;
-  for (const event of contentEvents(content)) {
+  // A hundred thousand pieces of an answer that nobody sees grow take time and memory.
+  const isWhole = !options.stream && paceMs === 0 && cutAfter === null;
+  for (const event of contentEvents(content, isWhole)) {
     if (isDelta(event)) {
       if (deltas === cutAfter) return false;
       if (deltas > 0) await pause(paceMs, options);
@@ -90,10 +92,12 @@ async function* playContent(
   return cutAfter === null;
 }
 
-function* contentEvents(content: readonly SpokenPart[]): Generator<StreamEvent> {
+function* contentEvents(content: readonly SpokenPart[], isWhole: boolean): Generator<StreamEvent> {
   for (const part of content) {
     yield startOf(part);
-    for (const text of splitIntoDeltas(partText(part))) yield { type: `${part.type}-delta`, text };
+    const said = partText(part);
+    const pieces = isWhole && said !== '' ? [said] : splitIntoDeltas(said);
+    for (const text of pieces) yield { type: `${part.type}-delta`, text };
     for (const citation of (part.type === 'text' && part.citations) || [])
       yield { type: 'citation', citation };
     yield { type: `${part.type}-end` };

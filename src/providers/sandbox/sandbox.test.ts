@@ -58,6 +58,7 @@ const usual: SandboxOptions = {
   maxInputTokens: 1_000_000,
   maxOutputTokens: 4_096,
   thinking: true,
+  stream: true,
   signal: new AbortController().signal,
   clock,
 };
@@ -87,6 +88,15 @@ const textOf = ({ content }: Answer): string =>
   content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const callsOf = ({ content }: Answer) => content.filter((part) => part.type === 'tool-call');
 const isDelta = (event: StreamEvent) => event.type.endsWith('-delta');
+
+test('a whole answer is one piece, unless it has a pace or breaks off', async () => {
+  const piecesOf = async (text: string) => {
+    const events = await play(ask(text), { stream: false });
+    return events.filter(({ type }) => type === 'text-delta').length;
+  };
+  assert.equal(await piecesOf('sandbox: tokens=4000'), 1);
+  assert.equal(await piecesOf('sandbox: tokens=4000\nsandbox: cut_after=7'), 7);
+});
 
 test('images and documents are mentioned, and a very long message is quoted in part', async () => {
   const document = {
