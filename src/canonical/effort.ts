@@ -1,7 +1,7 @@
 // How hard a model thinks, expressed in two ways: a level of effort or a budget of tokens. One
 // mapping serves all formats. ai.google.dev/gemini-api/docs/openai gives 1,024, 8,192 and 24,576
 // tokens for low, medium and high (read 2026-11-20); the levels above high continue from there.
-import { effortLevels, type Effort } from './request.ts';
+import { effortLevels, type Effort, type Reasoning } from './request.ts';
 
 export const budgetOfEffort: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -20,6 +20,11 @@ export function effortOfBudget(budgetTokens: number): Effort {
   return rising.reduce((nearest, effort) =>
     distance(effort) < distance(nearest) ? effort : nearest,
   );
+}
+
+/** Returns null when the client leaves the level to the model. */
+export function wantedEffort({ effort, budgetTokens }: Reasoning): Effort | null {
+  return effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
 }
 
 /** The levels that have a budget. */

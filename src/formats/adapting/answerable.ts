@@ -46,6 +46,15 @@ export function nothingToAnswer(field: 'messages' | 'input'): ApiError {
   );
 }
 
+/** Throws ApiError `invalid_request`: OpenAI treats a last assistant message as an earlier turn. */
+export function refusePrefill({ isPrefilled, messages }: CanonicalRequest): void {
+  if (!isPrefilled) return;
+  throw invalidRequest(
+    'messages',
+    `messages[${messages.length - 1}] prefills the answer, which this model does not support; end with a user message`,
+  );
+}
+
 /** Keeps an empty user turn, as a text, when the answers around it would otherwise join. */
 function dropEmptyTurns(messages: readonly Message[]): Message[] {
   const turns: Message[] = [];

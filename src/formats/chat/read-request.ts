@@ -10,7 +10,7 @@ import { readAskedReasoning, unreadReasoning } from './asked-reasoning.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
-import { refuseUnpriced } from './shared-credential.ts';
+import { refuseUnshareable } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest(
@@ -18,7 +18,7 @@ export function readRequest(
   unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body: request } = leaveOutUnsent(asked);
-  refuseUnpriced(request, { unknown });
+  refuseUnshareable(request, { unknown });
   refuseInexpressible(request);
   const { stop } = request;
   return {

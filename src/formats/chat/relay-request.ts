@@ -1,5 +1,6 @@
 // The straight path for a request: the client's body with the fields that the gateway decides.
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { destinationOf } from '../destination.ts';
 import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import {
@@ -19,17 +20,16 @@ import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relaySchemas } from './relay-tools.ts';
 import { tierField } from '../service-tiers.ts';
 import { pairMessages, repairMessages } from './repair-messages.ts';
-import { refuseUnpriced } from './shared-credential.ts';
+import { refuseUnshareable } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
 export function relayRequest(
   { body: clientBody }: ClientRequest<ChatRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
-  const { isOpenAi, unknown } = target;
+  const { isOpenAi } = target;
   const { body: lean, leftOut } = leaveOutUnsent(clientBody);
-  const body = refuseUnpriced(lean, { search, isOpenAi, unknown });
+  const body = refuseUnshareable(lean, destinationOf(target));
   // From entries, because assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => value !== null && !decidedHere.has(name)),

@@ -2,16 +2,14 @@
 // catalogue or names state kept at the provider: fields by the table of verdicts, tools by their
 // kind.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
+import type { Destination, SearchOffer } from '../destination.ts';
+import { compileVerdicts } from '../field-verdicts.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { hostPartKinds, hostTable, openAiPartKinds, openAiTable } from './host-fields.ts';
 import { asksToSearch } from './web-search.ts';
 
 const checkForOpenAi = compileVerdicts(openAiTable, openAiPartKinds);
 const checkForHosts = compileVerdicts(hostTable, hostPartKinds);
-
-/** `elsewhere`: the model's provider speaks another format, which has no such tool. */
-type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
   unpriced:
@@ -20,18 +18,10 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
     'asks for a web search at OpenAI, but this model does not run there in this format; leave it out',
 };
 
-type Destination = {
-  /** True when the provider's web search has a price here. */
-  readonly search?: SearchOffer;
-  /** True for OpenAI's own API, false for the many hosts that know more fields. */
-  readonly isOpenAi?: boolean;
-  readonly unknown?: UnknownFields;
-};
-
 /**
  * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field.
  */
-export function refuseUnpriced<Body extends JsonObject>(
+export function refuseUnshareable<Body extends JsonObject>(
   body: Body,
   { search = 'elsewhere', isOpenAi = false, unknown }: Destination = {},
 ): Body {

@@ -1,7 +1,6 @@
 // Writes the canonical request as a chat completion request.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
-import { effortOfBudget } from '../../canonical/effort.ts';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { wantedEffort } from '../../canonical/effort.ts';
 import type {
   CanonicalRequest,
   Effort,
@@ -11,6 +10,7 @@ import type {
   ToolChoice,
 } from '../../canonical/request.ts';
 import type { Emulated } from '../adapting/emulated.ts';
+import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -29,7 +29,8 @@ import { writeMessages } from './write-messages.ts';
 /** Throws ApiError `invalid_request` on what Chat cannot express if it would change the answer. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   requireChosenTool(request);
-  refusePrefill(request, target);
+  // Many other hosts continue a last assistant message.
+  if (target.isOpenAi) refusePrefill(request);
   const ignored = new Set<string>();
   const prefill = request.isPrefilled ? target.prefill : undefined;
   const messages = writeMessages(request, target, ignored);
@@ -67,16 +68,6 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...(Object.keys(emulated).length > 0 && { emulated }),
     ...(prefill?.path !== undefined && { at: { path: prefill.path, isAtOrigin: true } }),
   };
-}
-
-/** Many other hosts continue a last assistant message. OpenAI treats it as an earlier turn. */
-function refusePrefill({ isPrefilled, messages }: CanonicalRequest, target: UpstreamTarget): void {
-  if (!isPrefilled || !target.isOpenAi) return;
-  const path = `messages[${messages.length - 1}]`;
-  throw invalidRequest(
-    'messages',
-    `${path} prefills the answer, which this model does not support; end with a user message`,
-  );
 }
 
 function writeSampling(
@@ -161,11 +152,6 @@ function writeReasoningEffort(
   if (effort !== null) return { reasoning_effort: effort };
   if (wanted !== 'none') ignored.add('reasoning_effort');
   return null;
-}
-
-/** Returns null when the client leaves the level to the model. */
-function wantedEffort({ effort, budgetTokens }: Reasoning): Effort | null {
-  return effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
 }
 
 /** Returns null when the model uses its own default. */

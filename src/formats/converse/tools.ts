@@ -1,7 +1,6 @@
 // Tools and the choice between them.
-import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
-import { requireChosenTool } from '../../canonical/tool-choice.ts';
+import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { listRepeated, repeatedTools, type ToolNameRule } from '../tool-names.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
@@ -26,11 +25,12 @@ export function writeTools(
   // Converse has no word for `none`; without tools nothing can be called. But calls of a history must
   // have theirs.
   const offered = isForbidden ? [] : tools;
+  requireFunctions(offered);
   const missing = [...named].filter((name) => !offered.some((tool) => tool.name === name));
   if (tools.length > 0 && parallelToolCalls === false) ignored.add('parallel_tool_calls');
   const specs = [
     ...offered.flatMap((tool, index) =>
-      repeated.has(index) ? [] : [writeTool(tool, index, ignored), ...mark(tool)],
+      repeated.has(index) ? [] : [writeTool(tool, ignored), ...mark(tool)],
     ),
     ...missing.map((name) => specOf(tools.find((tool) => tool.name === name) ?? { name })),
   ];
@@ -50,13 +50,7 @@ function namesInHistory({ messages }: CanonicalRequest): ReadonlySet<string> {
   );
 }
 
-function writeTool(tool: Tool, index: number, ignored: Set<string>): JsonObject {
-  if (tool.kind === 'custom') {
-    throw invalidRequest(
-      `tools[${index}]`,
-      `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
-    );
-  }
+function writeTool(tool: Tool, ignored: Set<string>): JsonObject {
   // Only newer models take it, and refuse schemas that others accept.
   if (tool.strict) ignored.add('strict');
   return specOf(tool);

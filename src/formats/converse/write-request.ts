@@ -1,6 +1,6 @@
 // Writes the canonical request as the body of Converse. The URL holds the model and whether to stream.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
-import { effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
+import { nearestEffort, wantedEffort } from '../../canonical/effort.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
@@ -179,10 +179,10 @@ function mayThinkWithBudget(messages: readonly JsonObject[]): boolean {
 }
 
 function writeEffort(
-  { effort, budgetTokens }: NonNullable<CanonicalRequest['reasoning']>,
+  asked: NonNullable<CanonicalRequest['reasoning']>,
   { reasoning }: ModelTraits,
 ): JsonObject | null {
-  const wanted = effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
+  const wanted = wantedEffort(asked);
   if (wanted === 'none') return null;
   // With the highest effort Nova refuses an output limit, which every request has.
   if (reasoning === 'nova') {

@@ -16,7 +16,7 @@ import { readClientSchema } from './client-schema.ts';
 import { readContents } from './read-client-contents.ts';
 import { streamedArguments } from './field-verdicts.ts';
 import type { GeminiRequest, GenerationConfig } from './schema.ts';
-import { declarationsOf, leaveOutHosted, refuseSharedState } from './shared-credential.ts';
+import { declarationsOf, leaveOutHosted, refuseUnshareable } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` on what the canonical request cannot express. */
 export function readRequest(
@@ -24,7 +24,7 @@ export function readRequest(
   unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body } = leaveOutHosted(asked);
-  const request = refuseSharedState(body, { unknown });
+  const request = refuseUnshareable(body, { unknown });
   const config = request.generationConfig ?? {};
   refuseInexpressible(config);
   const { systemInstruction, toolConfig } = request;

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { base64Source } from '../../canonical/media-type.ts';
 import { editAt, editFields, editItems } from '../edit-json.ts';
+import { destinationOf } from '../destination.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { mendSchema } from '../mend-schema.ts';
@@ -11,7 +12,7 @@ import { readClientSignature } from './client-signature.ts';
 import { modelTraits } from './model-traits.ts';
 import { streamedArguments } from './field-verdicts.ts';
 import type { GeminiRequest } from './schema.ts';
-import { leaveOutUnsold, refuseSharedState } from './shared-credential.ts';
+import { leaveOutUnsold, refuseUnshareable } from './shared-credential.ts';
 import { foreignCallSignature } from './write-model-parts.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
@@ -21,7 +22,7 @@ export function relayRequest(
 ): UpstreamRequest {
   const hasSearch = target.searchesMax !== undefined;
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
-  const known = refuseSharedState(lean, { hasSearch, unknown: target.unknown });
+  const known = refuseUnshareable(lean, destinationOf(target));
   const { labels, store, ...kept } = known;
   const { model: _model, stream: _stream, serviceTier: _tier, ...body } = kept;
   const ignored = [...leftOut];

@@ -2,7 +2,8 @@
 // changes the price or names state kept at the provider passes only if the catalogue prices it.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileVerdicts, isAskedFor, type UnknownFields } from '../field-verdicts.ts';
+import type { Destination } from '../destination.ts';
+import { compileVerdicts, isAskedFor } from '../field-verdicts.ts';
 import type { LeanRequest } from '../optional-tools.ts';
 import { checkMedia } from './client-media.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
@@ -10,12 +11,6 @@ import type { GeminiRequest } from './schema.ts';
 import { leaveOutServerCalls } from './server-calls.ts';
 
 const keepKnown = compileVerdicts(verdictTable, partKinds);
-
-type Destination = {
-  /** The provider's search has a price there. */
-  readonly hasSearch?: boolean;
-  readonly unknown?: UnknownFields | undefined;
-};
 
 /** Tools that Google runs, each a field of a tool, and why they are not sold. */
 const refusedTools: Readonly<Record<string, string>> = {
@@ -36,14 +31,15 @@ const readers = ['codeExecution', 'urlContext'];
  * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field and
  * gives the reason.
  */
-export function refuseSharedState<Body extends GeminiRequest>(
+export function refuseUnshareable<Body extends GeminiRequest>(
   body: Body,
-  { hasSearch = false, unknown }: Destination = {},
+  { search, unknown }: Destination = {},
 ): Body {
   const known = keepKnown(body as Body & JsonObject, unknown);
   for (const [index, tool] of (known.tools ?? []).entries())
     for (const [name, value] of Object.entries(tool)) {
-      const why = searches.includes(name) && !hasSearch ? unpricedSearch : refusedTools[name];
+      const why =
+        searches.includes(name) && search !== 'priced' ? unpricedSearch : refusedTools[name];
       if (why === undefined || !isAskedFor(value)) continue;
       const path = `tools[${index}].${name}`;
       throw invalidRequest(path, `${path} is not available here; leave it out: ${why}`);

@@ -1,6 +1,6 @@
 // How much a model should think: levels since Gemini 3, budgets before. Gemini refuses a request
 // with both.
-import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
+import { budgetOfEffort, nearestEffort, wantedEffort } from '../../canonical/effort.ts';
 import type { Reasoning } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
@@ -26,7 +26,7 @@ export function writeThinkingConfig(
   // Thinking was requested without an amount: the model's default applies.
   if (effort === null && budgetTokens === null && target.thinking)
     return { config: { includeThoughts: true }, isDropped: false };
-  const wanted = effort ?? (budgetTokens === null ? 'medium' : effortOfBudget(budgetTokens));
+  const wanted = wantedEffort(reasoning) ?? 'medium';
   const isOff = wanted === 'none';
   if (!target.thinking) return { config: null, isDropped: !isOff };
   const { thinking } = traits;

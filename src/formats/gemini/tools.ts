@@ -1,8 +1,7 @@
 // Functions and the choice between them. Schemas go into the field for JSON Schema, because the
 // older field refuses some keywords.
-import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
-import { requireChosenTool } from '../../canonical/tool-choice.ts';
+import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { listRepeated, repeatedTools, type ToolNameRule } from '../tool-names.ts';
 import { asObjectSchema, takesNothing } from '../tool-parameters.ts';
@@ -16,6 +15,7 @@ export const toolNames: ToolNameRule = { charactersMax: 64, startsWithLetter: tr
 /** Throws ApiError when the request asks for a tool that it does not define. */
 export function writeTools({ tools, toolChoice }: CanonicalRequest): JsonObject {
   requireChosenTool({ tools, toolChoice });
+  requireFunctions(tools);
   if (tools.length === 0) return {};
   const repeated = repeatedTools(tools);
   return {
@@ -34,13 +34,7 @@ export function ignoredOfTools({ tools, parallelToolCalls }: CanonicalRequest): 
   return ignored;
 }
 
-function writeTool({ kind, name, description, parameters }: Tool, index: number): JsonObject {
-  if (kind === 'custom') {
-    throw invalidRequest(
-      `tools[${index}]`,
-      `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
-    );
-  }
+function writeTool({ name, description, parameters }: Tool): JsonObject {
   return {
     name,
     ...(description === null ? {} : { description }),

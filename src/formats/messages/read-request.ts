@@ -23,7 +23,7 @@ import { readCacheControl } from './media.ts';
 import { leaveOutHosted } from './optional-tools.ts';
 import { readMessages, readTexts } from './read-message.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
-import { refuseSharedState } from './shared-credential.ts';
+import { refuseUnshareable } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` on what the canonical request cannot express. */
 export function readRequest(
@@ -31,7 +31,7 @@ export function readRequest(
   unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body: request } = leaveOutHosted(asked);
-  refuseSharedState(request, { unknown });
+  refuseUnshareable(request, { unknown });
   return {
     ...emptyRequest,
     system: readSystem(request),

@@ -3,6 +3,7 @@
 // unchanged.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editAt, editFields, editItems, withoutNulls } from '../edit-json.ts';
+import { destinationOf } from '../destination.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { mendSchema } from '../mend-schema.ts';
@@ -15,7 +16,7 @@ import { leaveOutUnsold } from './optional-tools.ts';
 import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
-import { refuseSharedState } from './shared-credential.ts';
+import { refuseUnshareable } from './shared-credential.ts';
 import { fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
 import { relayTools } from './web-search.ts';
 import { speedField } from './write-request.ts';
@@ -27,10 +28,7 @@ export function relayRequest(
 ): UpstreamRequest {
   const hasSearch = target.searchesMax !== undefined;
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
-  const body = refuseSharedState(lean, {
-    search: hasSearch ? 'priced' : 'unpriced',
-    unknown: target.unknown,
-  });
+  const body = refuseUnshareable(lean, destinationOf(target));
   const ignored = [...leftOut, ...ignoredMetadata(body)];
   const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
   if (droppedThinking) ignored.push('thinking');

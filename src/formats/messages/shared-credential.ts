@@ -3,7 +3,8 @@
 // test keeps these tables in step with the official SDK's types.
 import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
+import type { Destination, SearchOffer } from '../destination.ts';
+import { compileVerdicts } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
@@ -35,9 +36,6 @@ export function isUnknownTool(tool: JsonObject): boolean {
 /** Edits of `context_management` that only shorten the model's input. */
 const freeEdits = ['clear_tool_uses_', 'clear_thinking_'];
 
-/** `elsewhere`: the model's provider speaks another format, which has no such tool. */
-type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
-
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
   unpriced:
     'each search is billed separately, and has no price here; the operator can set one in `tool_prices`',
@@ -45,17 +43,11 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
     'it runs at Anthropic, but this model does not run there; use a tool of your own, or set `tool_choice` to `auto`',
 };
 
-type Destination = {
-  /** True when the provider's web search has a price here. */
-  readonly search?: SearchOffer;
-  readonly unknown?: UnknownFields;
-};
-
 /**
  * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field
  * and gives the reason.
  */
-export function refuseSharedState<Body extends JsonObject>(
+export function refuseUnshareable<Body extends JsonObject>(
   body: Body,
   { search = 'elsewhere', unknown }: Destination = {},
 ): Body {

@@ -1,11 +1,10 @@
 // Writes the canonical request as the body of an upstream call. Every request has its output limit
 // and, because the operator's credential is shared, the standard service tier.
 import type { Emulated } from '../adapting/emulated.ts';
-import { invalidRequest } from '../../canonical/errors.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
-import { requireChosenTool } from '../../canonical/tool-choice.ts';
+import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
@@ -138,10 +137,11 @@ function writeTools(
   ignored: string[],
 ): JsonObject {
   requireChosenTool({ tools, toolChoice });
+  requireFunctions(tools);
   if (tools.length === 0) return {};
   const choice = writeToolChoice(toolChoice, parallelToolCalls);
   const lost = new Set<string>();
-  const written = tools.map((tool, index) => writeTool(tool, index, lost));
+  const written = tools.map((tool) => writeTool(tool, lost));
   ignored.push(...[...lost].map((word) => `tools.${word}`), ...listRepeated(tools));
   const repeated = repeatedTools(tools);
   return {
@@ -151,13 +151,7 @@ function writeTools(
 }
 
 /** Adds to `lost` the schema keywords that move into the description. */
-function writeTool(tool: Tool, index: number, lost: Set<string>): JsonObject {
-  if (tool.kind === 'custom') {
-    throw invalidRequest(
-      `tools[${index}]`,
-      `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
-    );
-  }
+function writeTool(tool: Tool, lost: Set<string>): JsonObject {
   const parameters = writeParameters(tool);
   for (const word of parameters.lost) lost.add(word);
   return {

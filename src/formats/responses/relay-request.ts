@@ -4,6 +4,7 @@ import { nothingToAnswer } from '../adapting/answerable.ts';
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import { editAt, editFields, editItems, editText, withoutNulls } from '../edit-json.ts';
+import { destinationOf } from '../destination.ts';
 import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
@@ -34,10 +35,7 @@ export function relayRequest(
 ): UpstreamRequest {
   const hasSearch = target.searchesMax !== undefined;
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
-  const known = refuseUnshareable(lean, {
-    search: hasSearch ? 'priced' : 'unpriced',
-    unknown: target.unknown,
-  });
+  const known = refuseUnshareable(lean, destinationOf(target));
   const body: Record<string, unknown> = { ...withoutNulls(known) };
   const ignored: string[] = [...leftOut];
   leaveOutFields(body, dropped, ignored);

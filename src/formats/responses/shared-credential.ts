@@ -3,7 +3,8 @@
 // tool of the official SDK; a test keeps them complete.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
+import type { Destination, SearchOffer } from '../destination.ts';
+import { compileVerdicts } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { refuseLostCalls } from './pair-items.ts';
 import { isSearchTool } from './web-search.ts';
@@ -34,12 +35,6 @@ export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depend
   web_search_preview_2025_03_11: 'provider',
 };
 
-type Destination = {
-  /** True when the provider's web search has a price here. */
-  readonly search?: SearchOffer;
-  readonly unknown?: UnknownFields;
-};
-
 /**
  * Returns the body without unknown fields. Throws ApiError `invalid_request` for what a shared
  * credential must not pass. Translation calls it too, because what it refuses has no meaning
@@ -57,9 +52,6 @@ export function refuseUnshareable<Body extends JsonObject>(
   refuseLostCalls(body);
   return known;
 }
-
-/** `elsewhere`: the model's provider speaks another format, which has no such tool. */
-type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
   if (!Array.isArray(tools)) return;

@@ -1,8 +1,7 @@
 // Writes the body for a Responses upstream. Nothing is stored there. Reasoning comes back
 // encrypted, so that the next turn can include it.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
-import { effortOfBudget } from '../../canonical/effort.ts';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { wantedEffort } from '../../canonical/effort.ts';
 import { effortLevels } from '../../canonical/request.ts';
 import type {
   CanonicalRequest,
@@ -12,6 +11,7 @@ import type {
   ToolChoice,
   Verbosity,
 } from '../../canonical/request.ts';
+import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
@@ -76,16 +76,6 @@ function optionalField(name: string, value: unknown): JsonObject {
   return value === null || value === undefined ? {} : { [name]: value };
 }
 
-/** Responses treats a last assistant message as an earlier turn. */
-function refusePrefill({ isPrefilled, messages }: CanonicalRequest): void {
-  if (!isPrefilled) return;
-  const path = `messages[${messages.length - 1}]`;
-  throw invalidRequest(
-    'messages',
-    `${path} prefills the answer, which this model does not support; end with a user message`,
-  );
-}
-
 function writeSampling({ temperature, topP }: CanonicalRequest): JsonObject {
   return { ...optionalField('temperature', temperature), ...optionalField('top_p', topP) };
 }
@@ -122,8 +112,7 @@ function writeReasoning(
 ): JsonObject | undefined {
   if (!reasoning) return undefined;
   const summary = refusesSummaries ? null : { summary: 'auto' };
-  const { effort, budgetTokens } = reasoning;
-  const wanted = effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
+  const wanted = wantedEffort(reasoning);
   if (wanted === null) return summary ?? undefined;
   const fitted = fitKnownEffort(wanted, model);
   return fitted === 'none' ? { effort: fitted } : { effort: fitted, ...summary };
