@@ -7,7 +7,7 @@ import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { readAskedReasoning, unreadReasoning } from './asked-reasoning.ts';
-import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
+import { ignoredMessageFields, readCacheControl, readConversation } from './read-conversation.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
@@ -22,7 +22,7 @@ export function readRequest(
   refuseInexpressible(request);
   const { stop } = request;
   return {
-    ...readMessages(request.messages),
+    ...readConversation(request.messages),
     ...readTools(request),
     parallelToolCalls: request.parallel_tool_calls ?? null,
     maxOutputTokens,

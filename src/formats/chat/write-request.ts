@@ -24,7 +24,7 @@ import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
 import { fitKimiParameters, fitKimiSchema, isKimi } from './kimi-schema.ts';
 import { outputLimitField } from './output-limit.ts';
-import { writeMessages } from './write-messages.ts';
+import { writeConversation } from './write-conversation.ts';
 
 /** Throws ApiError `invalid_request` on what Chat cannot express if it would change the answer. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
@@ -33,7 +33,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   if (target.isOpenAi) refusePrefill(request);
   const ignored = new Set<string>();
   const prefill = request.isPrefilled ? target.prefill : undefined;
-  const messages = writeMessages(request, target, ignored);
+  const messages = writeConversation(request, target, ignored);
   const { content: begun } = messages.at(-1) ?? {};
   const emulated: Emulated = {
     ...(!takesStops(request.stopSequences, target) && {

@@ -13,7 +13,7 @@ import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { modelTraits, toolTraits, type ModelTraits } from './model-traits.ts';
 import { writeTools } from './tools.ts';
-import { writeConversation, writeMark } from './write-messages.ts';
+import { writeConversation, writeMark } from './write-conversation.ts';
 
 /** Throws ApiError `invalid_request` on what Converse cannot express without changing the meaning. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {

@@ -7,7 +7,7 @@ import { answerContext } from '../../../tests/support/pipes.ts';
 import type { AssistantPart, Vendor } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readClientSchema } from './client-schema.ts';
-import { readContents } from './read-client-contents.ts';
+import { readConversation } from './read-conversation.ts';
 import type { Part } from './schema.ts';
 import { writeAnswer } from './write-answer.ts';
 
@@ -57,7 +57,7 @@ for (const [name, send] of Object.entries(clients)) {
           candidates: [{ content: { parts: JsonObject[] } }];
         };
         const parts = send(candidates[0].content.parts) as Part[];
-        const [message] = readContents([{ role: 'model', parts }]);
+        const [message] = readConversation([{ role: 'model', parts }]);
         assert.equal(JSON.stringify(message!.content), JSON.stringify(content));
       }),
     );

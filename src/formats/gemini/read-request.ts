@@ -13,7 +13,7 @@ import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { isStrictSchema } from '../openai-schema.ts';
 import { readClientSchema } from './client-schema.ts';
-import { readContents } from './read-client-contents.ts';
+import { readConversation } from './read-conversation.ts';
 import { streamedArguments } from './field-verdicts.ts';
 import type { GeminiRequest, GenerationConfig } from './schema.ts';
 import { declarationsOf, leaveOutHosted, refuseUnshareable } from './shared-credential.ts';
@@ -32,7 +32,7 @@ export function readRequest(
     system: (systemInstruction?.parts ?? []).flatMap(({ text }) =>
       text ? [{ type: 'text', text }] : [],
     ),
-    messages: readContents(request.contents),
+    messages: readConversation(request.contents),
     tools: declarationsOf(request).map(readTool),
     toolChoice: readToolChoice(toolConfig?.functionCallingConfig),
     parallelToolCalls: null,

@@ -13,7 +13,7 @@ import { modelTraits, type ModelTraits } from './model-traits.ts';
 import { writeResponseSchema } from './response-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { ignoredOfTools, writeTools } from './tools.ts';
-import { writeContents } from './write-contents.ts';
+import { writeConversation } from './write-conversation.ts';
 
 /** Throws ApiError `invalid_request` on what Gemini cannot express without changing the meaning. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
@@ -23,7 +23,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const instructed = emulated.jsonObject
     ? { ...request, system: [...request.system, jsonInstruction] }
     : request;
-  const { systemInstruction, contents } = writeContents(instructed, traits, ignored);
+  const { systemInstruction, contents } = writeConversation(instructed, traits, ignored);
   const thinking = writeThinkingConfig(request.reasoning, target, traits);
   if (thinking.isDropped) ignored.add('reasoning_effort');
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);

@@ -21,7 +21,7 @@ import {
 } from './ignored-fields.ts';
 import { readCacheControl } from './media.ts';
 import { leaveOutHosted } from './optional-tools.ts';
-import { readMessages, readTexts } from './read-message.ts';
+import { readConversation, readTexts } from './read-conversation.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 
@@ -35,7 +35,7 @@ export function readRequest(
   return {
     ...emptyRequest,
     system: readSystem(request),
-    messages: readMessages(request.messages),
+    messages: readConversation(request.messages),
     tools: (request.tools ?? []).map((tool, index) => readTool(tool, `tools[${index}]`)),
     ...readToolChoice(request.tool_choice),
     maxOutputTokens: request.max_tokens,

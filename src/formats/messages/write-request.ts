@@ -18,7 +18,7 @@ import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
 import { fitSampling, claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
 import { mayThinkWithBudget, writeThinkingConfig } from '../claude-thinking.ts';
-import { writeConversation } from './write-message.ts';
+import { writeConversation } from './write-conversation.ts';
 
 /**
  * Throws ApiError `invalid_request` on what Messages cannot express without changing the meaning.

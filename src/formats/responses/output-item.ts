@@ -3,7 +3,7 @@ import type { DrawingPart, SearchPart } from '../../canonical/own-tools.ts';
 import type { MediaSource, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
-import { writeAnnotations } from './annotations.ts';
+import { writeAnnotations } from './citations.ts';
 import { asksForCompaction } from './compaction.ts';
 import { sealSignature } from '../sealed-reasoning.ts';
 import type { ToolOrigin } from './tool-names.ts';

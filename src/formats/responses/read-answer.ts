@@ -5,7 +5,7 @@ import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
-import { readAnnotations } from './annotations.ts';
+import { readAnnotations } from './citations.ts';
 import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';

@@ -11,7 +11,7 @@ import {
 import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { asksForCompaction } from './compaction.ts';
-import { isLeftOut, readInput } from './read-input.ts';
+import { isLeftOut, readConversation } from './read-conversation.ts';
 import { leaveOutHosted } from './optional-tools.ts';
 import { ignoredToolFields, readToolChoice, readTools } from './read-tools.ts';
 import { readReasoning as readReasoningItem } from './reasoning.ts';
@@ -32,7 +32,7 @@ export function readRequest(
   refuseLogprobs(request);
   // The tools stay, because the provider's cache of the prompt begins with them.
   const isCompaction = asksForCompaction(request);
-  const { system, messages } = readInput(request.input, names);
+  const { system, messages } = readConversation(request.input, names);
   return {
     ...emptyRequest,
     system: request.instructions
@@ -93,7 +93,7 @@ export function ignoredFields({ body }: ClientRequest<ResponsesRequest>): readon
 }
 
 /**
- * Lists empty reasoning items, like those that we insert, and the items that `readInput` leaves
+ * Lists empty reasoning items, like those that we insert, and the items that `readConversation` leaves
  * out.
  */
 function ignoredItems(input: ResponsesRequest['input']): string[] {

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { readAnnotation } from './annotations.ts';
+import { readAnnotation } from './citations.ts';
 import { namelessCall, readArguments, readCallNames } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from '../sealed-reasoning.ts';

@@ -20,7 +20,7 @@ import { refusedSampling } from '../model-abilities.ts';
 import { tierField } from '../service-tiers.ts';
 import { fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
-import { writeInput } from './write-input.ts';
+import { writeConversation } from './write-conversation.ts';
 
 /** OpenAI refuses less. This may exceed the client's maximum by a few tokens. */
 export const outputTokensMin = 16;
@@ -33,7 +33,7 @@ export const encryptedReasoning = 'reasoning.encrypted_content';
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   refusePrefill(request);
   requireChosenTool(request);
-  const { items, ignored } = writeInput(request);
+  const { items, ignored } = writeConversation(request);
   const lost = new Set<string>();
   const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : undefined;
   const samples = refusedSampling(effortIn(reasoning), target).length === 0;

@@ -15,10 +15,13 @@ import type { JsonObject } from '../../lib/json.ts';
 import { missingInstruction } from '../adapting/json-object.ts';
 import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
-import { writeAnnotations } from './annotations.ts';
+import { writeAnnotations } from './citations.ts';
 
 /** `ignored`: the fields left out, `thinking` of other vendors or without a signature. */
-export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {
+export function writeConversation(request: CanonicalRequest): {
+  items: JsonObject[];
+  ignored: string[];
+} {
   const customCalls = findCustomCalls(request.messages);
   const ignored = new Set<string>();
   const system = request.system.slice(1);

@@ -28,7 +28,7 @@ type TextBlock = Extract<ContentBlock, { type: 'text' }>;
  * One message of the body can become two: here tool results are part of user turns, in the
  * canonical model they are messages of their own.
  */
-export function readMessages(messages: readonly RequestMessage[]): Message[] {
+export function readConversation(messages: readonly RequestMessage[]): Message[] {
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
   return messages.flatMap((message, index) =>
     isCleared(message, index < lastUser) ? [] : readMessage(message, `messages[${index}].content`),

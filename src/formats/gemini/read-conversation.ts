@@ -20,7 +20,7 @@ import { codeAsText } from './executed-code.ts';
 import type { Content, Part } from './schema.ts';
 
 /** Calls without an id, as older models and clients have them, are numbered. */
-export function readContents(contents: readonly Content[]): Message[] {
+export function readConversation(contents: readonly Content[]): Message[] {
   const calls = new OpenCalls();
   return contents.flatMap(({ role, parts }, index) => {
     const path = `contents[${index}].parts`;

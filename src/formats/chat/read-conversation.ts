@@ -25,7 +25,7 @@ import { insertThinking, type PlacedThinking } from './thinking-places.ts';
 import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatToolCall } from './schema.ts';
 
 /** Instructions before the first turn become the system prompt. Later ones stay in place. */
-export function readMessages(messages: readonly ChatMessage[]): Conversation {
+export function readConversation(messages: readonly ChatMessage[]): Conversation {
   return gatherConversation(
     messages.map((message, index) => readMessage(message, `messages[${index}]`)),
   );

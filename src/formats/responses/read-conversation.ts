@@ -16,7 +16,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { readSound } from '../input-audio.ts';
 import { isPdf, readMediaUrl } from '../media-url.ts';
-import { readAnnotations } from './annotations.ts';
+import { readAnnotations } from './citations.ts';
 import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
 import { drawingAsText } from './output-item.ts';
 import { readReasoning } from './reasoning.ts';
@@ -24,7 +24,7 @@ import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
 import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.ts';
 
-export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
+export function readConversation(input: ResponsesRequest['input'], names: ToolNames): Conversation {
   if (typeof input === 'string') return { system: [], messages: [userText(input)] };
   const items = input ?? [];
   const messages = items.flatMap((item, index) => {

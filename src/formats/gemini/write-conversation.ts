@@ -33,7 +33,7 @@ type WrittenTurn = { readonly role: Turn['role']; readonly parts: readonly JsonO
 /**
  * Adds what is left out to `ignored`. Throws ApiError on a prefill that the model does not support.
  */
-export function writeContents(
+export function writeConversation(
   request: CanonicalRequest,
   traits: ModelTraits,
   ignored: Set<string>,

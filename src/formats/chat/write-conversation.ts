@@ -33,7 +33,7 @@ type Notes = {
 /**
  * Adds what is left out to `ignored`. Throws ApiError `invalid_request` on documents given by URL.
  */
-export function writeMessages(
+export function writeConversation(
   request: CanonicalRequest,
   target: UpstreamTarget,
   ignored: Set<string>,
