@@ -11,7 +11,7 @@ import { UnreadableAnswer } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { SseParser } from '../src/lib/sse.ts';
 import { answerContext, clientNames, openPipe, playStream, writeWhole } from './support/pipes.ts';
-import { assertAgrees, readPlainly } from './support/plain/read-plainly.ts';
+import { assertAgrees, isFailure, readPlainly } from './support/plain/read-plainly.ts';
 import { splitEvents } from './support/malformed-streams.ts';
 import { cutAtRandom, Random } from './support/random.ts';
 import { loadCloudAnswers } from './support/cloud-recordings.ts';
@@ -32,7 +32,8 @@ for (const recording of answers) {
   }
 }
 
-function checkSplits({ file, format, bytes }: Recording, client: ClientFormatName): void {
+function checkSplits(recording: Recording, client: ClientFormatName): void {
+  const { file, format, bytes } = recording;
   const recorded = readPlainly(format, true, bytes.toString('utf8'));
   const play = (pieces: Iterable<Uint8Array>) =>
     playStream(openPipe(format, client, answerContext(client)), pieces).text;
@@ -40,9 +41,9 @@ function checkSplits({ file, format, bytes }: Recording, client: ClientFormatNam
   const straight = format === client;
   if (isAsked(file, 'rules') || !straight) {
     const { ending } = checkStream(client, text, { usageAsked: client === 'chat', straight });
-    assert.equal(ending, recorded.stop === 'failed' ? 'error' : 'success');
+    assert.equal(ending, isFailure(recorded, recording, client) ? 'error' : 'success');
   }
-  if (recorded.stop !== 'failed')
+  if (!isFailure(recorded, recording, client))
     assertAgrees(readPlainly(client, true, text), recorded, client, {
       stop: isAsked(file, 'stop'),
     });
@@ -58,11 +59,12 @@ function withoutNewIds(text: string): string {
   return text.replaceAll(/call_[0-9a-z]{26}/g, 'call_new');
 }
 
-function checkWhole({ file, format, bytes }: Recording, client: ClientFormatName): void {
+function checkWhole(recording: Recording, client: ClientFormatName): void {
+  const { file, format, bytes } = recording;
   const body = JSON.parse(bytes.toString('utf8')) as unknown;
   const recorded = readPlainly(format, false, bytes.toString('utf8'));
   const written = writeWhole(format, client, body, answerContext(client));
-  if (recorded.stop === 'failed') assert.equal(written, null);
+  if (isFailure(recorded, recording, client)) assert.equal(written, null);
   else
     assertAgrees(readPlainly(client, false, JSON.stringify(written)), recorded, client, {
       stop: isAsked(file, 'stop'),

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import type { ClientFormatName } from '../../src/terms/format-name.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
-import { assertAgrees, readPlainly } from '../support/plain/read-plainly.ts';
+import { assertAgrees, isFailure, readPlainly } from '../support/plain/read-plainly.ts';
 import type { Reading, WireFormatName } from '../support/plain/reading.ts';
 import { loadCloudAnswers } from '../support/cloud-recordings.ts';
 import { isAsked, loadRecordings, type Recording } from '../support/recordings.ts';
@@ -88,7 +88,7 @@ for (const [index, recording] of [...loadRecordings(), ...loadCloudAnswers()].en
       const recorded = readPlainly(format, stream, bytes.toString('utf8'));
       const reply = await play(recording, client, promptOf(recorded));
       if (recording.status !== 200) checkRefusal(reply, recording);
-      else if (recorded.stop === 'failed') await checkFailure(reply, recording, client);
+      else if (isFailure(recorded, recording, client)) await checkFailure(reply, recording, client);
       else await checkAnswer({ reply, recording, recorded, client });
     });
   }

@@ -64,3 +64,15 @@ function isEmpty({ text, reasoning, calls }: Reading): boolean {
 function stopFor(client: WireFormatName, stop: Reading['stop']): Reading['stop'] {
   return stop === 'pause' && client !== 'messages' ? 'end' : stop;
 }
+
+type Recorded = { readonly format: WireFormatName; readonly bytes: Buffer };
+
+/** True when the client gets an error. Only Gemini's own know its words for a model that broke off. */
+export function isFailure(
+  { stop, usage }: Reading,
+  { format, bytes }: Recorded,
+  client: WireFormatName,
+): boolean {
+  const isTold = /"finishReason":\s*"(?:MALFORMED|UNEXPECTED)_/.test(bytes.toString('utf8'));
+  return stop === 'failed' && !(isTold && usage && format === 'gemini' && client === 'gemini');
+}
