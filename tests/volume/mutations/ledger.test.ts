@@ -77,7 +77,7 @@ testMutations(watchers, {
   },
   'a repeated credit is booked again': {
     file: core,
-    guard: 'if (earlier) return { outcome: adjustedBy(type, earlier) };',
+    guard: 'if (earlier) return { outcome: adjustedBy(earlier) };',
   },
   'a settlement for another key is accepted': {
     file: core,

@@ -59,8 +59,8 @@ testMutations([], {
   },
   'what a host bills for a task that nobody gets is not booked as a loss': {
     file: 'gateway/tasks/task-sale.ts',
-    guard: 'else lostPicos += picos;',
-    without: 'else lostPicos += 0n;',
+    guard: 'lostPicos += costOfCount(upstream, at.lost) - spoiled;',
+    without: 'lostPicos += 0n;',
     watchers: integration('provider-bill', 'rerank-by-token.*are together what the hosts bill'),
   },
   'a task costs what the host counts, whatever is honest': {
