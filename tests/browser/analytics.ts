@@ -231,14 +231,28 @@ test('a drag over a chart zooms into its days, Enter into the hours of one, and 
       await pointAt(page, chart, to);
       await page.mouse.up();
     };
+    const charted = chart.locator('svg > text');
+    await untilThereAre(charted, 7);
     await drag(0.7, 0.97);
     await page.waitForURL(/from=/);
     assert.deepEqual(range(page), [null, days[1], days[3]]);
+    await untilThereAre(charted, 3);
     await drag(0.5, 0.97);
     await page.waitForURL(new RegExp(`from=${days[2]}`));
     await chart.getByRole('button', { name: 'Zoom out' }).click();
     await page.waitForURL(/days=7/);
     assert.deepEqual(range(page), ['7', null, null]);
+    // Days that come during a drag end it.
+    await untilThereAre(charted, 7);
+    await pointAt(page, chart, 0.3);
+    await page.mouse.down();
+    await pointAt(page, chart, 0.97);
+    await page.goBack();
+    await untilThereAre(charted, 3);
+    await page.mouse.up();
+    assert.deepEqual(range(page), [null, days[1], days[3]]);
+    await page.goForward();
+    await untilThereAre(charted, 7);
     // A click alone does not zoom.
     await pointAt(page, chart, 0.9);
     await page.mouse.down();

@@ -6,8 +6,13 @@ import { pointAt, type Columns } from './layout.ts';
 /** A shorter drag is a click, in pixels. */
 const dragMin = 6;
 
-/** `to` is null until the pointer has moved far enough. */
-type Drag = { readonly x: number; readonly from: number; readonly to: number | null };
+/** `to` is null until the pointer has moved far enough. `count`: the points that there were. */
+type Drag = {
+  readonly x: number;
+  readonly from: number;
+  readonly to: number | null;
+  readonly count: number;
+};
 
 /** `onChoose` is called with the first and the last point. */
 export function useChoosing(
@@ -15,7 +20,9 @@ export function useChoosing(
   onChoose: ((first: number, last: number) => void) | undefined,
 ) {
   const [active, setActive] = useState<number | null>(null);
-  const [drag, setDrag] = useState<Drag | null>(null);
+  const [begun, setDrag] = useState<Drag | null>(null);
+  // Another range may come during a drag, which would choose points that are gone.
+  const drag = begun?.count === columns.count ? begun : null;
   const chosen =
     drag && drag.to !== null
       ? { first: Math.min(drag.from, drag.to), last: Math.max(drag.from, drag.to) }
@@ -31,7 +38,7 @@ export function useChoosing(
       setActive(pointOf(event));
       if (!onChoose || event.button !== 0) return;
       event.currentTarget.setPointerCapture(event.pointerId);
-      setDrag({ x: event.clientX, from: pointOf(event), to: null });
+      setDrag({ x: event.clientX, from: pointOf(event), to: null, count: columns.count });
     },
     onPointerMove: (event: PointerEvent) => {
       setActive(pointOf(event));
