@@ -66,6 +66,8 @@ test('WAV: a rate that decoders do not use, a second format and pieces of data d
   const head = ['RIFF', u32le(0xffffffff), 'WAVE'];
   assert.equal(await secondsOf(...head, ...pcm(0xffffffff), ...data(96_000)), 2);
   assert.equal(await secondsOf(...head, ...pcm(48_000), ...data(48), ...data(95_952)), 2);
+  const junk = 'junk\0\0\0\0'.repeat(200_000);
+  assert.equal(await secondsOf(...head, ...pcm(48_000), ...data(48), junk, ...data(96_000)), null);
   const formats = [...pcm(48_000), ...pcm(0xffffffff)];
   assert.equal(await secondsOf(...head, ...formats, ...data(96_000)), 2);
 });
@@ -97,6 +99,37 @@ test('MP3: frames are walked, behind a tag and strays, up to a cut one', async (
   near(await secondsOf(frames(50), 'stray', frames(50)), 2.4);
   near(await secondsOf(frames(99), frame.subarray(0, 40)), 2.4);
   assert.equal(await secondsOf('ID3\u0004\0\0\u007f\u007f\u007f\u007f', frames(3)), null);
+});
+
+test('WAV: numbers of odd sizes take whole bytes', async () => {
+  for (const [bits, bytes] of [
+    [12, 2],
+    [20, 3],
+  ] as const) {
+    const format = zeros(16);
+    format.writeUInt16LE(1, 0);
+    format.writeUInt16LE(1, 2);
+    format.writeUInt32LE(8_000, 4);
+    format.writeUInt32LE(8_000 * bytes, 8);
+    format.writeUInt16LE(bits, 14);
+    const size = 16_000 * bytes;
+    const file = [
+      'RIFF',
+      u32le(0xffffffff),
+      'WAVE',
+      'fmt ',
+      u32le(16),
+      format,
+      'data',
+      u32le(size),
+      zeros(size),
+    ];
+    assert.equal(await secondsOf(...file), 2, `${bits} bits`);
+  }
+});
+
+test('MP3: what follows 64 kB of strays counts like the frames before', async () => {
+  assert.ok((await secondsOf(frames(2), zeros(70_000), frames(999)))! >= 24);
 });
 
 test('MP3: the number of frames in a tag is not believed', async () => {

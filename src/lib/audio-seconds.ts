@@ -72,7 +72,8 @@ class Window {
 async function wav(reader: Window): Promise<number | null> {
   let bytesPerSecond = Infinity;
   let bytes = 0;
-  for (let position = 12, step = 0; step < stepsMax; step++) {
+  let step = 0;
+  for (let position = 12; step < stepsMax; step++) {
     const chunk = await reader.at(position, 24);
     if (chunk.length < 8) break;
     const [name, size] = [chunk.toString('latin1', 0, 4), chunk.readUInt32LE(4)];
@@ -83,23 +84,16 @@ async function wav(reader: Window): Promise<number | null> {
     if (name === 'data' && size === 0) break;
     position += 8 + size + (size % 2);
   }
-  return bytes / bytesPerSecond;
+  return step === stepsMax ? null : bytes / bytesPerSecond;
 }
 
-/** Decoders of PCM use the product of its parts, whatever rate is written beside them. */
+/** Decoders may use the parts, in whole bytes, or the stated rate. The lower one counts. */
 function rateOf(format: Buffer): number {
-  const [codec, channels, bits] = [8, 10, 22].map((at) => format.readUInt16LE(at)) as [
-    number,
-    number,
-    number,
-  ];
-  const parts = (format.readUInt32LE(12) * channels * bits) / 8;
-  const stated = format.readUInt32LE(16) || Infinity;
-  return pcm.has(codec) && parts > 0 ? Math.min(parts, stated) : stated;
+  const bits = format.readUInt16LE(22);
+  const frameBits = format.readUInt16LE(10) * (bits > 8 ? 8 * Math.ceil(bits / 8) : bits);
+  const rates = [(format.readUInt32LE(12) * frameBits) / 8, format.readUInt32LE(16)];
+  return Math.min(...rates.filter((rate) => rate > 0));
 }
-
-/** Whole numbers, floats, and those whose codec follows. */
-const pcm = new Set([1, 3, 0xfffe]);
 
 async function flac(reader: Window): Promise<number | null> {
   const info = await reader.at(0, 26);
@@ -218,6 +212,7 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
   }
   let seconds = 0;
   let frames = 0;
+  let framesBytes = 0;
   let strays = 0;
   // Each step but a stray takes at least 7 bytes.
   while (position + 4 <= reader.bytes && strays < windowBytes) {
@@ -226,10 +221,13 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
     if (frame) {
       seconds += frame.samples / frame.rate;
       frames += 1;
+      framesBytes += frame.bytes;
     } else strays += 1;
     position += frame?.bytes ?? 1;
   }
-  return frames < 2 ? null : seconds;
+  if (frames < 2) return null;
+  // What was not read counts like what was.
+  return strays < windowBytes ? seconds : seconds * (reader.bytes / framesBytes);
 }
 
 const kilobits = {
