@@ -7,6 +7,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
+import type { TranscriptionJob } from '../../src/providers/transcriptions/host.ts';
+import { transcriptionHostOf } from '../../src/providers/transcriptions/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import { readFrames, type Reply } from '../support/http.ts';
 import { audioForm, formHeaders, wav } from '../support/task-samples.ts';
@@ -213,6 +215,18 @@ describe('a model billed by the minute', () => {
       assert.deepEqual(reply.json(), { text, usage: { type: 'duration', seconds: 20 } });
       assert.equal(reply.costMicros, 2_000);
     }
+  });
+
+  test('a host of OpenAI’s form is not asked for a form of translations that it may not know', () => {
+    const host = transcriptionHostOf({ kind: 'openai-compatible', wishes: undefined })!;
+    const job = { task: 'translations', upstreamModel: 'voxtral', format: 'json', fields: {} };
+    const { body } = host.write({ ...job, isEvents: false } as unknown as TranscriptionJob);
+    assert.deepEqual(body, {
+      form: [
+        ['model', 'voxtral'],
+        ['response_format', 'json'],
+      ],
+    });
   });
 
   test('at Mistral its own count of seconds is charged', async () => {

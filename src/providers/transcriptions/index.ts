@@ -18,7 +18,9 @@ export function transcriptionHostOf({ kind, wishes = {} }: HostQuery): Transcrip
   switch (kind) {
     case 'openai':
     case 'openai-compatible':
-      return typeof wishes === 'string' ? { xai, elevenlabs }[wishes] : openAiForm(wishes);
+      return typeof wishes === 'string'
+        ? { xai, elevenlabs }[wishes]
+        : openAiForm(wishes, kind === 'openai');
     case 'azure':
       return azure;
     case 'google':
@@ -33,19 +35,18 @@ export function transcriptionHostOf({ kind, wishes = {} }: HostQuery): Transcrip
 }
 
 const azure: TranscriptionHost = {
-  ...openAiForm({}),
+  ...openAiForm({}, true),
   write: (job) => ({
-    ...openAiForm({}).write(job),
+    ...openAiForm({}, true).write(job),
     path: azurePath(`audio/${job.task}`, job.place, job.upstreamModel),
   }),
 };
 
-function openAiForm({
-  only,
-  lacksFormats,
-  lacksTranslations,
-  measuresSegmentsOnly,
-}: TranscriptionWishes): TranscriptionHost {
+/** `isOpenAi`: it counts nothing beside the text of a translation. Others may not know `verbose_json`. */
+function openAiForm(
+  { only, lacksFormats, lacksTranslations, measuresSegmentsOnly }: TranscriptionWishes,
+  isOpenAi = false,
+): TranscriptionHost {
   return {
     takes: (task) => task === 'transcriptions' || !lacksTranslations,
     ignores: (field) => only !== undefined && !only.includes(field),
@@ -53,8 +54,7 @@ function openAiForm({
     write({ task, upstreamModel, format, isEvents, fields }) {
       const granularities =
         lacksFormats && format !== 'json' ? { timestamp_granularities: ['segment'] } : {};
-      // OpenAI counts nothing beside the text of a translation.
-      const isUncounted = measuresSegmentsOnly || task === 'translations';
+      const isUncounted = measuresSegmentsOnly || (isOpenAi && task === 'translations');
       const asked = format === 'json' && isUncounted ? 'verbose_json' : format;
       const form = [
         ['model', upstreamModel],
