@@ -86,6 +86,7 @@ class ToolPipe {
       // Tokens of this turn that nobody saw stay counted when the next turn adds its output.
       const writtenBytes = (this.#turns.usage?.outputTokens ?? 0) * bytesPerToken;
       this.progress.output.addBytes(Math.max(writtenBytes - this.progress.output.bytes, 0));
+      unseen.noteCounted(this.progress.output);
       for (const call of calls) {
         this.#running = call;
         yield this.#writer.push(startOf(call));

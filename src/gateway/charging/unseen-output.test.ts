@@ -38,6 +38,17 @@ test('a count of the provider replaces what was estimated up to then', async () 
   assert.equal(call.tokens, 100);
 });
 
+test('output that is raised to the count of a turn is not output that came after it', () => {
+  const { call } = openCall('parts');
+  const output = new OutputMeter();
+  output.addText('four');
+  call.note({ output, usage: { ...noUsage, outputTokens: 4_000 } });
+  output.addBytes(16_000);
+  call.noteCounted(output);
+  call.note({ output, usage: { ...noUsage, outputTokens: 4_000 } });
+  assert.deepEqual(call.counted, { tokens: 4_000, bytes: output.bytes });
+});
+
 test('the time before the first event is a queue, and counts only if no event ever comes', async () => {
   const { clock, call, show } = openCall('parts');
   await clock.advance(60_000);

@@ -32,7 +32,7 @@ export class UnseenOutput {
   #isPaused = false;
   #outputBytes = 0;
   #countedTokens = 0;
-  /** The output that had come with the provider's count. */
+  /** Output bytes at the provider's last count. */
   #countedBytes = 0;
   #lastOutputMs: number;
   /** Output that one choice has shown without a silence before it; null: unknown, because we paused. */
@@ -76,6 +76,11 @@ export class UnseenOutput {
     this.#countedBytes = bytes;
     this.#tokens = 0;
     this.#lastOutputMs = this.#clock.elapsedMs();
+  }
+
+  /** Call when the output was raised to the provider's count of a turn that has ended. */
+  noteCounted({ bytes }: StreamProgress['output']): void {
+    this.#countedBytes = bytes;
   }
 
   /** Excludes time in which a tool of ours runs, also while it does. */
