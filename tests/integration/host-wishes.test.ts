@@ -386,7 +386,7 @@ test('the beginning of an answer is marked as its host wants it, and what the ho
   };
   const echoing = ({ text, tokens }: typeof rest) => ({ text: begun.content + text, tokens });
   for (const [name, mark] of Object.entries(marked)) {
-    const path = name === 'deepseek' ? '/beta/chat/completions' : `/${name}/v1/chat/completions`;
+    const path = `/${name}/${name === 'deepseek' ? 'beta' : 'v1'}/chat/completions`;
     const usual = refusing(strict[name]!, answerContent('chat', said));
     gateway.upstream.on(path, answerContent('chat', name === 'mistral' ? echoing(rest) : rest));
     for (const stream of [false, true]) {
@@ -405,6 +405,16 @@ test('the beginning of an answer is marked as its host wants it, and what the ho
       assert.equal(texts.join(''), rest.text, `${name} ${stream}`);
       assert.equal(reply.headers['x-service-ignored'], undefined);
     }
+    // A Chat client marks it itself.
+    const messages = [
+      { role: 'user', content: 'JSON!' },
+      { ...begun, ...mark },
+    ];
+    const { asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/chat/completions', { key, body: { model: `a-${name}-model`, messages } }),
+    );
+    assert.deepEqual((asked[0]!.body as { messages: unknown }).messages, messages);
+    assert.equal(asked[0]!.path, path);
     gateway.upstream.on(path, usual);
   }
 });

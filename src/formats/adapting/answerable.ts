@@ -34,7 +34,9 @@ export function makeAnswerable({ isPrefilled, ...request }: CanonicalRequest): C
   }
   const turns = dropEmptyTurns(messages);
   if (turns.at(-1)?.role !== 'assistant') return { ...request, system, messages: turns };
-  if (isPrefilled) return { ...request, system, messages: turns, isPrefilled };
+  // When the begun answer was blank, the last one left is an earlier, whole answer.
+  if (isPrefilled && turns.at(-1) === messages.at(-1))
+    return { ...request, system, messages: turns, isPrefilled };
   return { ...request, system, messages: [...turns, emptyTurn] };
 }
 

@@ -9,22 +9,25 @@ export function dropEcho(
   drop: (event: StreamEvent) => void,
 ): (event: StreamEvent) => readonly StreamEvent[] {
   let isOver = echo === '';
-  /** Text that may be a part of the echo. */
-  let held = '';
+  /** Characters of the echo that have come. */
+  let matched = 0;
   const release = (text: string) => {
     isOver = true;
-    held = '';
     return text === '' ? [] : [{ type: 'text-delta', text } as const];
   };
   return (event) => {
     if (isOver) return [event];
-    if (event.type === 'text-end') return [...release(held), event];
+    if (event.type === 'text-end') return [...release(echo.slice(0, matched)), event];
     if (event.type !== 'text-delta') return [event];
-    held += event.text;
-    if (held.length < echo.length && echo.startsWith(held)) return [];
-    if (!held.startsWith(echo)) return release(held);
+    const { text } = event;
+    const due = Math.min(text.length, echo.length - matched);
+    // Only the new piece is compared, because a long echo may come in many.
+    if (!echo.startsWith(text.slice(0, due), matched))
+      return release(echo.slice(0, matched) + text);
+    matched += due;
+    if (matched < echo.length) return [];
     drop({ type: 'text-delta', text: echo });
-    return release(held.slice(echo.length));
+    return release(text.slice(due));
   };
 }
 

@@ -289,3 +289,16 @@ test('a choice among allowed tools is accepted when they are all the tools', () 
   assertRefused(() => allow({ mode: 'all', tools: [] }), `${place}.mode`);
   assertRefused(() => allow({ mode: 'auto', tools: [{}] }), `${place}.tools[0]`);
 });
+
+test('a last answer that is marked as begun is a prefill', () => {
+  const last = (fields: JsonObject) =>
+    read({
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: '{', ...fields },
+      ],
+    });
+  for (const mark of ['prefix', 'partial'])
+    assert.equal(last({ [mark]: true }).isPrefilled, true, mark);
+  assert.equal(last({ prefix: false }).isPrefilled, undefined);
+});

@@ -39,7 +39,13 @@ export function readRequest(
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
     ...(request.verbosity ? { verbosity: request.verbosity } : null),
+    ...(isBegun(request.messages.at(-1)) && { isPrefilled: true }),
   };
+}
+
+/** True when a mark of Mistral, DeepSeek or Kimi says that the answer goes on from this message. */
+function isBegun(last: JsonObject | undefined): boolean {
+  return last?.role === 'assistant' && (last.prefix === true || last.partial === true);
 }
 
 /** Returns the non-empty stop sequences: hosts refuse empty ones. */

@@ -27,7 +27,7 @@ export function relayRequest(
   { body: clientBody }: ClientRequest<ChatRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { isOpenAi } = target;
+  const { isOpenAi, prefill } = target;
   const { body: lean, leftOut } = leaveOutUnsent(clientBody);
   const body = refuseUnshareable(lean, destinationOf(target));
   // From entries, because assigning `__proto__` would lose it.
@@ -49,13 +49,18 @@ export function relayRequest(
   if (typeof body.store === 'boolean') upstream.store = false;
   Object.assign(upstream, relayStop(body), tierField(target));
   const history = relayHistory(body.messages, target);
-  upstream.messages = repairMessages(pairMessages(history.messages), target);
+  const messages = repairMessages(pairMessages(history.messages), target);
+  upstream.messages = messages;
   const lost = new Set<string>();
   const fitted = relaySchemas(upstream, target, lost);
   const names = relayedNames(body);
   return {
     body: names ? renameTools(fitted, names.toSent) : fitted,
     ignored: [...ignored, ...leftOut, ...history.ignored, ...lost],
+    ...(prefill?.path !== undefined &&
+      messages.at(-1)?.[prefill.mark] === true && {
+        at: { path: prefill.path, isAtOrigin: true },
+      }),
   };
 }
 

@@ -18,6 +18,7 @@ import fc from '../../../tests/support/property.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import { record, typed } from '../../../tests/support/plain-record.ts';
 import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
+import { makeAnswerable } from '../adapting/answerable.ts';
 import { repairConversation } from '../adapting/repair-conversation.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -391,6 +392,30 @@ test('OpenAI’s thinking models get sampling parameters only when thinking is s
     { model: 'gpt-5.2' },
   );
   assert.ok(names.every((name) => name in unthinking.body));
+});
+
+test('only the beginning of an answer is marked, not what comes before one that is left out', () => {
+  const marking = {
+    ...host,
+    prefill: { mark: 'prefix' },
+    refusedHistory: ['reasoning', 'reasoning_content', 'reasoning_details'],
+  } as const;
+  const lastOf = (...messages: readonly Message[]) => {
+    const asked = { ...empty, messages, isPrefilled: true } as const;
+    const { body } = writeRequest(makeAnswerable(asked), { ...target, ...marking });
+    return (body.messages as unknown[]).at(-1);
+  };
+  const asked = userTurn(textPart('q'));
+  assert.deepEqual(lastOf(asked, say('{')), { role: 'assistant', content: '{', prefix: true });
+  const thought = assistantTurn(thinkingPart('hm'));
+  assert.deepEqual(lastOf(asked, thought), {
+    role: 'user',
+    content: 'q',
+  });
+  assert.deepEqual(lastOf(asked, say('ok'), userTurn(textPart(' ')), say('')), {
+    role: 'user',
+    content: '(empty message)',
+  });
 });
 
 test('a prefilled answer is sent to other hosts and refused for OpenAI', () => {

@@ -32,9 +32,11 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   // Many other hosts continue a last assistant message.
   if (target.isOpenAi) refusePrefill(request);
   const ignored = new Set<string>();
-  const prefill = request.isPrefilled ? target.prefill : undefined;
   const messages = writeConversation(request, target, ignored);
-  const { content: begun } = messages.at(-1) ?? {};
+  const last = messages.at(-1);
+  // Thoughts of other vendors may be left out, and the message with them.
+  const prefill = request.isPrefilled && last?.role === 'assistant' ? target.prefill : undefined;
+  const begun = last?.content;
   const emulated: Emulated = {
     ...(!takesStops(request.stopSequences, target) && {
       stopSequences: searchedStops(request.stopSequences),
@@ -43,9 +45,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   };
   const body: JsonObject = {
     model: target.model,
-    messages: prefill
-      ? [...messages.slice(0, -1), { ...messages.at(-1), [prefill.mark]: true }]
-      : messages,
+    messages: prefill ? [...messages.slice(0, -1), { ...last, [prefill.mark]: true }] : messages,
     [outputLimitField(target)]: target.maxOutputTokens,
     ...writeSampling(request, target, ignored),
     ...(request.stopSequences.length === 0 || emulated.stopSequences

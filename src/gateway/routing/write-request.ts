@@ -134,9 +134,12 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     takesCacheSalt: route.provider.takesCacheSalt,
   });
   const sent = { format: route.format, target, client, ignored: new Set<string>() };
+  // A proxy's own path stays ahead of the host's.
+  const base = at?.isAtOrigin ? new URL(route.provider.baseUrl) : null;
+  const ahead = base ? base.pathname.replace(/(?:\/(?:v1|beta))?\/*$/, '') : '';
   return {
-    path: at?.path ?? route.kind.path(route.format, target, route.provider.place),
-    ...(at?.isAtOrigin && { origin: new URL(route.provider.baseUrl).origin }),
+    path: at ? ahead + at.path : route.kind.path(route.format, target, route.provider.place),
+    ...(base && { origin: base.origin }),
     headers: route.kind.headers(route.provider.apiKey, client, target),
     body: JSON.stringify(route.kind.adaptBody?.(hidden, sent) ?? hidden),
     ignored: [
