@@ -490,14 +490,27 @@ test('clients of Gemini’s format get Google’s word for a model that broke of
         assert.equal(reply.headers['x-service-cache'], undefined, where);
       }
     }
-  // Without a count of Google's it is a failure.
-  gateway.upstream.on(paths(model).whole, answerJson(badCall));
-  gateway.upstream.on(paths(model).stream, answerSse([{ data: badCall }]));
-  for (const stream of [false, true]) {
-    const reply = await ask(stream);
-    assert.equal(reply.status, 502);
-    assert.match(reply.error.message, broken);
-    assert.deepEqual(await gateway.usage(key, reply.requestId), []);
+  // Without a count of Google's it is a failure, and so it is when another candidate has ended well.
+  const good = { index: 1, content: { parts: [{ text: 'Yes' }] }, finishReason: 'STOP' };
+  const [bad] = badCall.candidates;
+  for (const candidates of [
+    [bad],
+    [bad, good],
+    [
+      { ...good, index: 0 },
+      { ...bad, index: 1 },
+    ],
+  ]) {
+    gateway.upstream.on(paths(model).whole, answerJson({ candidates }));
+    const frames = candidates.map((one) => ({ data: { candidates: [one] } }));
+    gateway.upstream.on(paths(model).stream, answerSse(frames));
+    for (const stream of [false, true]) {
+      const reply = await ask(stream);
+      if (candidates.length === 1) assert.equal(reply.status, 502);
+      assert.match(reply.text, /MALFORMED_FUNCTION_CALL/);
+      assert.match(reply.text, /The model broke off its answer/);
+      assert.deepEqual(await gateway.usage(key, reply.requestId), []);
+    }
   }
 });
 

@@ -49,7 +49,7 @@ export function readRequest(
     endUser: null,
     metadata: null,
     promptCacheKey: null,
-    ...(request.contents.at(-1)?.role === 'model' ? { isPrefilled: true } : {}),
+    ...(asked.contents.at(-1)?.role === 'model' ? { isPrefilled: true } : {}),
   };
 }
 

@@ -3,10 +3,11 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { UnreadableAnswer, type AnswerContext, type RelayedAnswer } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { readAnswer } from './read-answer.ts';
-import { meterChunk, noteSearches } from './relay-meter.ts';
+import { candidatesOf, meterChunk, noteSearches } from './relay-meter.ts';
+import { isBrokenOff } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
 /**
@@ -16,8 +17,14 @@ import { readUsage, writeUsage } from './usage.ts';
  */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const { usageMetadata: counts } = isObject(body) ? body : {};
-  const { usage: reported, stop } = readAnswer(body, { mayBreakOff: readUsage(counts) !== null });
+  const isCounted = readUsage(counts) !== null;
+  const { usage: reported, stop: first } = readAnswer(body, { mayBreakOff: isCounted });
   const answer = body as JsonObject;
+  const brokeOff = candidatesOf(answer)
+    .map(({ finishReason }) => finishReason)
+    .find(isBrokenOff);
+  if (brokeOff !== undefined && !isCounted)
+    throw new UnreadableAnswer(`the model broke off: ${brokeOff}`, brokeOff);
   const meter = new OutputMeter();
   meterChunk(meter, answer);
   const counted = countUsage(reported, { ...context, outputBytes: meter.bytes });
@@ -29,7 +36,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
       usageMetadata: counted === reported ? shownUsage(usageMetadata) : writeUsage(counted),
     },
     usage: reported,
-    stop,
+    stop: brokeOff === undefined ? first : { ...first, brokeOff },
     outputBytes: meter.bytes,
     searches: noteSearches(new Set(), answer),
   };

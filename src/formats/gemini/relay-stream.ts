@@ -104,7 +104,8 @@ class ChunkRelay extends AnswerStream {
       const { finishReason, index } = candidate;
       if (typeof finishReason !== 'string' || finishReason === '') continue;
       this.#finished.add(index ?? 0);
-      progress.stop = readStop(finishReason, this.#hasCalls);
+      // One candidate that broke off is not made good by the next.
+      progress.stop = { ...progress.stop, ...readStop(finishReason, this.#hasCalls) };
     }
     if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) {
       for (let choice = 0; choice < this.context.request.choices; choice++)

@@ -15,7 +15,7 @@ export function leaveOutServerCalls<Body extends JsonObject>(body: Body): LeanRe
     if (isAskedFor(value)) leftOut.add(`toolConfig.${wish}`);
     return config;
   });
-  const contents = (asked.contents as JsonObject[]).flatMap((content) => {
+  const contents = ((asked.contents ?? []) as JsonObject[]).flatMap((content) => {
     if (!Array.isArray(content.parts)) return [content];
     const parts = (content.parts as unknown[]).filter((part) => {
       const name = isObject(part) && names.find((one) => isAskedFor(part[one]));
