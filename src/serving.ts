@@ -229,8 +229,8 @@ function createGateway(
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
     longAnswers: {
-      live: new LongAnswers(answerBytesMax),
-      test: new LongAnswers(answerBytesMax / 2),
+      live: new LongAnswers(answerBytesMax * 0.75),
+      test: new LongAnswers(answerBytesMax * 0.25),
     },
     images,
     headers: headerNamesOf(config.service.name),

@@ -48,7 +48,7 @@ export type Gateway = {
     readonly bodies: KeptBodies;
   };
   readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
-  /** Two, because a test key may have its answer wait for minutes. */
+  /** One for each mode, because slow test answers must not block live ones. */
   readonly longAnswers: Readonly<Record<ApiKey['mode'], Pick<LongAnswers, 'enter'>>>;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;

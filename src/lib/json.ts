@@ -66,7 +66,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// What others sent may be anything. A value of another type reads as nothing.
+// Readers of untrusted values. They return an empty value for any other type.
 
 export function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};

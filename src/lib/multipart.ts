@@ -28,7 +28,7 @@ export function writeForm(fields: readonly FormField[], files: readonly FormFile
     const ownHead = head(`name="${field}"; filename="${name}"`, `content-type: ${mediaType}\r\n`);
     return { ...file, head: Buffer.from((index === 0 ? texts : '\r\n') + ownHead) };
   });
-  const end = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const end = Buffer.from(`${files.length === 0 ? texts : '\r\n'}--${boundary}--\r\n`);
   return {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
     bytes: headed.reduce((sum, file) => sum + file.head.length + file.bytes, end.length),

@@ -123,7 +123,7 @@ export type Release = {
 
 export type Credit = {
   readonly type: 'credit';
-  /** Of credits and debits together: an id books once. */
+  /** Unique among credits and debits: a second one with this id books nothing. */
   readonly entryId: string;
   readonly ledgerId: LedgerId;
   readonly amountMicros: Micros;

@@ -82,7 +82,7 @@ export async function replacePassword(
     .execute();
   if (result!.numUpdatedRows === 0n) await insertPassword(transaction, userId, passwordHash, now);
   await transaction.deleteFrom('user_sessions').where('user_id', '=', userId).execute();
-  // Nor may a link that was made for the old password set another one, or another address.
+  // Links sent before the change may set neither a password nor an address.
   await transaction
     .updateTable('sign_in_links')
     .set({ used_at_ms: nowMs })

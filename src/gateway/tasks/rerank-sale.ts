@@ -43,7 +43,7 @@ export const rerankEndpoint = taskEndpoint({
     if (!ranking || ranking.results.length < topCount)
       throw unreadable('the answer does not have a score for each document');
     const { results: made, searchUnits: units, tokens: inputTokens } = ranking;
-    // A count of 0 is none.
+    // A host that counts 0 counted nothing.
     const counted = isByUnit ? units && { units } : inputTokens && { inputTokens };
     return { made, count: counted || size.likely, isEstimate: !counted };
   },
