@@ -243,6 +243,17 @@ test('the cost is a comment only for clients that request comments, and the head
   }
 });
 
+test('a stream that is one JSON array has no comment', async () => {
+  gateway.upstream.on(chat.upstreamPath, priced('chat'));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const reply = await gateway.post('/v1beta/models/by-chat:streamGenerateContent', {
+    key,
+    headers: { 'x-service-stream-comments': 'true' },
+    body: { contents: [{ parts: [{ text: 'Hi' }] }] },
+  });
+  assert.ok(reply.json<object[]>().length > 1, reply.text);
+});
+
 test('the comment is not stored: a replay has none', async () => {
   gateway.upstream.on(chat.upstreamPath, priced('chat'));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

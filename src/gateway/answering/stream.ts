@@ -234,9 +234,13 @@ function usedIn(called: Called, progress: StreamProgress): Used {
   return used;
 }
 
-/** Sent only on request, because some readers of event streams fail on comments. */
-function costComment({ wantsComments }: Called, { costMicros, balanceCents }: Charge): string {
-  return wantsComments ? `: cost_micros=${costMicros} balance_cents=${balanceCents}\n\n` : '';
+/** Sent only on request, because some readers of event streams fail on comments. JSON has none. */
+function costComment(
+  { wantsComments, asked: { format } }: Called,
+  { costMicros, balanceCents }: Charge,
+): string {
+  if (!wantsComments || format.streamType !== undefined) return '';
+  return `: cost_micros=${costMicros} balance_cents=${balanceCents}\n\n`;
 }
 
 type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
