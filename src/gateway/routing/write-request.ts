@@ -136,7 +136,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const sent = { format: route.format, target, client, ignored: new Set<string>() };
   // A proxy's own path stays ahead of the host's.
   const base = at?.isAtOrigin ? new URL(route.provider.baseUrl) : null;
-  const ahead = base ? base.pathname.replace(/(?:\/(?:v1|beta))?\/*$/, '') : '';
+  const ahead = base ? base.pathname.replace(/(?:\/(?:v1|beta))?\/?$/, '') : '';
   return {
     path: at ? ahead + at.path : route.kind.path(route.format, target, route.provider.place),
     ...(base && { origin: base.origin }),
