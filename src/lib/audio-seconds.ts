@@ -226,7 +226,7 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
     position += frame?.bytes ?? 1;
   }
   if (frames < 2) return null;
-  // What was not read counts like what was.
+  // The part that was not read is taken to have as many seconds for its bytes.
   return strays < windowBytes ? seconds : seconds * (reader.bytes / framesBytes);
 }
 

@@ -93,7 +93,7 @@ export type ImageCall = {
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What a function yields is sent piece by piece. */
+  /** A function's pieces are sent one by one. */
   readonly body: string | (() => AsyncIterable<Buffer>) | null;
   /** `json` returns the parsed value, `bytes` the raw body. */
   readonly answer: 'json' | 'bytes';

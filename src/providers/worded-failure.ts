@@ -3,7 +3,7 @@ import { readErrorMessage } from '../formats/error-message.ts';
 
 type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 
-/** Returns the failure of a call in its provider's words. `readFailure`: how its kind understands it. */
+/** Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors. */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },
   { readFailure }: { readonly readFailure?: ReadFailure | undefined },

@@ -34,7 +34,7 @@ const readers: Readonly<Record<string, (value: unknown) => Reasoning | null>> = 
     isObject(asked) ? readSwitch(asked.enable_thinking ?? asked.thinking) : null,
 };
 
-/** What is read of those that are objects. */
+/** The fields that are read inside the ones that are objects. */
 const readInside: Readonly<Record<string, readonly string[]>> = {
   reasoning: ['effort', 'max_tokens', 'enabled'],
   thinking: ['type', 'budget_tokens'],

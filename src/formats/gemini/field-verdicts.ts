@@ -53,7 +53,7 @@ export const verdictTable: VerdictTable = {
     ...pass('id name response parts scheduling'),
     willContinue: unavailable('results are sent whole'),
   },
-  /** What Google's servers were asked to run, and what came of it, as an earlier answer tells. */
+  /** Calls of Google's own tools in an earlier answer, and their results. */
   toolCall: pass('id toolType args'),
   toolResponse: pass('id toolType response'),
   executableCode: pass('code language id'),

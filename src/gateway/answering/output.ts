@@ -31,7 +31,7 @@ export type StreamHead = {
 
 export class Output implements KeptStream {
   lastWriteMs: number;
-  /** Of the call that is under way, or whose answer the stream carries. Set before anything is written. */
+  /** The headers of the current call's answer. Set before anything is written. */
   head!: StreamHead;
   /** True when more than keep-alives was sent. */
   hasFrames = false;

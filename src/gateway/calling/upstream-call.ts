@@ -45,7 +45,7 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly headers: Readonly<Record<string, string>>;
   /** Continued by this call, unless `origin` leads elsewhere; null or left out: there is none. */
   readonly trace?: TraceContext | null;
-  /** JSON unless the headers say otherwise. What a function yields is sent piece by piece. */
+  /** JSON unless the headers say otherwise. A function's pieces are sent one by one. */
   readonly body: Buffer | string | (() => AsyncIterable<Buffer>) | null;
   /**
    * Default: the answer's body parsed as JSON, or a stream of events. `bytes`: the raw body, as a

@@ -74,7 +74,7 @@ export type Delivery = (Delivered | FailedDelivery) & {
 type BegunStream = {
   readonly output: Output;
   readonly isEvents: boolean;
-  /** Writes its end, with its cost in USD. null: it is not complete, and must not look as if it were. */
+  /** Writes the last frame, with the cost in USD. null: the answer is incomplete, so the stream is cut. */
   readonly lastFrame: ((costUsd: number) => string) | null;
 };
 

@@ -84,8 +84,8 @@ type SpeechRoute = TaskRoute<SpeechHost>;
 /** Stops an upstream that never ends: three hours of WAV. */
 const audioBytesMax = 512 * 1024 * 1024;
 /**
- * What a client that read too slowly has got is charged as if it were all: else most of it would be
- * free. It is not the route's fault.
+ * A client that reads too slowly pays for the whole text, whatever part of the sound it got: otherwise
+ * most of it would be free. The route is not blamed.
  */
 async function speakAt(route: SpeechRoute, calling: Calling<SpeechRequest>): Promise<Called<null>> {
   const { gateway, request, size, isByUnit, stream, passOn } = calling;
