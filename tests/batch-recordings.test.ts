@@ -11,6 +11,7 @@ const callsWith = (body: object): HostCalls => ({
   call: async () => body as JsonObject,
   send: async () => body as JsonObject,
   read: () => Promise.reject(new Error('nothing is read')),
+  pause: async () => {},
 });
 
 /** OpenAI's, for gpt-5-nano, on 2026-08-19. */
@@ -211,7 +212,8 @@ test('an id of the provider that would lead elsewhere is refused', async () => {
 test('a host runs only calls that its batch API takes', () => {
   const compatible = (batches: 'openai' | 'mistral' | 'xai') =>
     batchHostOf({ kind: 'openai-compatible', wishes: { batches } })!;
-  const [gemini, xAi, mistral] = [
+  const [azure, gemini, xAi, mistral] = [
+    batchHostOf({ kind: 'azure', wishes: {} })!,
     batchHostOf({ kind: 'google', wishes: {} })!,
     compatible('xai'),
     compatible('mistral'),
@@ -223,10 +225,40 @@ test('a host runs only calls that its batch API takes', () => {
     [xAi, '/embeddings', false],
     [mistral, '/embeddings', true],
     [mistral, '/completions', false],
+    [azure, '/openai/v1/responses', true],
+    [azure, '/openai/v1/embeddings', false],
+    [azure, '/openai/deployments/m/chat/completions', false],
     [compatible('openai'), '/responses', true],
     [compatible('openai'), '/moderations', false],
   ] as const)
     assert.equal(host.paths.test(path), isTaken, path);
   assert.equal(batchHostOf({ kind: 'openai-compatible', wishes: {} }), null);
-  assert.equal(batchHostOf({ kind: 'azure', wishes: {} }), null);
+});
+
+test("Azure's file is waited for, and deleted when it is refused or never ready", async () => {
+  const azure = batchHostOf({ kind: 'azure', wishes: {} })!;
+  for (const [statuses, wanted] of [
+    [['pending', 'running', 'processed'], 'file-1'],
+    [['running', 'error'], /was refused/],
+    [[], /not ready/],
+  ] as const) {
+    const asked: string[] = [];
+    const left = [...statuses];
+    const calls: HostCalls = {
+      ...callsWith({ id: 'file-1' }),
+      call: async (method) => {
+        asked.push(method);
+        return { status: left.shift() ?? 'running' };
+      },
+      pause: async () => void asked.push('pause'),
+    };
+    const uploaded = azure.upload!(calls, sent);
+    if (typeof wanted === 'string') assert.equal(await uploaded, wanted);
+    else await assert.rejects(uploaded, wanted);
+    assert.equal(asked.includes('DELETE'), typeof wanted !== 'string');
+    assert.equal(
+      asked.filter((step) => step === 'pause').length,
+      statuses.length ? statuses.length - 1 : 120,
+    );
+  }
 });

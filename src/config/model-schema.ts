@@ -150,6 +150,11 @@ const RouteEntry = closed({
       'What the provider bills on this route, as a factor of the price: `1.1` for a region that costs a tenth more. It changes the cost that is booked, and so the margin, never what accounts pay. Default: 1.',
       { minimum: 0, maximum: 100 },
     ),
+    batch_model: Type.String({
+      minLength: 1,
+      description:
+        "For `azure`: the name of the model's deployment of a batch type. Lines of batches go to Azure's batch API there, if `prices.batch` is known. Default: none, and they run one by one.",
+    }),
     context_tokens: integer(
       "The most tokens of input and output together on this route. Default: the model's.",
       { minimum: 1, maximum: 100_000_000 },

@@ -27,8 +27,16 @@ import { until } from '../support/until.ts';
 
 const others = { openai: 'other-openai', anthropic: 'other-anthropic' };
 const passing = await startPassing(
-  { [others.openai]: 'openai', [others.anthropic]: 'anthropic' },
+  { [others.openai]: 'openai', [others.anthropic]: 'anthropic', azure: 'openai' },
   {
+    azure: {
+      prices: { ...full, batch: 0.5 },
+      routes: [{ provider: 'azure', model: 'live', batch_model: 'night' }],
+    },
+    'plain-azure': {
+      prices: { ...full, batch: 0.5 },
+      routes: [{ provider: 'azure', model: 'live' }],
+    },
     'plain-anthropic': {
       prices: full,
       routes: [{ provider: others.anthropic, model: 'plain-anthropic' }],
@@ -213,6 +221,33 @@ test('embeddings are passed at half the price, but for a line that takes several
     assert.equal(embedding.batches[0]!.endpoint, url);
   }
   assert.equal(provider.billed.length, 0);
+});
+
+test('Azure runs the deployment that its batches have, and no lines of a model without one', async () => {
+  const provider = new BatchProvider(answerByPrompt);
+  provider.isAzure = true;
+  providers.set('azure', provider);
+  provider.add('openai', 0, Date.now() - 86_400_000);
+  // This answer is lost, so the batch is looked for.
+  provider.after = once(isCreate, (response) => void response.destroy());
+  const made = await newKey();
+  assert.deepEqual(await hurried(made, await clients.openai(made, 'azure')), good);
+  await assertSpent(made, 3 * costMicros);
+  const [{ endpoint, lines }] = provider.batches as [(typeof provider.batches)[0]];
+  assert.equal(endpoint, '/chat/completions');
+  for (const { body, url } of lines)
+    assert.deepEqual([body['model'], url], ['night', '/v1/chat/completions']);
+  await until(() => provider.files.size === 0);
+
+  provider.before = ({ path, body }) => {
+    if (!path.endsWith('/chat/completions')) return null;
+    const { status, body: answer } = answerByPrompt(body as Record<string, unknown>, 'openai');
+    return answerJson(answer, { status });
+  };
+  const plain = await newKey();
+  assert.deepEqual(await hurried(plain, await clients.openai(plain, 'plain-azure')), good);
+  await assertSpent(plain, 3 * 2 * costMicros);
+  assert.equal(provider.batches.length, 2);
 });
 
 test("a test key's lines cost what they would cost in a batch at the provider", async () => {

@@ -5,7 +5,7 @@ import type { Script } from './upstream.ts';
 
 type Request = Parameters<Script>[1];
 type Body = Record<string, unknown>;
-type Line = { readonly custom_id: string; readonly body: Body };
+type Line = { readonly custom_id: string; readonly url?: string; readonly body: Body };
 /** An answer to a line, and what the provider bills for it. */
 export type Answer = {
   readonly status: number;
@@ -91,6 +91,8 @@ export class BatchProvider {
   isQuick = true;
   /** True: its lists of OpenAI's form are like Groq's. */
   hasCursors = false;
+  /** True: it shows files, times and statuses as Azure does. */
+  isAzure = false;
   /** Called for every request. */
   before: (request: Request) => Fault = () => null;
   after: (request: Request) => Fault = () => null;
@@ -169,6 +171,8 @@ export class BatchProvider {
     if (step === 'upload')
       return { body: { id: this.#keep(fileIn(request.text)), object: 'file' } };
     const file = this.files.get(id);
+    if (step === 'file' && this.isAzure && !request.path.endsWith('/content'))
+      return { body: { id, status: 'processed' } };
     if (step === 'file' && file !== undefined) {
       const lines = this.spoil(file.trimEnd().split('\n'));
       return { body: `${lines.join('\n')}\n`, type: 'application/octet-stream' };
@@ -273,7 +277,10 @@ export class BatchProvider {
   }
 
   #show(batch: Remote): object {
-    return hosts[batch.form].show(batch);
+    const shown = hosts[batch.form].show(batch);
+    if (!this.isAzure) return shown;
+    const status = batch.status === 'in_progress' ? 'Validating' : batch.status;
+    return { ...shown, status, created_at: new Date(batch.createdMs).toISOString() };
   }
 
   /** Gemini's has its results, too: as text, which may be spoiled. */

@@ -52,7 +52,7 @@ export const inTurn =
 export type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
 
 /**
- * Starts a gateway with a provider for each id, and a model of the same name there. Mistral
+ * Starts a gateway with a provider for each id, and a model of the same name there. Azure, Mistral
  * and xAI are known by their name. Its tests stop it.
  * `models`: further ones.
  */
@@ -62,8 +62,9 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
     ({ url }) => ({
       providers: Object.fromEntries(
         Object.entries(forms).map(([id, form]) => {
-          const base = `${url}/${id}${/anthropic|gemini/.test(form) ? '' : '/v1'}`;
-          return [id, { kind: kinds[form], base_url: base, api_key: 'sk-1' }];
+          const base = `${url}/${id}${/anthropic|azure|gemini/.test(id + form) ? '' : '/v1'}`;
+          const kind = id.includes('azure') ? 'azure' : kinds[form];
+          return [id, { kind, base_url: base, api_key: 'sk-1' }];
         }),
       ),
       models: {
@@ -79,7 +80,7 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
   const { upstream, database } = gateway;
   const providers = new Map(ids.map((id) => [id, new BatchProvider(answerByPrompt)]));
   upstream.on('*', (response, request) => {
-    const [, id, path] = /^\/([\w-]+)(\/.*)$/.exec(request.path)!;
+    const [, id, path] = /^\/([\w-]+)(?:\/openai)?(\/.*)$/.exec(request.path)!;
     return providers.get(id!)!.script(response, { ...request, path: path! });
   });
 

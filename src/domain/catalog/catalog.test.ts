@@ -131,6 +131,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
       contextTokens: null,
       lacks: new Set(),
       costPpm: 1_000_000,
+      batchModel: null,
     })),
     prices: [],
     toolPrices: {},

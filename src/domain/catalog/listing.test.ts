@@ -391,6 +391,7 @@ function model(
         contextTokens: null,
         lacks: new Set(),
         costPpm: 1_000_000,
+        batchModel: null,
       },
     ],
     prices: readPrices({ prices }, false),

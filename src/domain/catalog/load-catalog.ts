@@ -237,6 +237,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     context_tokens: contextTokens = null,
     lacks,
     cost_factor: costFactor = 1,
+    batch_model: batchModel = null,
   } = entry;
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const isSpoken =
@@ -251,6 +252,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     contextTokens,
     lacks: new Set(lacks),
     costPpm: Math.round(costFactor * 1_000_000),
+    batchModel,
   };
 }
 

@@ -66,6 +66,8 @@ export type Route = {
   readonly lacks: ReadonlySet<Need>;
   /** What the provider bills there, in millionths of the price. */
   readonly costPpm: number;
+  /** The provider's id for the model in batches; null: it has no other. */
+  readonly batchModel: string | null;
 };
 
 /** A capability that a request may need from its route. */

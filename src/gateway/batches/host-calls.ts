@@ -1,5 +1,6 @@
 // Calls of a provider's batch API.
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { HostCalls } from '../../providers/batches/host.ts';
 import { unreadable } from '../../providers/batches/shared.ts';
@@ -12,6 +13,9 @@ import type { ConnectedProvider } from '../routing/providers.ts';
 type Callable = {
   readonly upstreams: Upstreams;
   readonly provider: ConnectedProvider;
+  /** As in BatchHost. */
+  readonly root: string | undefined;
+  readonly clock: Clock;
   readonly client: ForwardableHeaders;
   readonly signal: AbortSignal;
 };
@@ -35,7 +39,8 @@ export class CallFailed extends UpstreamBroken {
   }
 }
 
-export function callsOf({ upstreams, provider, client, signal }: Callable): HostCalls {
+export function callsOf(callable: Callable): HostCalls {
+  const { upstreams, provider, root = '', clock, client, signal } = callable;
   const headers = provider.kind.headers(provider.apiKey, client);
   const { connect_ms } = provider.timeouts;
   const within = (ms: number) => {
@@ -45,19 +50,21 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
   return {
     async call(method, path, asked) {
       const body = asked === undefined ? null : JSON.stringify(asked);
-      const call = { ...within(callMs), method, path, headers, body, stream: false } as const;
+      const at = { method, path: root + path, headers } as const;
+      const call = { ...within(callMs), ...at, body, stream: false } as const;
       return objectOf(await upstreams.send(call), provider);
     },
     async send(path, { bytes, pieces: body, headers: own }) {
       const sent = { ...headers, ...own, 'content-length': String(bytes) };
-      const call = { ...within(sendMs), path, headers: sent, body, stream: false } as const;
+      const at = { path: root + path, headers: sent } as const;
+      const call = { ...within(sendMs), ...at, body, stream: false } as const;
       return objectOf(await upstreams.send(call), provider);
     },
     async read(path) {
       const reply = await upstreams.send({
         ...within(readMs),
         method: 'GET',
-        path,
+        path: root + path,
         headers: { ...headers, accept: '*/*' },
         body: null,
         stream: true,
@@ -66,6 +73,7 @@ export function callsOf({ upstreams, provider, client, signal }: Callable): Host
       if (reply.kind === 'failure') throw new CallFailed(reply, provider);
       return reply.chunks;
     },
+    pause: (ms) => clock.sleep(ms),
   };
 }
 

@@ -103,10 +103,11 @@ export function estimate(
  */
 export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
-  const { name, upstreamModel, format, provider } = firstCall.route;
+  const { name, upstreamModel, format, provider, batchModel } = firstCall.route;
   if (name.ownKeyId !== undefined || !batchPrice(firstCall.price)) return null;
   const host = batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
   if (!host?.paths.test(firstCall.written.path)) return null;
+  if (host.hasOwnModels && batchModel === null) return null;
   const route = { provider: name.provider, upstreamModel, format };
   return { route, max: host.max ?? {}, inputs: firstCall.inputs ?? 0 };
 }

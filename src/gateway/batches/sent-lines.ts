@@ -236,11 +236,12 @@ export class SentLines {
       arrivedAtMs: gateway.clock.elapsedMs(),
       passed: { route: routeOf(sent), answer: null },
     });
-    const { path, body: text } = estimate(gateway, endpoints[endpoint]!, incoming).firstCall!
-      .written;
+    const { written, route } = estimate(gateway, endpoints[endpoint]!, incoming).firstCall!;
+    const { path, body: text } = written;
     // A batch has no stream, and no tier but its own.
     const { stream: _stream, service_tier: _tier, ...params } = JSON.parse(text) as JsonObject;
-    const line = host.api.writeLine(`${sent.id}_${row.line}`, path, params);
+    const own = route.batchModel === null ? params : { ...params, model: route.batchModel };
+    const line = host.api.writeLine(`${sent.id}_${row.line}`, path, own);
     return { path, text: JSON.stringify(line) };
   }
 }

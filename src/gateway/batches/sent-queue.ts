@@ -159,13 +159,14 @@ export class SentQueue {
   }
 
   #hostOf({ provider: name }: SentBatch, context: LineContext, signal: AbortSignal): Host | null {
-    const { hosts } = this.#parts.gateway;
+    const { hosts, clock } = this.#parts.gateway;
     const provider = hosts.providers.byName.get(name);
     const api = provider && batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
     if (!api) return null;
     const beta = context.versionHeaders['anthropic-beta'];
     const client = beta === undefined ? {} : { 'anthropic-beta': beta };
-    const calls = callsOf({ upstreams: hosts.upstreams, provider, client, signal });
+    const { root } = api;
+    const calls = callsOf({ upstreams: hosts.upstreams, provider, root, clock, client, signal });
     return { api, provider, calls };
   }
 

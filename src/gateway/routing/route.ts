@@ -18,7 +18,10 @@ import { modelEnded } from '../retirement-headers.ts';
 import type { RouteName } from '../calling/shared-health.ts';
 import type { PassedLine } from '../request.ts';
 
-export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks' | 'costPpm'> & {
+export type ChosenRoute = Pick<
+  Route,
+  'rank' | 'weight' | 'contextTokens' | 'lacks' | 'costPpm' | 'batchModel'
+> & {
   /** The sandbox answers instead of the host; nothing is sent. */
   readonly isSandbox: boolean;
   readonly provider: ConnectedProvider;
@@ -137,7 +140,7 @@ type RouteOfModel = Required<Pick<RouteQuery, 'model' | 'clientFormat' | 'body'>
 function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRoute {
   const { route, model, isSandbox } = asked;
   const { kind } = provider;
-  const { api, upstreamModel, rank, weight, contextTokens, lacks, costPpm } = route;
+  const { api, upstreamModel, rank, weight, contextTokens, lacks, costPpm, batchModel } = route;
   const format = api ?? formatOf(kind, asked);
   const { ownKeyId } = provider;
   const name = {
@@ -161,6 +164,7 @@ function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRo
     contextTokens,
     lacks: provider.wishes.lacksTools ? lacks.union(new Set(['tools'])) : lacks,
     costPpm,
+    batchModel,
     passFields,
   };
 }

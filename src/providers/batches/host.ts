@@ -14,6 +14,7 @@ export type HostCalls = {
   readonly send: (path: string, body: SizedBody) => Promise<JsonObject>;
   /** Opens a file, of any length. */
   readonly read: (path: string) => Promise<AsyncIterable<Uint8Array>>;
+  readonly pause: (ms: number) => Promise<void>;
 };
 
 /** The lines of a batch as the host wants them. */
@@ -73,6 +74,10 @@ export type ReadLine = { readonly line: JsonObject | null; readonly bytes: numbe
 export type BatchMax = { readonly lines: number; readonly bytes: number; readonly inputs: number };
 
 export type BatchHost = {
+  /** What stands before each path of a call. Left out: nothing. */
+  readonly root?: string;
+  /** It knows a model by another id, `batch_model` in the route, and runs none that has no such id. */
+  readonly hasOwnModels?: true;
   /** The paths of calls that it runs, below the host's address. */
   readonly paths: RegExp;
   /** Left out: as far as any host goes. */

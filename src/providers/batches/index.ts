@@ -2,6 +2,7 @@
 import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { anthropicBatches } from './anthropic.ts';
+import { azureBatches } from './azure.ts';
 import { geminiBatches } from './gemini.ts';
 import type { BatchHost } from './host.ts';
 import { mistralBatches } from './mistral.ts';
@@ -10,13 +11,14 @@ import { xAiBatches } from './xai.ts';
 
 type HostQuery = { readonly kind: ChatKindName; readonly wishes: HostWishes };
 
-const openAi = openAiBatches({ isOpenAi: true });
-const compatible = openAiBatches({ isOpenAi: false });
+const openAi = openAiBatches({ keptSeconds: 3 * 86_400 });
+const compatible = openAiBatches({ keptSeconds: null });
 
 /** Returns null when the provider has none that we know. */
 export function batchHostOf({ kind, wishes }: HostQuery): BatchHost | null {
   if (kind === 'anthropic') return anthropicBatches;
   if (kind === 'openai') return openAi;
+  if (kind === 'azure') return azureBatches;
   if (kind === 'google') return geminiBatches;
   if (kind !== 'openai-compatible' || !wishes.batches) return null;
   return { openai: compatible, mistral: mistralBatches, xai: xAiBatches }[wishes.batches];

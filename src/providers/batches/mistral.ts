@@ -13,7 +13,7 @@ export const mistralBatches: BatchHost = {
   frame: fileFrame,
   // The job names the model.
   writeLine: (customId, _path, { model: _model, ...body }) => ({ custom_id: customId, body }),
-  upload: (calls, sent) => uploadFile(calls, sent, false),
+  upload: (calls, sent) => uploadFile(calls, sent, null),
   filePath,
   async create(calls, { mark, path: endpoint, model }, fileId) {
     const { id } = await calls.call('POST', path, {

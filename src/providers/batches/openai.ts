@@ -7,10 +7,15 @@ import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
 /** OpenAI's word for too many tokens that wait, which passes. */
 const noRoom = 'token_limit_exceeded';
-const keptSeconds = 3 * 86_400;
 
-/** `isOpenAi`: OpenAI itself, which deletes files by their time. */
-export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): BatchHost {
+export type OpenAiBatches = {
+  /** After how long the host deletes the files; null: it never does. */
+  readonly keptSeconds: number | null;
+  /** Left out: the paths of the lines. */
+  readonly endpoint?: string;
+};
+
+export function openAiBatches({ keptSeconds, endpoint }: OpenAiBatches): BatchHost {
   return {
     paths: /^\/(?:responses|(?:chat\/)?completions|embeddings)$/,
     // For all of its lines, and OpenAI's.
@@ -22,15 +27,17 @@ export function openAiBatches({ isOpenAi }: { readonly isOpenAi: boolean }): Bat
       url: `/v1${path}`,
       body,
     }),
-    upload: (calls, sent) => uploadFile(calls, sent, isOpenAi),
+    upload: (calls, sent) => uploadFile(calls, sent, keptSeconds),
     filePath,
     async create(calls, { mark, path }, fileId) {
       const { id } = await calls.call('POST', '/batches', {
         input_file_id: fileId,
-        endpoint: `/v1${path}`,
+        endpoint: endpoint ?? `/v1${path}`,
         completion_window: '24h',
         metadata: { tollgate: mark },
-        ...(isOpenAi && { output_expires_after: { anchor: 'created_at', seconds: keptSeconds } }),
+        ...(keptSeconds !== null && {
+          output_expires_after: { anchor: 'created_at', seconds: keptSeconds },
+        }),
       });
       return readId(id);
     },
@@ -68,14 +75,18 @@ export function pathsOf(fileIds: readonly unknown[]) {
   return { results: paths.map((path) => `${path}/content`), files: paths };
 }
 
-/** `expires`: OpenAI itself, which deletes files by their time. */
-export async function uploadFile(calls: HostCalls, { mark, lines }: ToSend, expires: boolean) {
+/** `keptSeconds`: as in OpenAiBatches. */
+export async function uploadFile(
+  calls: HostCalls,
+  { mark, lines }: ToSend,
+  keptSeconds: number | null,
+) {
   const expiry = [
     ['expires_after[anchor]', 'created_at'],
     ['expires_after[seconds]', String(keptSeconds)],
   ] as const;
   const file = { field: 'file', name: `${mark}.jsonl`, mediaType: 'application/jsonl', ...lines };
-  const fields = [['purpose', 'batch'] as const, ...(expires ? expiry : [])];
+  const fields = [['purpose', 'batch'] as const, ...(keptSeconds === null ? [] : expiry)];
   const { id } = await calls.send('/files', writeForm(fields, [file]));
   return readId(id);
 }
@@ -94,8 +105,9 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
     const { next_cursor: cursor } = objectOf(list['paging']);
     const hasCursor = typeof cursor === 'string' && cursor !== '';
     if (!last || (list['has_more'] !== true && !hasCursor)) return null;
-    // Newest first.
-    if (Number(last['created_at']) * 1_000 < sinceMs) return null;
+    // Newest first. Azure writes some times as text.
+    const { created_at: at } = last;
+    if ((typeof at === 'string' ? Date.parse(at) : Number(at) * 1_000) < sinceMs) return null;
     after = hasCursor ? `&cursor=${encodeURIComponent(cursor)}` : `&after=${readId(last['id'])}`;
   }
   return 'unsure' as const;
@@ -105,7 +117,8 @@ function readBatch(batch: JsonObject): RemoteBatch {
   const { status, errors } = batch;
   const paths = pathsOf([batch['output_file_id'], batch['error_file_id']]);
   const ended = { state: 'ended', ...paths } as const;
-  switch (status) {
+  // Azure writes some with a capital.
+  switch (String(status).toLowerCase()) {
     case 'validating':
     case 'in_progress':
     case 'finalizing':
